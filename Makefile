@@ -1,0 +1,46 @@
+# make check      install into .venv and check the first example
+# make test       lint, types and the quick tests
+# make test-all   the same with every test
+# make clean      remove .venv and everything that can be made again
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: check test test-all lint clean
+
+check: $(VENV)/.installed
+	@echo "proofka check examples/orders.yaml"
+	@$(BIN)/proofka check examples/orders.yaml || test $$? -eq 1  # a violation is an answer, not an error
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+test-all: lint
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Proofka needs Python 3.11 or later, and $(PYTHON) is not: name one with make PYTHON=python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) has no venv module: install it (Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.created
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.created
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find model properties checker reports tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,49 @@
+"""What stands beside the verdicts: assumptions and what they decide, silent changes, ignored settings, the command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.deployment.deployment import Deployment, Setting
+from properties.verdict import Result, Sensitivity
+from reports import wording
+
+
+def assumption_summary(deployment: Deployment, result: Result) -> Iterator[str]:
+    """All assumptions in one line, then where another value of one would change a verdict."""
+    if deployment.assumptions:
+        yield ", ".join(f"{setting.key}={setting.value}" for setting in deployment.assumptions)
+    yield from (wording.sensitivity(item) for item in result.sensitivities)
+
+
+def assumption_lines(deployment: Deployment, result: Result) -> Iterator[str]:
+    """Each assumption, and indented under it where another value of it would change a verdict."""
+    left = list(result.sensitivities)
+    for setting in deployment.assumptions:
+        yield f"{setting.key}={setting.value}" + (f" ({setting.origin.detail})" if setting.origin.detail else "")
+        for item in [s for s in left if is_about(s, setting)]:
+            left.remove(item)
+            yield f"    {wording.sensitivity(item)}"
+    yield from (wording.sensitivity(item) for item in left)
+
+
+def is_about(item: Sensitivity, setting: Setting) -> bool:
+    """Whether a sensitivity speaks of this assumption."""
+    return item.assumption in (setting.key, f"{setting.scope}.{setting.key}")
+
+
+def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
+    """What client or broker changed without being asked, what verdicts add, and how much was ignored."""
+    yield from deployment.notes
+    for properties, note in _verdict_notes(result):
+        yield f"{wording.listed(properties)}: {note}"
+    if count := len(deployment.ignored):
+        yield f"{wording.counted(count, 'setting')} ignored, because no property here depends on it (see proofka show)"
+
+
+def _verdict_notes(result: Result) -> list[tuple[list[str], str]]:
+    notes: dict[str, list[str]] = {}
+    for verdict in result.verdicts:
+        for note in verdict.notes:
+            notes.setdefault(note, []).append(verdict.property)
+    return [(properties, note) for note, properties in notes.items()]

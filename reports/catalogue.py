@@ -1,0 +1,25 @@
+"""``proofka properties``: what is checked, in one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from reports import lines
+
+if TYPE_CHECKING:
+    from properties.property import Property
+
+
+def print_properties(out: Console, properties: Iterable[Property]) -> None:
+    """Each property with its family, its statement, the guarantee it formalises, and its witness."""
+    for position, each in enumerate(properties):
+        if position:
+            out.print()
+        out.print(Text.assemble((each.name, "bold"), f" ({each.family})"))
+        for label, text in (("says", each.statement), ("guarantee", each.guarantee), ("witness", each.witness_words)):
+            for line in lines.wrapped(text, out.width, first=f"  {label:<10} ", rest=" " * 13):
+                out.print(line)

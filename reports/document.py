@@ -1,0 +1,210 @@
+"""A result as one JSON object, and back: what ``--json`` writes and ``proofka verify`` reads.
+
+The object is described by ``schema.json`` beside this file. Keys stand in the order written here, whatever the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from model.deployment.deployment import Deployment, Setting
+from model.deployment.document import to_document as deployment_to_document
+from properties.verdict import (
+    Change,
+    Coverage,
+    CutSet,
+    EngineRun,
+    Result,
+    Sensitivity,
+    Status,
+    Step,
+    Trace,
+    Verdict,
+)
+
+FORMAT = 1
+"""Version of the object's layout; raised when a reader of the earlier one would misread it."""
+
+Document = dict[str, Any]
+
+
+def to_document(deployment: Deployment, result: Result, *, command: str | None = None) -> Document:
+    """The JSON object of a result. ``command`` reproduces it."""
+    return {
+        "format": FORMAT,
+        "versions": dict(sorted(result.versions.items())),
+        "command": command,
+        "deployment": deployment_to_document(deployment),
+        "engine": _engine(result.engine),
+        "verdicts": [_verdict(v) for v in result.verdicts],
+        "assumptions": [_assumption(s) for s in deployment.assumptions],
+        "sensitivities": [_sensitivity(s) for s in result.sensitivities],
+    }
+
+
+def result_from_document(document: Mapping[str, Any]) -> Result:
+    """The result a document was made from. The document must satisfy the schema (:mod:`reports.schema`)."""
+    engine = document["engine"]
+    return Result(
+        verdicts=tuple(_read_verdict(v) for v in document["verdicts"]),
+        engine=EngineRun(
+            engine=engine["name"],
+            states=engine["states"],
+            transitions=engine["transitions"],
+            depth=engine["depth"],
+            layers=tuple(engine["layers"]),
+            seconds=engine["seconds"],
+            compile_seconds=engine["compile_seconds"],
+            bytes_per_state=engine["bytes_per_state"],
+        ),
+        sensitivities=tuple(_read_sensitivity(s) for s in document["sensitivities"]),
+        versions=dict(document["versions"]),
+    )
+
+
+def trace_from_document(document: Mapping[str, Any]) -> Trace:
+    """One trace of a document, as a value."""
+    return Trace(
+        faults=_read_cut_set(document["faults"]),
+        steps=tuple(_read_step(s) for s in document["steps"]),
+        failure=document["failure"],
+    )
+
+
+def _engine(run: EngineRun) -> Document:
+    return {
+        "name": run.engine,
+        "states": run.states,
+        "transitions": run.transitions,
+        "depth": run.depth,
+        "layers": list(run.layers),
+        "seconds": run.seconds,
+        "compile_seconds": run.compile_seconds,
+        "bytes_per_state": run.bytes_per_state,
+    }
+
+
+def _verdict(verdict: Verdict) -> Document:
+    traces = [_trace(t) for t in verdict.traces]
+    return {
+        "property": verdict.property,
+        "statement": verdict.statement,
+        "guarantee": verdict.guarantee,
+        "status": str(verdict.status),
+        "required": verdict.required,
+        "cut_sets": [dict(cut_set) for cut_set in verdict.cut_sets],
+        "bounds": _coverage(verdict.coverage),
+        "states": verdict.states,
+        "witness": verdict.witness,
+        "witness_reached": verdict.witness_reached,
+        "id": verdict.id,
+        "trace": traces[0] if traces else None,
+        "traces": traces,
+        "notes": list(verdict.notes),
+    }
+
+
+def _coverage(coverage: Coverage) -> Document:
+    return {
+        "sizes": dict(coverage.bounds),
+        "sizes_reached": list(coverage.bounds_reached),
+        "faults_complete_to": coverage.complete_to,
+        "faults_total": coverage.total,
+        "combinations_of_next_explored": coverage.combinations,
+        "combinations_of_next": coverage.combinations_of_next,
+        "fault_kinds": dict(coverage.kinds),
+        "stopped": coverage.stopped,
+    }
+
+
+def _trace(trace: Trace) -> Document:
+    return {"faults": dict(trace.faults), "failure": trace.failure, "steps": [_step(s) for s in trace.steps]}
+
+
+def _step(step: Step) -> Document:
+    return {
+        "actor": step.actor,
+        "lane": step.lane,
+        "action": step.action,
+        "arguments": dict(step.arguments),
+        "text": step.text,
+        "fault": step.fault,
+        "changes": [{"what": c.what, "before": c.before, "after": c.after} for c in step.changes],
+    }
+
+
+def _assumption(setting: Setting) -> Document:
+    return {
+        "scope": setting.scope,
+        "key": setting.key,
+        "value": setting.value,
+        "detail": setting.origin.detail,
+    }
+
+
+def _sensitivity(item: Sensitivity) -> Document:
+    return {
+        "assumption": item.assumption,
+        "value": item.value,
+        "property": item.property,
+        "status": str(item.status),
+        "cut_sets": [dict(cut_set) for cut_set in item.cut_sets],
+    }
+
+
+def _read_verdict(document: Mapping[str, Any]) -> Verdict:
+    return Verdict(
+        property=document["property"],
+        statement=document["statement"],
+        guarantee=document["guarantee"],
+        status=Status(document["status"]),
+        required=document["required"],
+        cut_sets=tuple(_read_cut_set(c) for c in document["cut_sets"]),
+        traces=tuple(trace_from_document(t) for t in document["traces"]),
+        witness=document["witness"],
+        witness_reached=document["witness_reached"],
+        states=document["states"],
+        coverage=_read_coverage(document["bounds"]),
+        id=document["id"],
+        notes=tuple(document["notes"]),
+    )
+
+
+def _read_coverage(document: Mapping[str, Any]) -> Coverage:
+    return Coverage(
+        complete_to=document["faults_complete_to"],
+        total=document["faults_total"],
+        combinations=document["combinations_of_next_explored"],
+        combinations_of_next=document["combinations_of_next"],
+        kinds=tuple(document["fault_kinds"].items()),
+        bounds=dict(document["sizes"]),
+        bounds_reached=tuple(document["sizes_reached"]),
+        stopped=document["stopped"],
+    )
+
+
+def _read_step(document: Mapping[str, Any]) -> Step:
+    return Step(
+        actor=document["actor"],
+        lane=document["lane"],
+        action=document["action"],
+        arguments=dict(document["arguments"]),
+        text=document["text"],
+        fault=document["fault"],
+        changes=tuple(Change(c["what"], c["before"], c["after"]) for c in document["changes"]),
+    )
+
+
+def _read_sensitivity(document: Mapping[str, Any]) -> Sensitivity:
+    return Sensitivity(
+        assumption=document["assumption"],
+        value=document["value"],
+        property=document["property"],
+        status=Status(document["status"]),
+        cut_sets=tuple(_read_cut_set(c) for c in document["cut_sets"]),
+    )
+
+
+def _read_cut_set(document: Mapping[str, int]) -> CutSet:
+    return tuple(sorted(document.items()))

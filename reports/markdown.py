@@ -1,0 +1,73 @@
+"""A result as a Markdown page to attach to a design review."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from model.deployment.deployment import Deployment
+from properties.verdict import Result
+from reports import assumptions, summary, wording
+from reports.story import tellings
+from reports.table import engine_line
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
+
+
+def write_markdown(folder: Path, deployment: Deployment, result: Result, *, command: str) -> Path:
+    """Write the page into ``folder`` (made where missing) and return its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / f"{file_name(deployment.name)}.md"
+    page.write_text(to_markdown(deployment, result, command=command), encoding="utf-8")
+    return page
+
+
+def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
+    """The page as text: configuration, verdicts, traces, bounds, assumptions, ids, and how to repeat it."""
+    environment = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=False,  # the escapes below are Markdown's
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters.update(text=escaped, code=code)
+    return environment.get_template("deployment.md.j2").render(
+        deployment=deployment,
+        result=result,
+        command=wording.plain(command),
+        summary=summary,
+        wording=wording,
+        tellings=tellings(result.verdicts, all_traces=True),
+        bounds=wording.grouped(result.verdicts, lambda v: wording.bounds(v.coverage)),
+        kinds=wording.grouped(result.verdicts, lambda v: wording.fault_kinds(v.coverage)),
+        sizes=wording.grouped(result.verdicts, lambda v: wording.sizes(v.coverage)),
+        reached=wording.grouped(result.verdicts, lambda v: wording.would_explore_more(v.coverage)),
+        stops=wording.grouped(result.verdicts, lambda v: wording.stopped(v.coverage)),
+        assumptions=list(assumptions.assumption_lines(deployment, result)),
+        notes=list(assumptions.note_lines(deployment, result)),
+        engine=engine_line(result),
+    )
+
+
+def file_name(name: str) -> str:
+    """A deployment's name as a file name that stays inside its folder."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "deployment"
+
+
+def escaped(text: object) -> str:
+    """Text that Markdown shows as it is, on one line, in a table or outside."""
+    return _SPECIAL.sub(r"\\\1", wording.plain(str(text)))
+
+
+def code(text: object) -> str:
+    """A code span that shows the text as it is, in a table or outside."""
+    words = wording.plain(str(text)).replace("|", "\\|")
+    if not words:
+        return ""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", words)), default=0))
+    pad = " " if words.startswith("`") or words.endswith("`") else ""
+    return f"{fence}{pad}{words}{pad}{fence}"

@@ -1,0 +1,51 @@
+"""The live line of a running exploration, on a terminal only."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from properties.verdict import Progress
+from reports import wording
+
+
+class ProgressLine:
+    """A context that shows the latest reading and vanishes at its end; silent where nobody watches."""
+
+    def __init__(self, console: Console, *, wanted: bool = True) -> None:
+        watched = wanted and console.is_terminal
+        self._live = Live(console=console, transient=True, refresh_per_second=8) if watched else None
+
+    def __enter__(self) -> ProgressLine:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        if self._live:
+            self._live.update(Text(describe(progress), no_wrap=True, overflow="ellipsis"))
+
+
+def describe(progress: Progress) -> str:
+    """``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``."""
+    return (
+        f"{wording.counted(progress.layer, 'fault')} {wording.fault_set(progress.combination)}: "
+        f"{wording.number(progress.states)} states, {_rate(progress.rate)}, {_size(progress.memory)}"
+    )
+
+
+def _rate(rate: float) -> str:
+    return f"{rate / 1e6:.1f} M/s" if rate >= 1e6 else f"{rate / 1e3:.0f} k/s" if rate >= 1e3 else f"{rate:.0f} /s"
+
+
+def _size(memory: int) -> str:
+    return f"{memory / 1e9:.1f} GB" if memory >= 1e9 else f"{memory / 1e6:.0f} MB"

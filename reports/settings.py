@@ -1,0 +1,69 @@
+"""``proofka show``: every effective setting and where it came from."""
+
+from __future__ import annotations
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from model.deployment.deployment import Deployment
+from reports import lines, summary, wording
+from reports.table import NARROW
+
+
+class SettingsReport:
+    """The effective settings by scope, then what was changed silently, what was ignored and why."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.deployment = deployment
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        yield from lines.wrapped(
+            f"{self.deployment.name}: {summary.cluster(self.deployment)}", width, rest="  ", style="bold"
+        )
+        yield from lines.wrapped(summary.clients(self.deployment), width, rest="  ")
+        for scope in dict.fromkeys(setting.scope for setting in self.deployment.settings):
+            yield _heading(scope)
+            yield self._scope(scope, width)
+        if self.deployment.notes:
+            yield _heading("changed without being asked")
+        for note in self.deployment.notes:
+            yield from lines.wrapped(note, width, first="  ", rest="    ")
+        if self.deployment.ignored:
+            yield _heading("ignored: no property here depends on it")
+            yield self._ignored(width)
+
+    def _scope(self, scope: str, width: int) -> Table:
+        table = _grid(width)
+        for setting in self.deployment.settings:
+            if setting.scope == scope:
+                given = setting.origin.kind in ("file", "option")
+                table.add_row(
+                    Text(wording.plain(f"  {setting.key}"), style="bold" if given else ""),
+                    Text(wording.plain(setting.value)),
+                    Text(wording.plain(wording.origin(setting.origin)), style="" if given else "dim"),
+                )
+        return table
+
+    def _ignored(self, width: int) -> Table:
+        table = _grid(width)
+        for ignored in self.deployment.ignored:
+            table.add_row(
+                Text(wording.plain(f"  {ignored.scope} {ignored.key}")),
+                Text(wording.plain(ignored.value)),
+                Text(wording.plain(f"{wording.origin(ignored.origin)}: {ignored.reason}")),
+            )
+        return table
+
+
+def _heading(text: str) -> Text:
+    return Text(f"\n{wording.plain(text)}", style="bold")
+
+
+def _grid(width: int) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=width >= NARROW, overflow="fold")
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold")
+    return table

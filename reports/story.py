@@ -1,0 +1,107 @@
+"""A trace as a story: one numbered line a step, a lane per actor, faults marked, then what each step changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from properties.verdict import CutSet, Step, Verdict
+from reports import lines, wording
+
+LANES = ("producer", "brokers", "controller", "consumer")
+"""The lanes, from left to right."""
+
+STEP_MARK = "●"
+FAULT_MARK = "✗"
+TRACK = "│"
+
+
+@dataclass(frozen=True)
+class Telling:
+    """One trace and everything it violates: properties that share a run share its story.
+
+    ``violated`` holds each verdict with the part of its property that failed.
+    """
+
+    faults: CutSet
+    steps: tuple[Step, ...]
+    violated: tuple[tuple[Verdict, str], ...]
+
+    def also(self, verdict: Verdict, failure: str) -> Telling:
+        """The same run, told for one more property."""
+        return Telling(self.faults, self.steps, (*self.violated, (verdict, failure)))
+
+
+def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
+    """The traces to tell, in the order of the table, each run once: the first of each property, or all."""
+    told: list[Telling] = []
+    for verdict in verdicts:
+        for trace in verdict.traces if all_traces else verdict.traces[:1]:
+            for position, telling in enumerate(told):
+                if (telling.faults, telling.steps) == (trace.faults, trace.steps):
+                    told[position] = telling.also(verdict, trace.failure)
+                    break
+            else:
+                told.append(Telling(trace.faults, trace.steps, ((verdict, trace.failure),)))
+    return told
+
+
+def untold(verdicts: Sequence[Verdict]) -> int:
+    """How many further traces ``--all-traces`` would print."""
+    return len(tellings(verdicts, all_traces=True)) - len(tellings(verdicts, all_traces=False))
+
+
+class Story:
+    """One telling, drawn to the width of the console."""
+
+    def __init__(self, telling: Telling) -> None:
+        self.telling = telling
+        used = {step.lane for step in telling.steps}
+        self.lanes = [lane for lane in LANES if lane in used]
+        self.lanes += sorted(used.difference(LANES))
+        self.digits = max(2, len(str(len(telling.steps))))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        yield from lines.title(self._title(), width)
+        for verdict, _ in self.telling.violated:
+            yield from lines.wrapped(f"{verdict.property}: {verdict.statement}", width, rest="  ", style="italic")
+        yield Text()
+        yield from self._header()
+        for position, step in enumerate(self.telling.steps, start=1):
+            yield from self._line(position, step, width)
+        yield Text()
+        yield from self._changes(width)
+        for verdict, failure in self.telling.violated:
+            label = "Fails: " if len(self.telling.violated) == 1 else f"Fails {verdict.property}: "
+            yield from lines.wrapped(label + failure, width, rest="  ", style="bold red")
+
+    def _title(self) -> str:
+        names = wording.listed([verdict.property for verdict, _ in self.telling.violated])
+        steps = wording.counted(len(self.telling.steps), "step")
+        return f"{names} violated by {wording.fault_set(self.telling.faults)}, {steps}"
+
+    def _header(self) -> Iterator[Text]:
+        for position, lane in enumerate(self.lanes):
+            yield Text(" " * (self.digits + 1) + f"{TRACK} " * position + wording.plain(lane), style="dim")
+
+    def _line(self, position: int, step: Step, width: int) -> Iterator[Text]:
+        mark = FAULT_MARK if step.fault else STEP_MARK
+        text = f"FAULT {step.fault}: {step.text}" if step.fault else step.text
+        tracks = [mark if lane == step.lane else TRACK for lane in self.lanes]
+        first = f"{position:>{self.digits}} " + " ".join(tracks) + "  "
+        rest = " " * (self.digits + 1) + " ".join(TRACK for _ in self.lanes) + "  "
+        yield from lines.wrapped(text, width, first=first, rest=rest, style="bold red" if step.fault else "")
+
+    def _changes(self, width: int) -> Iterator[Text]:
+        if not any(step.changes for step in self.telling.steps):
+            return
+        yield Text("What changed", style="bold")
+        for position, step in enumerate(self.telling.steps, start=1):
+            if step.changes:
+                text = "; ".join(f"{c.what}: {c.before} → {c.after}" for c in step.changes)
+                yield from lines.wrapped(text, width, first=f"{position:>{self.digits}} ", rest=" " * (self.digits + 3))
+        yield Text()

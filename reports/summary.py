@@ -1,0 +1,54 @@
+"""A deployment in two lines: what runs, and how it is used."""
+
+from __future__ import annotations
+
+from model.deployment.deployment import Commit, Deployment, OnRestart, OnSendError, Processing, Sends
+
+_COMMIT = {
+    Commit.AUTO: "auto-commit",
+    Commit.BEFORE: "commit before processing",
+    Commit.AFTER: "commit after processing",
+}
+
+
+def release(deployment: Deployment) -> str:
+    """``4.0`` or ``3.7.1``."""
+    major, minor, patch = deployment.kafka
+    return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
+
+
+def cluster(deployment: Deployment) -> str:
+    """The first line: release, client, replication, and what is unusual about elections and flushes."""
+    parts = [
+        f"Kafka {release(deployment)}",
+        f"client {deployment.client}",
+        f"{deployment.replicas} replicas" if deployment.replicas != 1 else "1 replica",
+        f"min.insync.replicas={deployment.min_insync_replicas}",
+    ]
+    if deployment.unclean_leader_election:
+        parts.append("unclean election on")
+    if deployment.flush_messages is not None:
+        parts.append(f"flush.messages={deployment.flush_messages}")
+    return ", ".join(parts)
+
+
+def clients(deployment: Deployment) -> str:
+    """The second line: how the producer sends and how the consumer commits, with what is unusual about either."""
+    producer = [
+        f"producer acks={deployment.acks}",
+        f"idempotence {'on' if deployment.idempotence else 'off'}",
+        f"{deployment.max_in_flight} in flight",
+    ]
+    if not deployment.retries:
+        producer.append("no retries")
+    if deployment.sends is Sends.SYNC:
+        producer.append("one send at a time")
+    if deployment.on_send_error is not OnSendError.DROP:
+        producer.append(f"{deployment.on_send_error} on error")
+    if deployment.on_restart is OnRestart.RESEND:
+        producer.append("resend on restart")
+    consumer = [f"consumer {_COMMIT[deployment.commit]}"]
+    if deployment.processing is Processing.HANDED_OFF:
+        consumer.append("processing handed off")
+    consumer.append(f"{deployment.sink} sink")
+    return f"{', '.join(producer)}; {', '.join(consumer)}"

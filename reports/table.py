@@ -1,0 +1,120 @@
+"""The verdict table, and what has to be said beside it: bounds, fault kinds, and passes that mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from properties.verdict import Result, Status, Verdict
+from reports import lines, wording
+
+STYLE: dict[Status, str] = {
+    Status.VIOLATED: "bold red",
+    Status.HOLDS: "green",
+    Status.VACUOUS: "yellow",
+    Status.UNKNOWN: "yellow",
+}
+
+WIDE = 110
+"""From this width on, the bounds of each property stand in full in its row."""
+
+NARROW = 76
+"""Below this width a property takes its own lines instead of five columns."""
+
+
+class VerdictTable:
+    """The table in the layout that fits the console: five columns, or two below :data:`NARROW`."""
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        self.verdicts = verdicts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield self._stacked() if options.max_width < NARROW else self._columns(wide=options.max_width >= WIDE)
+        yield Text()
+        for line in remarks(self.verdicts, footnotes=options.max_width < WIDE):
+            yield from lines.wrapped(line, options.max_width, first="  ", rest="    ", style="dim")
+
+    def _columns(self, *, wide: bool) -> Table:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        table.add_column("property", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("smallest fault sets")
+        table.add_column("states", justify="right", no_wrap=True)
+        table.add_column("bounds", no_wrap=not wide)
+        for verdict in self.verdicts:
+            table.add_row(
+                _name(verdict),
+                Text(f"{wording.SYMBOL[verdict.status]} {verdict.status}", style=STYLE[verdict.status]),
+                Text("\n".join(_fault_sets(verdict))),
+                Text(wording.number(verdict.states)),
+                Text(wording.bounds(verdict.coverage) if wide else _short_bounds(verdict)),
+            )
+        return table
+
+    def _stacked(self) -> Table:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
+        table.add_column(no_wrap=True)
+        table.add_column()
+        for verdict in self.verdicts:
+            style = STYLE[verdict.status]
+            said = Text(str(verdict.status), style=style)
+            if sets := _fault_sets(verdict):
+                said.append(" by " if verdict.status is Status.VIOLATED else ": ", style="default")
+                said.append("\n   ".join(sets), style="default")
+            said.append(f"\n{wording.number(verdict.states)} states, {_short_bounds(verdict)}", style="dim")
+            table.add_row(Text.assemble((f"{wording.SYMBOL[verdict.status]} ", style), _name(verdict)), said)
+        return table
+
+
+def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
+    """What a reader needs to weigh the table. ``footnotes``: the cells abbreviate their bounds."""
+    if any(v.required for v in verdicts):
+        yield "* required"
+    if footnotes:
+        yield from _said(verdicts, lambda v: wording.beyond(v.coverage) and f"+ {wording.beyond(v.coverage)} as well")
+    yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
+    yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
+    yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
+    yield from _said(verdicts, lambda v: f"stopped: {wording.stopped(v.coverage)}" if v.coverage.stopped else "")
+    for verdict in verdicts:
+        if verdict.status is Status.VACUOUS:
+            yield f"{wording.SYMBOL[verdict.status]} {verdict.property} says nothing: never reached: {verdict.witness}"
+
+
+def engine_line(result: Result) -> str:
+    """What the exploration cost, in one line."""
+    run = result.engine
+    return (
+        f"{run.engine}: {wording.number(run.states)} states, {wording.number(run.transitions)} transitions, "
+        f"depth {run.depth}, {run.seconds:.1f} s (compiling {run.compile_seconds:.1f} s), "
+        f"{run.bytes_per_state} bytes a state"
+    )
+
+
+def _name(verdict: Verdict) -> Text:
+    name = Text(wording.plain(verdict.property), style="bold" if verdict.required else "")
+    return name.append("*") if verdict.required else name
+
+
+def _fault_sets(verdict: Verdict) -> list[str]:
+    match verdict.status:
+        case Status.VIOLATED:
+            return [wording.fault_set(c) + ("" if c else " (no fault needed)") for c in verdict.cut_sets]
+        case Status.VACUOUS:
+            return ["witness not reached"]
+        case _:
+            return []
+
+
+def _short_bounds(verdict: Verdict) -> str:
+    return wording.any_faults(verdict.coverage) + ("+" if verdict.coverage.combinations else "")
+
+
+def _said(verdicts: Sequence[Verdict], words: wording.Words) -> Iterator[str]:
+    groups = wording.grouped(verdicts, words)
+    for properties, text in groups:
+        everywhere = len(properties) == len(verdicts)
+        yield text if everywhere else f"{text} [{', '.join(properties)}]"

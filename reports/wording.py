@@ -1,0 +1,183 @@
+"""The words every report shares: fault sets, bounds, origins, numbers, and the one-sentence answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from model.deployment.deployment import Origin
+from properties.verdict import Coverage, CutSet, Sensitivity, Status, Verdict
+
+SYMBOL: dict[Status, str] = {
+    Status.VIOLATED: "✗",
+    Status.HOLDS: "✓",
+    Status.VACUOUS: "○",
+    Status.UNKNOWN: "?",
+}
+"""A mark per status, so that a table without colour still tells them apart."""
+
+STOPPED: dict[str, str] = {
+    "time": "the time ran out",
+    "states": "the limit of states was reached",
+    "memory": "the memory limit was reached",
+    "interrupted": "it was interrupted",
+}
+
+
+Words = Callable[[Verdict], str]
+"""What is said of one verdict."""
+
+
+def plain(text: str) -> str:
+    """``text`` with control characters made visible, so that no input can move the cursor or start a line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def number(value: int) -> str:
+    """A count with thousands separators."""
+    return f"{value:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 fault``, ``2 faults``."""
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
+
+
+def listed(items: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]])) if items else ""
+
+
+def fault_set(cut_set: CutSet) -> str:
+    """``{2 slow-follower, power-loss}``; ``{}`` is no fault at all."""
+    return "{" + ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in cut_set) + "}"
+
+
+def faults_needed(cut_set: CutSet) -> str:
+    """A fault set inside a sentence: ``kill``, ``2 slow-follower and power-loss``, ``no fault at all``."""
+    if not cut_set:
+        return "no fault at all"
+    return listed([f"{count} {kind}" for kind, count in cut_set])
+
+
+def any_faults(coverage: Coverage) -> str:
+    """How many faults were explored in every combination: ``any 2 faults``."""
+    if coverage.complete_to < 0:
+        return "not complete"
+    return "no fault" if coverage.complete_to == 0 else f"any {counted(coverage.complete_to, 'fault')}"
+
+
+def beyond(coverage: Coverage) -> str:
+    """What was explored of one fault more (``31 of 286 combinations of 3``), or nothing."""
+    if not coverage.combinations:
+        return ""
+    of_next = number(coverage.combinations_of_next)
+    return f"{number(coverage.combinations)} of {of_next} combinations of {coverage.complete_to + 1}"
+
+
+def bounds(coverage: Coverage) -> str:
+    """``any 2 faults, 31 of 286 combinations of 3``."""
+    return ", ".join(filter(None, [any_faults(coverage), beyond(coverage)]))
+
+
+def fault_kinds(coverage: Coverage) -> str:
+    """The kinds considered: ``kill, power-loss; consumer-crash (at most 1)``. A limit that cannot bind is left out."""
+    by_limit: dict[int | None, list[str]] = {}
+    for kind, count in coverage.kinds:
+        by_limit.setdefault(count if count <= coverage.complete_to else None, []).append(kind)
+    words = [", ".join(kinds) for limit, kinds in by_limit.items() if limit is None]
+    for limit, kinds in by_limit.items():
+        if limit is not None:
+            words.append(f"{', '.join(kinds)} (at most {limit}{' each' if len(kinds) > 1 else ''})")
+    return "; ".join(words) or "none"
+
+
+def sizes(coverage: Coverage) -> str:
+    """The size of the pipeline explored: ``records 2, log 3``."""
+    return ", ".join(f"{name} {value}" for name, value in coverage.bounds.items())
+
+
+def would_explore_more(coverage: Coverage) -> str:
+    """Which sizes stopped some behaviour, as a sentence, or nothing."""
+    return f"larger {listed(coverage.bounds_reached)} would explore more" if coverage.bounds_reached else ""
+
+
+def stopped(coverage: Coverage) -> str:
+    """Why the exploration ended before its bounds, as half a sentence, or nothing."""
+    return STOPPED.get(coverage.stopped, coverage.stopped) if coverage.stopped else ""
+
+
+def origin(source: Origin) -> str:
+    """Where a setting came from: ``orders.yaml:12``, ``default of Kafka 4.0``, ``rule: ...``, ``assumed``."""
+    match source.kind:
+        case "file":
+            return f"{source.file}:{source.line}" if source.line else str(source.file)
+        case "option":
+            return f"option {source.detail}" if source.detail else "option"
+        case "default":
+            return f"default of {source.detail}" if source.detail else "default"
+        case "rule":
+            return f"rule: {source.detail}" if source.detail else "rule"
+        case "assumption":
+            return f"assumed ({source.detail})" if source.detail else "assumed"
+
+
+def outcome(status: Status, cut_sets: Sequence[CutSet]) -> str:
+    """A verdict as half a sentence: ``is violated by {kill}``, ``holds``, ``is vacuous``, ``is undecided``."""
+    match status:
+        case Status.VIOLATED:
+            return "is violated" + (f" by {listed([fault_set(c) for c in cut_sets])}" if cut_sets else "")
+        case Status.HOLDS:
+            return "holds"
+        case Status.VACUOUS:
+            return "is vacuous"
+        case Status.UNKNOWN:
+            return "is undecided"
+
+
+def sensitivity(item: Sensitivity) -> str:
+    """``with consumer.processing=handed-off, no-skip is violated by {consumer-crash}``."""
+    return f"with {item.assumption}={item.value}, {item.property} {outcome(item.status, item.cut_sets)}"
+
+
+def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, ...], str]]:
+    """What ``words`` says of each verdict, each saying once, with the properties it is said of."""
+    groups: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if text := words(verdict):
+            groups.setdefault(text, []).append(verdict.property)
+    return [(tuple(properties), text) for text, properties in groups.items()]
+
+
+def answer(verdicts: Sequence[Verdict]) -> str:
+    """The whole result in one sentence, about the required properties."""
+    required = [v for v in verdicts if v.required]
+    by_status = {status: [v for v in required if v.status is status] for status in Status}
+    if violated := by_status[Status.VIOLATED]:
+        return f"No: {_how_violated(violated, len(required))}."
+    if unknown := by_status[Status.UNKNOWN]:
+        why = next(filter(None, (stopped(v.coverage) for v in unknown)), "the budget ran out")
+        return f"Undecided: {why} before {_named(unknown)} could be decided."
+    if vacuous := by_status[Status.VACUOUS]:
+        return f"No evidence: {_named(vacuous)} holds only because what it speaks of never happened within the bounds."
+    if required:
+        return f"Yes: {_what_holds(required)} within the bounds below."
+    found = sum(v.status is Status.VIOLATED for v in verdicts)
+    return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
+
+
+def _how_violated(violated: Sequence[Verdict], required: int) -> str:
+    how = [f" with {faults_needed(v.cut_sets[0])}" if v.cut_sets else "" for v in violated]
+    if len(violated) == 1:
+        return f"{violated[0].property} can fail{how[0]}"
+    named = [v.property + faults for v, faults in zip(violated, how, strict=True)]
+    return f"{len(violated)} of the {required} required properties can fail: {'; '.join(named)}"
+
+
+def _what_holds(required: Sequence[Verdict]) -> str:
+    if len(required) == 1:
+        return f"the required property, {required[0].property}, holds"
+    return f"all {len(required)} required properties hold"
+
+
+def _named(verdicts: Sequence[Verdict]) -> str:
+    return listed([v.property for v in verdicts])

@@ -1,0 +1,228 @@
+"""Results made by hand, one per kind of verdict, for the tests of the reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.deployment.deployment import (
+    Acks,
+    Bounds,
+    Commit,
+    Deployment,
+    FaultBudget,
+    Ignored,
+    OffsetReset,
+    OnRestart,
+    OnSendError,
+    Origin,
+    Processing,
+    Sends,
+    Setting,
+    Sink,
+)
+from properties.verdict import (
+    Change,
+    Coverage,
+    EngineRun,
+    Result,
+    Sensitivity,
+    Status,
+    Step,
+    Trace,
+    Verdict,
+)
+
+HOSTILE = "[bold red]a|b[/] `x` <i>\x1b[31m\nsecond"
+"""Markup of every kind a report could mistake for its own."""
+
+SETTINGS = (
+    Setting("topic", "min.insync.replicas", "1", Origin("default", "Kafka 4.0")),
+    Setting("broker", "unclean.leader.election.enable", "false", Origin("file", file="server.properties", line=4)),
+    Setting("producer", "acks", "1", Origin("file", file="orders.yaml", line=12)),
+    Setting("producer", "enable.idempotence", "false", Origin("rule", "acks=1 turns idempotence off")),
+    Setting("application", "on_send_error", "drop", Origin("assumption", "documented default")),
+    Setting("application", "processing", "poll-thread", Origin("assumption")),
+)
+
+DEPLOYMENT = Deployment(
+    name="orders",
+    kafka=(4, 0, 0),
+    client="java 4.0",
+    replicas=3,
+    min_insync_replicas=1,
+    high_watermark_needs_min_isr=True,
+    unclean_leader_election=False,
+    restart_before_fenced=False,
+    flush_messages=None,
+    acks=Acks.LEADER,
+    retries=2147483647,
+    idempotence=False,
+    max_in_flight=5,
+    sends=Sends.ASYNC,
+    on_send_error=OnSendError.DROP,
+    on_restart=OnRestart.FORGET,
+    commit=Commit.AUTO,
+    processing=Processing.POLL_THREAD,
+    sink=Sink.PLAIN,
+    offset_reset=OffsetReset.EARLIEST,
+    max_poll_records=500,
+    faults=FaultBudget(None, (("kill", 3), ("power-loss", 3), ("consumer-crash", 1))),
+    bounds=Bounds(),
+    require=("no-acked-loss", "no-skip"),
+    settings=SETTINGS,
+    ignored=(
+        Ignored(
+            "producer",
+            "linger.ms",
+            "5",
+            Origin("file", file="orders.yaml", line=14),
+            "batching delays records but loses none",
+        ),
+    ),
+    notes=("acks=1 is set, so the client turns enable.idempotence off without an error.",),
+)
+
+COVERAGE = Coverage(
+    complete_to=2,
+    total=None,
+    combinations=31,
+    combinations_of_next=286,
+    kinds=(("consumer-crash", 1), ("kill", 3), ("power-loss", 3)),
+    bounds={"records": 2, "log": 3, "sends": 2},
+    bounds_reached=("log",),
+    stopped="time",
+)
+
+COMPLETE = replace(COVERAGE, total=2, combinations=0, combinations_of_next=0, bounds_reached=(), stopped=None)
+
+SEND = Step(
+    "producer",
+    "producer",
+    "send",
+    {"record": 1},
+    "the application sends record 1 to broker 1",
+    None,
+    (Change("record 1", "not sent", "in flight"),),
+)
+APPEND = Step(
+    "broker 1",
+    "brokers",
+    "append",
+    {"broker": 1, "record": 1},
+    "broker 1 appends record 1 at offset 0 and acknowledges it, as acks=1 asks for no follower",
+    None,
+    (Change("broker 1's log", "[]", "[1]"), Change("record 1", "in flight", "acknowledged")),
+)
+KILL = Step(
+    "broker 1", "brokers", "kill", {"broker": 1}, "broker 1 is killed", "kill", (Change("broker 1", "up", "down"),)
+)
+ELECT = Step(
+    "controller",
+    "controller",
+    "elect",
+    {"broker": 2, "epoch": 2},
+    "the controller elects broker 2 from the ISR, epoch 2",
+    None,
+    (Change("leader", "broker 1", "broker 2"), Change("leader epoch", "1", "2")),
+)
+MOVE = Step("controller", "controller", "move", {"broker": 2}, "leadership moves to broker 2", "leader-move", ())
+CRASH = Step("consumer", "consumer", "crash", {}, "the consumer crashes and restarts", "consumer-crash", ())
+
+KILL_TRACE = Trace(
+    (("kill", 1),),
+    (SEND, APPEND, KILL, ELECT),
+    "record 1 was acknowledged, but is not in the log of broker 2, which leads",
+)
+MOVE_TRACE = Trace(
+    (("leader-move", 1),), (SEND, APPEND, MOVE), "record 1 was acknowledged, but broker 2 leads without it"
+)
+LOSS_TRACE = replace(KILL_TRACE, failure="record 1 was never processed, and no failure was reported for it")
+
+
+def verdict(name: str, status: Status, **changes: object) -> Verdict:
+    """A verdict with the given status and plausible everything else."""
+    made = Verdict(
+        property=name,
+        statement=f"What {name} says, in one sentence.",
+        guarantee="acks: the guarantee it formalises",
+        status=status,
+        required=False,
+        cut_sets=(),
+        traces=(),
+        witness="a record acknowledged and the leader replaced after it",
+        witness_reached=True,
+        states=98_123,
+        coverage=COVERAGE,
+        id="0123456789abcdef",
+    )
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+VIOLATED = verdict(
+    "no-acked-loss",
+    Status.VIOLATED,
+    statement="A record whose send was acknowledged is in the log of every leader elected later.",
+    required=True,
+    cut_sets=((("kill", 1),), (("leader-move", 1),), (("power-loss", 1), ("slow-follower", 2))),
+    traces=(KILL_TRACE, MOVE_TRACE, replace(MOVE_TRACE, faults=(("power-loss", 1), ("slow-follower", 2)))),
+)
+SAME_TRACE = verdict(
+    "no-loss",
+    Status.VIOLATED,
+    statement="Every record is processed, or its failure was reported.",
+    cut_sets=((("kill", 1),),),
+    traces=(LOSS_TRACE,),
+)
+FAULTLESS = verdict(
+    "exactly-once-effect",
+    Status.VIOLATED,
+    cut_sets=((),),
+    traces=(Trace((), (SEND, APPEND), "the effect of record 1 happened twice"),),
+    coverage=COMPLETE,
+    states=1_234_567,
+)
+HOLDS = verdict("no-skip", Status.HOLDS, required=True, coverage=COMPLETE, notes=("Holds for any processing time.",))
+VACUOUS = verdict(
+    "read-stability",
+    Status.VACUOUS,
+    witness="an offset read twice, with a leader change in between",
+    witness_reached=False,
+    coverage=COMPLETE,
+)
+UNKNOWN = verdict("recoverability", Status.UNKNOWN, coverage=replace(COVERAGE, complete_to=0, combinations=3))
+
+ENGINE = EngineRun("embedded", 1_234_567, 5_678_901, 31, (120, 98_003, 1_136_444), 9.96, 0.48, 24)
+SENSITIVITIES = (Sensitivity("processing", "handed-off", "no-skip", Status.VIOLATED, ((("consumer-crash", 1),),)),)
+VERSIONS = {"z3": "4.13.0", "proofka": "0.1.0", "model": "1"}
+
+RESULT = Result((VIOLATED, SAME_TRACE, FAULTLESS, HOLDS, VACUOUS, UNKNOWN), ENGINE, SENSITIVITIES, VERSIONS)
+HARMLESS = Result((HOLDS,), ENGINE, (), VERSIONS)
+
+HOSTILE_DEPLOYMENT = replace(
+    DEPLOYMENT,
+    name=HOSTILE,
+    client=HOSTILE,
+    notes=(HOSTILE,),
+    settings=(
+        Setting("producer", HOSTILE, HOSTILE, Origin("file", file=HOSTILE, line=1)),
+        Setting("application", HOSTILE, HOSTILE, Origin("assumption", HOSTILE)),
+    ),
+    ignored=(Ignored("producer", HOSTILE, HOSTILE, Origin("option", HOSTILE), HOSTILE),),
+)
+HOSTILE_STEP = replace(SEND, text=HOSTILE, changes=(Change(HOSTILE, HOSTILE, HOSTILE),))
+HOSTILE_RESULT = Result(
+    (
+        replace(
+            VIOLATED,
+            statement=HOSTILE,
+            notes=(HOSTILE,),
+            traces=(Trace((("kill", 1),), (HOSTILE_STEP,), HOSTILE),),
+            cut_sets=((("kill", 1),),),
+        ),
+    ),
+    ENGINE,
+    (),
+    VERSIONS,
+)
+
+COMMAND = "proofka check orders.yaml"

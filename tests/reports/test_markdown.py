@@ -1,0 +1,94 @@
+"""The Markdown page: everything a review needs, and nothing of the input read as Markdown."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from reports.markdown import code, escaped, file_name, to_markdown, write_markdown
+from tests.reports import samples
+
+PAGE = to_markdown(samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
+
+
+def test_sections() -> None:
+    assert re.findall("^## (.*)$", PAGE, re.MULTILINE) == [
+        "Verdicts",
+        "Bounds",
+        "Traces",
+        "Assumptions",
+        "Notes",
+        "Configuration",
+        "Again",
+    ]
+
+
+def test_verdicts_have_fault_sets_bounds_and_ids() -> None:
+    assert (
+        "| no-acked-loss | yes | ✗ violated | `{kill}`, `{leader-move}`, `{power-loss, 2 slow-follower}` | 98,123 "
+        "| any 2 faults, 31 of 286 combinations of 3 | `0123456789abcdef` |"
+    ) in PAGE
+
+
+def test_every_trace_is_told() -> None:
+    assert PAGE.count("\n### ") == 4
+    assert "| 3 | brokers | **kill**: broker 1 is killed | broker 1: up → down |" in PAGE
+    assert (
+        "- **no-acked-loss** fails: record 1 was acknowledged, but is not in the log of broker 2, which leads" in PAGE
+    )
+
+
+def test_configuration_has_its_origins() -> None:
+    assert "| producer | `acks` | `1` | orders.yaml:12 |" in PAGE
+    assert "| producer | `linger.ms` | `5` | orders.yaml:14 | batching delays records but loses none |" in PAGE
+
+
+def test_it_says_how_to_repeat_it() -> None:
+    assert "\n    proofka check orders.yaml\n" in PAGE
+    assert "- z3 4.13.0\n" in PAGE
+
+
+def test_a_pass_has_no_traces() -> None:
+    page = to_markdown(samples.DEPLOYMENT, samples.HARMLESS, command=samples.COMMAND)
+    assert "## Traces" not in page
+    assert "\n\n\n" not in page + PAGE
+
+
+def test_input_is_never_markdown() -> None:
+    page = to_markdown(samples.HOSTILE_DEPLOYMENT, samples.HOSTILE_RESULT, command=f"proofka check '{samples.HOSTILE}'")
+    assert "\x1b" not in page
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(page)
+    assert "<i>" not in html
+    assert (
+        re.findall(r"<td>(.*?)</td>", html).count("<code>[bold red]a|b[/] `x` &lt;i&gt;\\x1b[31m\\nsecond</code>") == 6
+    )
+    tables = [table.split("<tr>")[1:] for table in html.split("<table>")[1:]]
+    assert all(len({row.count("<td") + row.count("<th") for row in table}) == 1 for table in tables)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("a`b", "``a`b``"), ("`a", "`` `a ``"), ("a|b", "`a\\|b`"), ("", ""), ("x\ny", "`x\\ny`")]
+)
+def test_code(text: str, shown: str) -> None:
+    assert code(text) == shown
+
+
+def test_escaped() -> None:
+    assert escaped("a_b*c|<i>") == r"a\_b\*c\|\<i\>"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("orders", "orders"), ("../../etc/passwd", "etc-passwd"), ("..", "deployment"), ("a b\nc", "a-b-c")],
+)
+def test_file_names_stay_in_the_folder(name: str, expected: str) -> None:
+    assert file_name(name) == expected
+
+
+def test_write(tmp_path: Path) -> None:
+    page = write_markdown(tmp_path / "new", samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
+    assert page == tmp_path / "new" / "orders.md"
+    assert page.read_text(encoding="utf-8") == PAGE

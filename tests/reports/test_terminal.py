@@ -1,0 +1,140 @@
+"""What a terminal shows: golden text at three widths, colour, markup in the input, progress."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from model.deployment.deployment import Deployment
+from properties.verdict import Progress, Result
+from reports.progress import ProgressLine, describe
+from reports.settings import SettingsReport
+from reports.terminal import console, print_answer, print_result
+from tests.reports import samples
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def sheet(width: int, *, terminal: bool = False) -> Console:
+    out = Console(file=io.StringIO(), width=width, force_terminal=terminal, markup=False, highlight=False, emoji=False)
+    return out
+
+
+def text_of(out: Console) -> str:
+    assert isinstance(out.file, io.StringIO)
+    return "".join(f"{line.rstrip()}\n" for line in out.file.getvalue().splitlines())
+
+
+def shown(
+    width: int,
+    deployment: Deployment = samples.DEPLOYMENT,
+    result: Result = samples.RESULT,
+    *,
+    all_traces: bool = False,
+) -> str:
+    out = sheet(width)
+    print_result(out, deployment, result, command=samples.COMMAND, all_traces=all_traces)
+    return text_of(out)
+
+
+def matches(name: str, text: str) -> None:
+    """Compare with a golden file; ``PROOFKA_GOLDEN=write`` writes it instead."""
+    path = GOLDEN / name
+    if os.environ.get("PROOFKA_GOLDEN") == "write":
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_golden(width: int) -> None:
+    text = shown(width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "\x1b" not in text
+    matches(f"check-{width}.txt", text)
+
+
+def test_golden_settings() -> None:
+    out = sheet(80)
+    out.print(SettingsReport(samples.DEPLOYMENT))
+    matches("show-80.txt", text_of(out))
+
+
+def test_a_run_that_violates_two_properties_is_told_once() -> None:
+    text = shown(80)
+    assert text.count("FAULT kill") == 1
+    assert "── no-acked-loss and no-loss violated by {kill}" in text
+    assert "2 more traces: --all-traces" in text
+
+
+def test_all_traces() -> None:
+    text = shown(80, all_traces=True)
+    assert "violated by {leader-move}, 3 steps" in text
+    assert "violated by {power-loss, 2 slow-follower}" in text
+    assert "--all-traces" not in text
+
+
+def test_lanes_that_nothing_happens_in_are_left_out() -> None:
+    trace = replace(samples.KILL_TRACE, steps=(samples.SEND, samples.CRASH))
+    text = shown(80, result=replace(samples.RESULT, verdicts=(replace(samples.VIOLATED, traces=(trace,)),)))
+    assert "   producer\n   │ consumer\n 1 ● │  the application" in text
+    assert " 2 │ ✗  FAULT consumer-crash: the consumer crashes" in text
+
+
+def test_assumptions_say_what_they_decide() -> None:
+    text = shown(80)
+    assert "\n  on_send_error=drop, processing=poll-thread\n" in text
+    assert "\n  with processing=handed-off, no-skip is violated by {consumer-crash}\n" in text
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_input_is_never_markup(width: int) -> None:
+    text = shown(width, samples.HOSTILE_DEPLOYMENT, samples.HOSTILE_RESULT)
+    assert "\x1b" not in text
+    assert "[bold" in text
+    assert r"\x1b[31m\nsecond" in text
+    assert "\nsecond" not in text
+
+
+def test_settings_are_never_markup() -> None:
+    out = sheet(120, terminal=True)
+    out.print(SettingsReport(samples.HOSTILE_DEPLOYMENT))
+    assert "\x1b[31m" not in text_of(out)
+    assert "\nsecond" not in text_of(out)
+
+
+def test_colour_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert not console(io.StringIO()).is_terminal
+    out = sheet(80, terminal=True)
+    print_answer(out, samples.RESULT)
+    assert "\x1b[1;31m" in text_of(out)
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = sheet(80, terminal=True)
+    print_answer(out, samples.RESULT)
+    assert "31m" not in text_of(out)
+
+
+def test_wide_terminals_are_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    assert console(io.StringIO()).width == 120
+
+
+def test_progress() -> None:
+    progress = Progress(2, (("kill", 1), ("power-loss", 1)), 1_234_567, 10_200_000.0, 150_000_000)
+    line = "2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB"
+    assert describe(progress) == line
+
+    piped = sheet(100)
+    with ProgressLine(piped) as show:
+        show(progress)
+    assert text_of(piped) == ""
+
+    watched = sheet(100, terminal=True)
+    with ProgressLine(watched) as show:
+        show(progress)
+    assert line in text_of(watched)

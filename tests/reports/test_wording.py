@@ -1,0 +1,96 @@
+"""The sentences reports share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from model.deployment.deployment import Origin
+from properties.verdict import CutSet, Status, Verdict
+from reports import wording
+from tests.reports import samples
+from tests.reports.samples import verdict
+
+
+@pytest.mark.parametrize(
+    ("cut_set", "text", "sentence"),
+    [
+        ((), "{}", "no fault at all"),
+        ((("kill", 1),), "{kill}", "1 kill"),
+        (
+            (("power-loss", 1), ("slow-follower", 2)),
+            "{power-loss, 2 slow-follower}",
+            "1 power-loss and 2 slow-follower",
+        ),
+    ],
+)
+def test_fault_sets(cut_set: CutSet, text: str, sentence: str) -> None:
+    assert wording.fault_set(cut_set) == text
+    assert wording.faults_needed(cut_set) == sentence
+
+
+@pytest.mark.parametrize(
+    ("complete_to", "combinations", "text"),
+    [
+        (-1, 0, "not complete"),
+        (0, 0, "no fault"),
+        (1, 0, "any 1 fault"),
+        (2, 31, "any 2 faults, 31 of 286 combinations of 3"),
+    ],
+)
+def test_bounds(complete_to: int, combinations: int, text: str) -> None:
+    coverage = replace(samples.COVERAGE, complete_to=complete_to, combinations=combinations)
+    assert wording.bounds(coverage) == text
+
+
+def test_limits_of_a_fault_kind_are_said_where_they_bind() -> None:
+    coverage = replace(samples.COVERAGE, kinds=(("cut-off", 1), ("disk-loss", 1), ("kill", 9), ("leader-move", 2)))
+    assert wording.fault_kinds(coverage) == "kill; cut-off, disk-loss (at most 1 each); leader-move (at most 2)"
+    assert wording.fault_kinds(replace(coverage, complete_to=0)) == "cut-off, disk-loss, kill, leader-move"
+    assert wording.fault_kinds(replace(coverage, kinds=())) == "none"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (Origin("file", file="orders.yaml", line=12), "orders.yaml:12"),
+        (Origin("option", "--assume"), "option --assume"),
+        (Origin("default", "Kafka 4.0"), "default of Kafka 4.0"),
+        (Origin("rule", "acks=1 turns idempotence off"), "rule: acks=1 turns idempotence off"),
+        (Origin("assumption"), "assumed"),
+    ],
+)
+def test_origins(source: Origin, text: str) -> None:
+    assert wording.origin(source) == text
+
+
+OTHER = verdict("no-loss", Status.VIOLATED, required=True, cut_sets=((),))
+UNDECIDED = verdict("no-skip", Status.UNKNOWN, required=True)
+EMPTY = verdict("log-order", Status.VACUOUS, required=True)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "text"),
+    [
+        ((samples.VIOLATED, samples.HOLDS), "No: no-acked-loss can fail with 1 kill."),
+        (
+            (samples.VIOLATED, OTHER, UNDECIDED),
+            "No: 2 of the 3 required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all.",
+        ),
+        ((UNDECIDED, EMPTY), "Undecided: the time ran out before no-skip could be decided."),
+        (
+            (EMPTY, samples.HOLDS),
+            "No evidence: log-order holds only because what it speaks of never happened within the bounds.",
+        ),
+        ((samples.HOLDS,), "Yes: the required property, no-skip, holds within the bounds below."),
+        ((samples.SAME_TRACE, samples.VACUOUS), "Nothing is required; 1 of the 2 properties checked can fail."),
+        ((), "Nothing is required; 0 of the 0 properties checked can fail."),
+    ],
+)
+def test_answer(verdicts: tuple[Verdict, ...], text: str) -> None:
+    assert wording.answer(verdicts) == text
+
+
+def test_plain_shows_control_characters() -> None:
+    assert wording.plain("a\x1b[1m\r\nb\u202e\u00e9") == "a\\x1b[1m\\r\\nb\\u202eé"
