@@ -1,0 +1,71 @@
+"""What an exploration may cost, and how it is told to stop."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass, field
+
+DEFAULT_SECONDS = 10.0
+"""How long layers of faults are added when the user names no total."""
+
+ALWAYS_COVERED = 2
+"""Every combination of so many faults is explored whatever the default time says."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
+
+    ``seconds=None`` means the default: about ten seconds, but at least every combination of two faults.
+    """
+
+    seconds: float | None = None
+    states: int | None = None
+    memory: int | None = None
+    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+
+class Meter:
+    """Watches a budget while shards grow; safe to read from several threads."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._started = time.monotonic()
+        self._interrupted = False
+        self.states = 0
+        self.memory = 0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the check began."""
+        return time.monotonic() - self._started
+
+    def interrupt(self) -> None:
+        """Ask every thread to stop at its next opportunity (Ctrl-C)."""
+        self._interrupted = True
+
+    def grow(self, states: int, memory: int) -> None:
+        """Count newly stored states and newly used bytes."""
+        with self._lock:
+            self.states += states
+            self.memory += memory
+
+    def exceeded(self, layer: int) -> str | None:
+        """Why to stop exploring in this layer of faults, or None."""
+        if self._interrupted:
+            return "interrupted"
+        budget = self._budget
+        if budget.seconds is None:
+            out_of_time = layer > ALWAYS_COVERED and self.elapsed > DEFAULT_SECONDS
+        else:
+            out_of_time = self.elapsed > budget.seconds
+        if out_of_time:
+            return "time"
+        if budget.states is not None and self.states > budget.states:
+            return "states"
+        if budget.memory is not None and self.memory > budget.memory:
+            return "memory"
+        return None

@@ -1,0 +1,429 @@
+"""The command line: ``proofka check``, ``show``, ``verify`` and ``properties``.
+
+The only file that sees every package. What is heavy (solver, kernel, readers) is imported inside the commands, so that
+``--help`` and a wrong option answer at once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from properties.verdict import Status, Verdict
+
+if TYPE_CHECKING:
+    from model.deployment.deployment import Deployment
+    from properties.verdict import Result
+
+EXIT_HOLDS = 0
+EXIT_VIOLATED = 1
+EXIT_BAD_INPUT = 2
+EXIT_UNDECIDED = 3
+EXIT_VACUOUS = 4
+
+DEFAULT_SECONDS = 10.0
+"""How long a check raises the number of faults where neither ``--faults`` nor the deployment names a total."""
+
+MAX_RESULT_BYTES = 64 << 20
+"""A result file larger than this is not one of ours."""
+
+app = typer.Typer(
+    name="proofka",
+    help="A formal checker for Apache Kafka pipeline configurations.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    value = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if not value:
+        raise typer.BadParameter(f"{text!r} is not a size such as 512M or 2G")
+    return value
+
+
+File = Annotated[Path | None, typer.Argument(metavar="FILE", help="A deployment in YAML.")]
+Kafka = Annotated[
+    str | None, typer.Option(metavar="V", help="Release of the brokers, where .properties files are given.")
+]
+Topic = Annotated[Path | None, typer.Option(metavar="F", help="The topic's .properties file.")]
+Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .properties file.")]
+Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file.")]
+Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file.")]
+Assume = Annotated[
+    list[str] | None, typer.Option(metavar="KEY=VALUE", help="What no file tells, such as processing=handed-off.")
+]
+Faults = Annotated[int | None, typer.Option(metavar="N", min=0, help="Explore up to N faults, over all kinds.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then. 10 unless --faults is given."
+    ),
+]
+States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
+Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads to explore with.")]
+Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
+]
+ReportFolder = Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Write a Markdown page into DIR.")]
+AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
+NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
+
+
+def main() -> None:
+    """Run the command line; a reader that closes the pipe early ends it quietly."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    app()
+
+
+def exit_status(verdicts: Sequence[Verdict]) -> int:
+    """0: every required property holds; 1: one is violated; 3: one is undecided; 4: one passes only vacuously."""
+    required = {verdict.status for verdict in verdicts if verdict.required}
+    if Status.VIOLATED in required:
+        return EXIT_VIOLATED
+    if Status.UNKNOWN in required:
+        return EXIT_UNDECIDED
+    return EXIT_VACUOUS if Status.VACUOUS in required else EXIT_HOLDS
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a deployment is read from: one YAML file, or .properties files of a release."""
+
+    file: Path | None
+    kafka: str | None
+    topic: Path | None
+    broker: Path | None
+    producer: Path | None
+    consumer: Path | None
+    assume: tuple[str, ...]
+
+    def read(self) -> Deployment:
+        """The deployment, with every ``--assume`` applied."""
+        import model.deployment
+
+        assume = self._assumed()
+        if self.file is not None:
+            if self._given():
+                _fail("give a deployment FILE or .properties files, not both")
+            return model.deployment.read_deployment(self.file, assume)
+        if not self._given():
+            _fail("give a deployment FILE, or --kafka V with .properties files")
+        if self.kafka is None:
+            _fail("--kafka V is needed with .properties files: defaults depend on the release")
+        return model.deployment.read_properties(
+            kafka=self.kafka,
+            topic=self.topic,
+            broker=self.broker,
+            producer=self.producer,
+            consumer=self.consumer,
+            assume=assume,
+        )
+
+    def arguments(self) -> list[str]:
+        """The same source as command-line arguments."""
+        words = [str(self.file)] if self.file is not None else []
+        for name, value in self._given().items():
+            words += [f"--{name}", str(value)]
+        for assumption in self.assume:
+            words += ["--assume", assumption]
+        return words
+
+    def _given(self) -> dict[str, str | Path]:
+        options = {
+            "kafka": self.kafka,
+            "topic": self.topic,
+            "broker": self.broker,
+            "producer": self.producer,
+            "consumer": self.consumer,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+    def _assumed(self) -> dict[str, str]:
+        assumed: dict[str, str] = {}
+        for text in self.assume:
+            key, equals, value = text.partition("=")
+            if not equals or not key:
+                _fail(f"--assume {text}: expected KEY=VALUE")
+            if key in assumed:
+                _fail(f"--assume {key} is given twice")
+            assumed[key] = value
+        return assumed
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"proofka {version('proofka')}")
+        except PackageNotFoundError:
+            typer.echo("proofka (not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def proofka(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Answers, for the configuration of a Kafka pipeline, what can be lost, repeated or reordered, and how."""
+
+
+@app.command(short_help="Check a deployment.")
+def check(
+    file: File = None,
+    kafka: Kafka = None,
+    topic: Topic = None,
+    broker: Broker = None,
+    producer: Producer = None,
+    consumer: Consumer = None,
+    assume: Assume = None,
+    faults: Faults = None,
+    seconds: Seconds = None,
+    states: States = None,
+    memory: Memory = None,
+    threads: Threads = None,
+    require: Require = None,
+    json_file: JsonFile = None,
+    report: ReportFolder = None,
+    all_traces: AllTraces = False,
+    no_sensitivity: NoSensitivity = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check a deployment: a verdict per property, and the shortest trace of each violation.
+
+    Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
+    passes only because what it speaks of never happened.
+    """
+    source = Source(file, kafka, topic, broker, producer, consumer, tuple(assume or ()))
+    with _one_line_errors():
+        _check_writable(json_file, report)
+        deployment = _narrowed(source.read(), faults, require)
+
+    limits = {"states": states, "memory": memory, "threads": threads}
+    result = _run(deployment, seconds, limits, sensitivity=not no_sensitivity)
+
+    command = ["proofka", "check", *source.arguments()]
+    for name, value in {"faults": faults, "time": seconds, **limits}.items():
+        command += [] if value is None else [f"--{name}", str(value)]
+    for name in require or ():
+        command += ["--require", name]
+    again = shlex.join(command)
+    with _one_line_errors():
+        _write(deployment, result, again, json_file, report)
+    if json_file != Path("-"):
+        _print(deployment, result, again, all_traces=all_traces, quiet=quiet)
+
+    status = exit_status(result.verdicts)
+    interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
+    raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
+
+
+@app.command(short_help="Show every effective setting.")
+def show(
+    file: File = None,
+    kafka: Kafka = None,
+    topic: Topic = None,
+    broker: Broker = None,
+    producer: Producer = None,
+    consumer: Consumer = None,
+    assume: Assume = None,
+) -> None:
+    """Show every effective setting of a deployment and where it came from."""
+    source = Source(file, kafka, topic, broker, producer, consumer, tuple(assume or ()))
+    with _one_line_errors():
+        deployment = source.read()
+    from reports.settings import SettingsReport
+    from reports.terminal import console
+
+    console().print(SettingsReport(deployment))
+
+
+@app.command(short_help="Replay the traces of a result.")
+def verify(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A result that --json wrote.")]) -> None:
+    """Replay the traces of an earlier result against the model.
+
+    Exit status: 0 every trace is a run of the model that violates its property, 1 one is not, 2 the file is no result.
+    """
+    with _one_line_errors():
+        document = _load_result(file)
+        import checker.verify
+
+        try:
+            verification = checker.verify.verify(document)
+        except checker.verify.TamperedDocument as error:
+            _complain(f"{file}: {error}")
+            raise typer.Exit(EXIT_VIOLATED) from None
+    for line in verification.lines:
+        typer.echo(_plain(line))
+    raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
+
+
+@app.command()
+def properties() -> None:
+    """List the properties that are checked."""
+    from model.deployment import read_properties
+    from model.state import declare
+    from properties.catalogue import properties_of
+    from reports.catalogue import print_properties
+    from reports.terminal import console
+
+    any_deployment = read_properties(kafka="4.0", assume={"replicas": "3"})
+    print_properties(console(), properties_of(declare(any_deployment)))
+
+
+def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None], *, sensitivity: bool) -> Result:
+    """Explore. Without ``seconds``, time is limited only where no total of faults is asked for."""
+    import checker.check
+    from checker.budget import Budget
+    from model.deployment.errors import DeploymentError
+    from reports.progress import ProgressLine
+    from reports.terminal import console
+
+    if seconds is None and deployment.faults.total is None:
+        seconds = DEFAULT_SECONDS
+    given = {name: value for name, value in limits.items() if value is not None}
+    try:
+        with ProgressLine(console(stderr=True), wanted=sys.stdout.isatty()) as progress:
+            return checker.check.check(
+                deployment, budget=Budget(seconds=seconds, **given), on_progress=progress, sensitivity=sensitivity
+            )
+    except DeploymentError as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        _complain("interrupted before any verdict")
+        raise typer.Exit(EXIT_UNDECIDED) from None
+
+
+def _narrowed(deployment: Deployment, faults: int | None, require: list[str] | None) -> Deployment:
+    """The deployment with ``--faults`` and ``--require`` applied."""
+    if faults is not None:
+        deployment = replace(deployment, faults=replace(deployment.faults, total=faults))
+    if require:
+        from model.deployment.deployment import Origin
+        from model.deployment.given import Given
+        from model.deployment.required_properties import read_required
+
+        origin = Origin("option", "--require")
+        required = read_required(tuple(Given("require", name, origin) for name in dict.fromkeys(require)))
+        deployment = replace(deployment, require=required)
+    return deployment
+
+
+def _check_writable(json_file: Path | None, report: Path | None) -> None:
+    """Complain before the exploration about what could not be written after it."""
+    if json_file is not None and json_file != Path("-"):
+        if json_file.is_dir():
+            _fail(f"{json_file}: is a directory; --json takes a file")
+        if not json_file.parent.is_dir():
+            _fail(f"{json_file.parent}: no such directory to write --json into")
+    if report is not None and report.exists() and not report.is_dir():
+        _fail(f"{report}: is no directory; --report takes one")
+
+
+def _write(deployment: Deployment, result: Result, command: str, json_file: Path | None, report: Path | None) -> None:
+    if json_file is not None:
+        from reports.document import to_document
+
+        text = json.dumps(to_document(deployment, result, command=command), indent=2, ensure_ascii=False) + "\n"
+        if json_file == Path("-"):
+            sys.stdout.write(text)
+        else:
+            json_file.write_text(text, encoding="utf-8")
+    if report is not None:
+        from reports.markdown import write_markdown
+
+        page = write_markdown(report, deployment, result, command=command)
+        typer.echo(_plain(f"report: {page}"), err=True)
+
+
+def _print(deployment: Deployment, result: Result, command: str, *, all_traces: bool, quiet: bool) -> None:
+    from reports import terminal
+
+    out = terminal.console()
+    if quiet:
+        terminal.print_answer(out, result)
+    else:
+        terminal.print_result(out, deployment, result, command=command, all_traces=all_traces)
+
+
+def _load_result(file: Path) -> dict[str, Any]:
+    """A result file that satisfies the schema, or one line why it is none."""
+    from reports.schema import problem
+
+    if file.is_dir():
+        _fail(f"{file}: is a directory; expected a result that --json wrote")
+    if file.stat().st_size > MAX_RESULT_BYTES:
+        _fail(f"{file}: is larger than {MAX_RESULT_BYTES >> 20} MB, so it is no result of proofka check")
+    try:
+        document: Any = json.loads(file.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        _fail(f"{file}:{error.lineno}: not JSON: {error.msg}")
+    except (UnicodeDecodeError, RecursionError):
+        _fail(f"{file}: not JSON that --json wrote")
+    if reason := problem(document):
+        _fail(f"{file}: {reason}")
+    loaded: dict[str, Any] = document
+    return loaded
+
+
+@contextmanager
+def _one_line_errors() -> Iterator[None]:
+    """Input that is wrong ends the command with one line on standard error and status 2."""
+    from model.deployment.errors import DeploymentError
+
+    try:
+        yield
+    except DeploymentError as error:
+        _fail(str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{(error.strerror or str(error)).lower()}")
+
+
+def _fail(message: str) -> NoReturn:
+    _complain(message)
+    raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def _complain(message: str) -> None:
+    typer.echo(_plain(message), err=True)
+
+
+def _plain(text: str) -> str:
+    from reports.wording import plain
+
+    return plain(text)

@@ -1,0 +1,32 @@
+"""Combinations of faults: multisets of fault kinds, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement, product
+
+Combination = tuple[int, ...]
+"""How often each fault kind occurs, in the order of the kinds."""
+
+
+def layer(size: int, most: Sequence[int]) -> Iterator[Combination]:
+    """Every combination of ``size`` faults with at most ``most[i]`` of kind ``i``."""
+    kinds = range(len(most))
+    for chosen in combinations_with_replacement(kinds, size):
+        counts = tuple(chosen.count(kind) for kind in kinds)
+        if all(count <= limit for count, limit in zip(counts, most, strict=True)):
+            yield counts
+
+
+def smaller(combination: Combination) -> Iterator[Combination]:
+    """Every combination strictly contained in this one."""
+    for counts in product(*(range(count + 1) for count in combination)):
+        if counts != combination:
+            yield counts
+
+
+def without_one(combination: Combination) -> Iterator[tuple[int, Combination]]:
+    """Each kind in the combination, with the combination that has one fault of that kind less."""
+    for kind, count in enumerate(combination):
+        if count:
+            yield kind, (*combination[:kind], count - 1, *combination[kind + 1 :])

@@ -1,0 +1,108 @@
+"""Constants and cone of influence: the smaller system that decides a question.
+
+Reference: Clarke, Grumberg, Peled, *Model Checking*, section 13.1 (cone of influence reduction).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import z3
+
+from model.language import Action, TransitionSystem, Variable
+
+Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
+
+
+class FreeVariables:
+    """Which variables occur in a term, remembered per shared subterm."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, frozenset[str]] = {}
+        self._keep_alive: list[z3.ExprRef] = []
+
+    def of(self, term: z3.ExprRef) -> frozenset[str]:
+        """The names of the variables in ``term``."""
+        known = self._known.get(term.get_id())
+        if known is not None:
+            return known
+        children = term.children()
+        if not children:
+            is_variable = z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
+            found = frozenset({term.decl().name()}) if is_variable else frozenset()
+        else:
+            found = frozenset().union(*(self.of(child) for child in children))
+        self._known[term.get_id()] = found
+        self._keep_alive.append(term)
+        return found
+
+
+def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Substitution]:
+    """Replace variables that no action ever changes by their initial value, until nothing is left to replace.
+
+    Actions whose guard simplifies to false, and assignments of a variable to itself, disappear. Returns the
+    smaller system and the substitution, which properties must undergo as well.
+    """
+    substitution: Substitution = []
+    variables = list(system.variables)
+    actions = _specialised(system.actions, [], set(variables))
+    while True:
+        changing = {
+            variable
+            for action in actions
+            for variable, value in action.updates.items()
+            if not value.eq(variable.term) and not value.eq(z3.IntVal(variable.initial))
+        }
+        constants = [variable for variable in variables if variable not in changing]
+        if not constants:
+            return replace(system, variables=tuple(variables), actions=tuple(actions)), substitution
+        fixed: Substitution = [(variable.term, z3.IntVal(variable.initial)) for variable in constants]
+        substitution += fixed
+        variables = [variable for variable in variables if variable in changing]
+        actions = _specialised(actions, fixed, changing)
+
+
+def _specialised(actions: Iterable[Action], fixed: Substitution, kept: set[Variable]) -> list[Action]:
+    return [small for action in actions if (small := _specialise(action, fixed, kept)) is not None]
+
+
+def _specialise(action: Action, fixed: Substitution, kept: set[Variable]) -> Action | None:
+    guard = specialise(action.guard, fixed)
+    if z3.is_false(guard):
+        return None
+    updates = {
+        variable: specialise(value, fixed)
+        for variable, value in action.updates.items()
+        if variable in kept
+    }
+    return replace(action, guard=guard, updates={v: u for v, u in updates.items() if not u.eq(v.term)})
+
+
+def specialise(term: z3.ExprRef, fixed: Substitution) -> z3.ExprRef:
+    """The term with the constants filled in, simplified."""
+    return z3.simplify(z3.substitute(term, *fixed))
+
+
+def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVariables) -> TransitionSystem:
+    """The part of ``system`` that the root terms can see; the rest neither enables nor changes any of it."""
+    by_name = {variable.name: variable for variable in system.variables}
+    cone: set[str] = set()
+    frontier = set().union(*(free.of(root) for root in roots)) & by_name.keys()
+    writers: Mapping[str, list[Action]] = {name: [] for name in by_name}
+    for action in system.actions:
+        for variable in action.updates:
+            writers[variable.name].append(action)
+    while frontier:
+        name = frontier.pop()
+        cone.add(name)
+        for action in writers[name]:
+            seen = free.of(action.guard) | free.of(action.updates[by_name[name]])
+            frontier |= (seen & by_name.keys()) - cone
+    actions = []
+    for action in system.actions:
+        updates = {variable: value for variable, value in action.updates.items() if variable.name in cone}
+        if updates:
+            actions.append(replace(action, updates=updates))
+    variables = tuple(variable for variable in system.variables if variable.name in cone)
+    return replace(system, variables=variables, actions=tuple(actions))

@@ -1,0 +1,346 @@
+"""Exploration by fault layers: every combination of faults on its own, smaller combinations first.
+
+Faults are not monotone (one more crash can prevent the acknowledgement, and so the loss), so each combination is explored,
+never inferred from a larger one. A state that a smaller combination reaches as well is left to that one: whatever follows from it
+needs no more faults than are contained in this one. So the first trace found for a combination none of
+whose parts suffices is a shortest one, and the combination is a minimal cut set.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+
+import numpy as np
+import z3
+
+from checker.budget import Meter
+from checker.combinations import Combination, layer, smaller, without_one
+from checker.kernel import search
+from checker.kernel.layout import Layout, lay_out
+from checker.kernel.native import Kernel, compile_kernel
+from checker.shard import Shard, addresses
+from model.faults import Fault
+from model.language import Action, TransitionSystem
+
+ROWS_BETWEEN_CHECKS = 1 << 16
+MOST_PREDICATES = 63
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a system: ``invariants`` are names with the term that violates them; ``goal`` is to stay reachable.
+
+    ``observations`` are further predicates whose reachability is reported (witnesses, limits).
+    """
+
+    invariants: Mapping[str, z3.BoolRef]
+    goal: tuple[str, z3.BoolRef] | None
+    observations: Mapping[str, z3.BoolRef]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that can be violated."""
+        return (*self.invariants, *(() if self.goal is None else (self.goal[0],)))
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A state that violates ``name``, reached with ``combination`` after ``depth`` steps."""
+
+    name: str
+    combination: Combination
+    index: int
+    depth: int
+
+
+@dataclass
+class LayerReport:
+    """How far a layer got: combinations explored whole, of how many, and why it stopped."""
+
+    size: int
+    explored: int = 0
+    of: int = 0
+    stopped: str | None = None
+
+
+@dataclass
+class Exploration:
+    """One question put to one system, answered layer by layer."""
+
+    system: TransitionSystem
+    question: Question
+    at_most: Mapping[Fault, int]
+    meter: Meter
+    threads: int = 1
+    shards: dict[Combination, Shard] = field(default_factory=dict)
+    violations: dict[str, list[Violation]] = field(default_factory=dict)
+    layers: list[LayerReport] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        present = {action.fault for action in self.system.actions if action.fault is not None}
+        self.kinds: tuple[Fault, ...] = tuple(kind for kind in Fault if kind in present and self.at_most.get(kind, 0) > 0)
+        self.most = tuple(self.at_most[kind] for kind in self.kinds)
+        self.layout: Layout = lay_out(self.system.variables)
+        self._predicates = [*self.question.invariants.values(), *self.question.observations.values()]
+        self._goal_bit = -1
+        if self.question.goal is not None:
+            self._goal_bit = len(self._predicates)
+            self._predicates.append(self.question.goal[1])
+        if len(self._predicates) > MOST_PREDICATES:
+            raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
+        self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
+        self.violations = {name: [] for name in self.question.names}
+        self._lock = threading.Lock()
+        self._recoverable: dict[Combination, np.ndarray[tuple[int], np.dtype[np.uint8]]] = {}
+
+    def _groups(self) -> dict[str, list[tuple[int, Action]]]:
+        labelled = list(enumerate(self.system.actions))
+        groups = {"step": [pair for pair in labelled if pair[1].fault is None]}
+        for kind in self.kinds:
+            groups[kind.value] = [pair for pair in labelled if pair[1].fault is kind]
+        return groups
+
+    @property
+    def states(self) -> int:
+        """Distinct states stored so far."""
+        return sum(shard.count for shard in self.shards.values())
+
+    @property
+    def transitions(self) -> int:
+        return sum(shard.transitions for shard in self.shards.values())
+
+    @property
+    def depth(self) -> int:
+        """The longest shortest path to any state."""
+        return max((len(shard.levels) - 1 for shard in self.shards.values()), default=0)
+
+    def observed(self) -> set[str]:
+        """The observations that held in some explored state."""
+        bits = 0
+        for shard in self.shards.values():
+            bits |= shard.seen
+        first = len(self.question.invariants)
+        return {name for bit, name in enumerate(self.question.observations, first) if bits >> bit & 1}
+
+    def states_in_layer(self, size: int) -> int:
+        """Distinct states that take exactly ``size`` faults."""
+        return sum(shard.count for combination, shard in self.shards.items() if sum(combination) == size)
+
+    def cut_sets(self, name: str) -> list[Violation]:
+        """The minimal cut sets of a property found so far, one shortest violation each, smallest first."""
+        found = self.violations[name]
+        return sorted(found, key=lambda v: (sum(v.combination), v.depth, tuple(-count for count in v.combination)))
+
+    def open_questions(self, combination: Combination) -> list[str]:
+        """What no smaller combination violates: for the rest this combination cannot be minimal."""
+        return [
+            name
+            for name, violations in self.violations.items()
+            if not any(_contained(violation.combination, combination) for violation in violations)
+        ]
+
+    def exhausted(self) -> bool:
+        """No further layer can say anything new."""
+        size = len(self.layers)
+        return size > 0 and not any(True for _ in self._worth_exploring(size))
+
+    def _worth_exploring(self, size: int) -> Iterator[Combination]:
+        for combination in layer(size, self.most):
+            if self.open_questions(combination):
+                yield combination
+
+    def explore_layer(self, on_progress: Callable[[Combination], None] | None = None) -> LayerReport:
+        """Explore every combination of one fault more than so far, cheapest first, as far as the budget allows."""
+        size = len(self.layers)
+        report = LayerReport(size)
+        self.layers.append(report)
+        ready = [c for c in self._worth_exploring(size) if self._parts_complete(c)]
+        report.of = sum(1 for _ in self._worth_exploring(size))
+        ready.sort(key=self._expected_cost)
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting: set[Future[str | None]] = {pool.submit(self._explore, combination) for combination in ready}
+            try:
+                while waiting:
+                    done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        stopped = future.result()
+                        report.explored += stopped is None
+                        report.stopped = report.stopped or stopped
+                    if on_progress is not None and ready:
+                        on_progress(ready[min(report.explored, len(ready) - 1)])
+            except KeyboardInterrupt:
+                self.meter.interrupt()
+                report.stopped = "interrupted"
+        if report.explored < report.of and report.stopped is None:
+            report.stopped = self.layers[size - 1].stopped
+        return report
+
+    def _parts_complete(self, combination: Combination) -> bool:
+        return all(part in self.shards and self.shards[part].complete for _, part in without_one(combination))
+
+    def _expected_cost(self, combination: Combination) -> int:
+        return sum(self.shards[part].count for _, part in without_one(combination))
+
+    def _explore(self, combination: Combination) -> str | None:
+        """Explore one combination; None if it was explored whole, else why not."""
+        size = sum(combination)
+        if (stopped := self.meter.exceeded(size)) is not None:
+            return stopped
+        open_names = self.open_questions(combination)
+        shard = Shard(combination, self.layout.words, len(self._predicates))
+        parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
+        search_over = _Search(self, shard, parts)
+        stopped = search_over.run(open_names)
+        with self._lock:
+            self.shards[combination] = shard
+        shard.complete = stopped is None
+        self._record_violations(shard, open_names)
+        if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
+            search_over.decide_goal(self._recoverable, self._record_stuck)
+        return stopped
+
+    def _record_violations(self, shard: Shard, open_names: Sequence[str]) -> None:
+        for bit, name in enumerate(self.question.invariants):
+            index = int(shard.first_seen[bit])
+            if name in open_names and index >= 0:
+                self._record(Violation(name, shard.combination, index, shard.depth_of(index)))
+
+    def _record_stuck(self, shard: Shard, index: int) -> None:
+        assert self.question.goal is not None
+        self._record(Violation(self.question.goal[0], shard.combination, index, shard.depth_of(index)))
+
+    def _record(self, violation: Violation) -> None:
+        with self._lock:
+            self.violations[violation.name].append(violation)
+
+    def path(self, violation: Violation) -> list[int]:
+        """The labels of the actions from the initial state to the violation."""
+        labels: list[int] = []
+        combination, index = violation.combination, violation.index
+        while True:
+            entry = int(self.shards[combination].parents[index])
+            if entry == int(search.INITIAL_STATE):
+                return labels[::-1]
+            labels.append(entry & ((1 << search.LABEL_BITS) - 1))
+            tag = (entry >> search.LABEL_BITS) & ((1 << search.SOURCE_BITS) - 1)
+            index = entry >> (search.LABEL_BITS + search.SOURCE_BITS)
+            if tag:
+                combination = dict(without_one(combination))[tag - 1]
+
+
+class _Search:
+    """Breadth-first search of one shard: its own frontier, and the faults that lead into it from smaller ones."""
+
+    def __init__(self, exploration: Exploration, shard: Shard, parts: Sequence[Shard]) -> None:
+        self.exploration = exploration
+        self.shard = shard
+        self.parts = parts
+        kernel = exploration.kernel
+        self.most = max(kernel.most_successors.values(), default=1) + 1
+        self.buffer = np.empty(self.most * (exploration.layout.words + 1), dtype=np.uint64)
+        self.smaller = addresses(parts)
+        self.sources = [
+            (exploration.shards[part], kernel.addresses[exploration.kinds[kind].value], kind + 1)
+            for kind, part in without_one(shard.combination)
+        ]
+
+    def run(self, open_names: Sequence[str]) -> str | None:
+        exploration, shard = self.exploration, self.shard
+        step = exploration.kernel.addresses["step"]
+        if not self.sources:
+            row = exploration.layout.pack(exploration.system.initial)
+            bits = search_inspect(exploration.kernel, row)
+            shard.start(row, bits, exploration._goal_bit)
+            exploration.meter.grow(1, shard.memory)
+        sought = self._sought(open_names)
+        depth = 0
+        while True:
+            if sought and shard.seen & sought == sought:
+                return None
+            if shard.levels[-1] == shard.count and all(depth >= len(source.levels) for source, _, _ in self.sources):
+                shard.levels.pop()
+                return None
+            frontier = shard.level(depth)
+            depth += 1
+            shard.levels.append(shard.count)
+            stopped = self._expand(shard, step, 0, *frontier)
+            for source, function, tag in self.sources:
+                stopped = stopped or self._expand(source, function, tag, *source.level(depth - 1))
+            if stopped is not None:
+                return stopped
+
+    def _sought(self, open_names: Sequence[str]) -> int:
+        """The bits that, once all seen, end the search; 0 where a goal has to be decided on every state."""
+        goal = self.exploration.question.goal
+        if goal is not None and goal[0] in open_names:
+            return 0
+        return sum(1 << bit for bit, name in enumerate(self.exploration.question.invariants) if name in open_names)
+
+    def _expand(self, source: Shard, function: int, tag: int, first: int, last: int) -> str | None:
+        exploration, shard = self.exploration, self.shard
+        layer_size = sum(shard.combination)
+        while first < last:
+            known, memory = shard.count, shard.memory
+            shard.reserve(self.most)
+            first = search.expand_range(
+                function,
+                exploration.kernel.addresses["inspect"],
+                source.states.ctypes.data,
+                first,
+                min(last, first + ROWS_BETWEEN_CHECKS),
+                tag,
+                shard.states,
+                shard.parents,
+                shard.goals,
+                shard.table,
+                self.buffer,
+                self.smaller,
+                self.most,
+                exploration._goal_bit,
+                shard.tally,
+                shard.first_seen,
+            )
+            exploration.meter.grow(shard.count - known, shard.memory - memory)
+            if (stopped := exploration.meter.exceeded(layer_size)) is not None:
+                return stopped
+        return None
+
+    def decide_goal(
+        self,
+        recoverable: dict[Combination, np.ndarray[tuple[int], np.dtype[np.uint8]]],
+        stuck: Callable[[Shard, int], None],
+    ) -> None:
+        """Backward reachability from the goal over fault-free steps; the first state that cannot is stuck."""
+        shard = self.shard
+        good = shard.goals
+        smaller_good = np.array([recoverable[part.combination].ctypes.data for part in self.parts], dtype=np.int64)
+        while search.sweep_backward(
+            self.exploration.kernel.addresses["step"],
+            shard.states,
+            shard.count,
+            good,
+            shard.table,
+            self.buffer,
+            self.smaller,
+            smaller_good,
+        ):
+            pass
+        recoverable[shard.combination] = good
+        bad = np.flatnonzero(good[: shard.count] == 0)
+        if len(bad):
+            stuck(shard, int(bad[0]))
+
+
+def search_inspect(kernel: Kernel, row: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> int:
+    """The predicates of one packed state, as bits."""
+    import ctypes
+
+    pointer = row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
+    return int(kernel.inspect_function()(pointer))
+
+
+def _contained(part: Combination, whole: Combination) -> bool:
+    return all(a <= b for a, b in zip(part, whole, strict=True))

@@ -1,0 +1,244 @@
+"""The loops around the kernel: an exact visited set, and one step of breadth-first search over it.
+
+A :class:`Shard` holds the states reached with one combination of faults, in breadth-first order: whole states, never hashes of
+them, found again through an open-addressing table of indices. The loops are Numba, cached on disk; they release the
+interpreter lock, so that two shards are explored by two threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+EMPTY = np.uint32(0)
+LABEL_BITS = 12
+SOURCE_BITS = 8
+INITIAL_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)
+"""The parent entry of an initial state."""
+
+
+@intrinsic
+def call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
+    """Call the machine code of an ``expand`` function by its address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        pointer = word.as_pointer()
+        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [pointer, pointer]).as_pointer())
+        return builder.call(function, [builder.inttoptr(value, pointer) for value in arguments[1:]])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def call_inspect(typing_context: Any, address: Any, state: Any) -> Any:
+    """Call the machine code of ``inspect`` by its address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        pointer = word.as_pointer()
+        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [pointer]).as_pointer())
+        return builder.call(function, [builder.inttoptr(arguments[1], pointer)])
+
+    return types.uint64(types.int64, types.int64), generate
+
+
+@intrinsic
+def load_word(typing_context: Any, address: Any) -> Any:
+    """The unsigned 64-bit word at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
+
+    return types.uint64(types.int64), generate
+
+
+@intrinsic
+def load_index(typing_context: Any, address: Any) -> Any:
+    """The unsigned 32-bit word at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(32).as_pointer()))
+
+    return types.uint32(types.int64), generate
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _hash(row: int, words: int) -> np.uint64:
+    value = np.uint64(0x9E3779B97F4A7C15)
+    for word in range(words):
+        value ^= load_word(row + word * 8)
+        value *= np.uint64(0xFF51AFD7ED558CCD)
+        value ^= value >> np.uint64(32)
+    value *= np.uint64(0xC4CEB9FE1A85EC53)
+    return value ^ (value >> np.uint64(29))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _same(one: int, other: int, words: int) -> bool:
+    for word in range(words):
+        if load_word(one + word * 8) != load_word(other + word * 8):
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _find(row: int, hashed: np.uint64, words: int, states: int, table: int, mask: int) -> int:
+    """The index of the state at address ``row``, or -1. ``states`` and ``table`` are addresses."""
+    slot = np.int64(hashed) & mask
+    while True:
+        entry = load_index(table + slot * 4)
+        if entry == EMPTY:
+            return -1
+        index = np.int64(entry) - 1
+        if _same(row, states + index * words * 8, words):
+            return index
+        slot = (slot + 1) & mask
+
+
+@njit(cache=True, nogil=True)
+def find(row: int, words: int, states: int, table: int, mask: int) -> int:
+    """The index of a packed state in a shard, or -1."""
+    return _find(row, _hash(row, words), words, states, table, mask)
+
+
+@njit(cache=True, nogil=True)
+def rebuild_table(states: NDArray[np.uint64], count: int, table: NDArray[np.uint32]) -> None:
+    """Enter the first ``count`` states into an empty table; its size is a power of two."""
+    words = states.shape[1]
+    mask = table.shape[0] - 1
+    base = states.ctypes.data
+    for index in range(count):
+        slot = np.int64(_hash(base + index * words * 8, words)) & mask
+        while table[slot] != EMPTY:
+            slot = (slot + 1) & mask
+        table[slot] = np.uint32(index + 1)
+
+
+@njit(cache=True, nogil=True)
+def expand_range(
+    function: int,
+    inspect: int,
+    source: int,
+    first: int,
+    last: int,
+    source_tag: int,
+    states: NDArray[np.uint64],
+    parents: NDArray[np.uint64],
+    goals: NDArray[np.uint8],
+    table: NDArray[np.uint32],
+    buffer: NDArray[np.uint64],
+    smaller: NDArray[np.int64],
+    most: int,
+    goal_bit: int,
+    tally: NDArray[np.int64],
+    first_seen: NDArray[np.int64],
+) -> int:
+    """Insert the successors of ``source`` rows ``first..last`` into a shard; return where it stopped for want of room.
+
+    ``smaller`` lists the shards of smaller combinations (addresses of states and table, mask): a state that is in one of them is
+    not entered again. ``tally`` is [count, transitions, predicate bits seen]; ``first_seen`` the first state per predicate.
+    """
+    words = states.shape[1]
+    capacity = states.shape[0]
+    mask = table.shape[0] - 1
+    base, table_base, out = states.ctypes.data, table.ctypes.data, buffer.ctypes.data
+    count, transitions, seen = tally[0], tally[1], np.uint64(tally[2])
+    stride = words + 1
+    row = first
+    while row < last and count + most <= capacity:
+        produced = call_expand(function, source + row * words * 8, out)
+        transitions += produced
+        for number in range(produced):
+            candidate = out + number * stride * 8
+            hashed = _hash(candidate, words)
+            slot = np.int64(hashed) & mask
+            known = False
+            while True:
+                entry = load_index(table_base + slot * 4)
+                if entry == EMPTY:
+                    break
+                if _same(candidate, base + (np.int64(entry) - 1) * words * 8, words):
+                    known = True
+                    break
+                slot = (slot + 1) & mask
+            if known:
+                continue
+            for other in range(smaller.shape[0]):
+                if _find(candidate, hashed, words, smaller[other, 0], smaller[other, 1], smaller[other, 2]) >= 0:
+                    known = True
+                    break
+            if known:
+                continue
+            for word in range(words):
+                states[count, word] = buffer[number * stride + word]
+            label = buffer[number * stride + words]
+            parents[count] = (
+                (np.uint64(row) << np.uint64(LABEL_BITS + SOURCE_BITS))
+                | (np.uint64(source_tag) << np.uint64(LABEL_BITS))
+                | label
+            )
+            bits = call_inspect(inspect, candidate)
+            if goal_bit >= 0:
+                goals[count] = np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1))
+            fresh = bits & ~seen
+            if fresh != np.uint64(0):
+                for bit in range(first_seen.shape[0]):
+                    if (fresh >> np.uint64(bit)) & np.uint64(1):
+                        first_seen[bit] = count
+                seen |= fresh
+            count += 1
+            table[slot] = np.uint32(count)
+        row += 1
+    tally[0], tally[1], tally[2] = count, transitions, np.int64(seen)
+    return row
+
+
+@njit(cache=True, nogil=True)
+def sweep_backward(
+    function: int,
+    states: NDArray[np.uint64],
+    count: int,
+    good: NDArray[np.uint8],
+    table: NDArray[np.uint32],
+    buffer: NDArray[np.uint64],
+    smaller: NDArray[np.int64],
+    smaller_good: NDArray[np.int64],
+) -> int:
+    """Mark each state with a good successor as good, last state first; return how many were marked.
+
+    ``smaller_good`` are the addresses of the marks of the smaller combinations' shards.
+    """
+    words = states.shape[1]
+    mask = table.shape[0] - 1
+    base, table_base, out = states.ctypes.data, table.ctypes.data, buffer.ctypes.data
+    marked = 0
+    for row in range(count - 1, -1, -1):
+        if good[row]:
+            continue
+        produced = call_expand(function, base + row * words * 8, out)
+        for number in range(produced):
+            candidate = out + number * (words + 1) * 8
+            hashed = _hash(candidate, words)
+            index = _find(candidate, hashed, words, base, table_base, mask)
+            if index >= 0:
+                if good[index]:
+                    good[row] = 1
+                    break
+                continue
+            found = False
+            for other in range(smaller.shape[0]):
+                index = _find(candidate, hashed, words, smaller[other, 0], smaller[other, 1], smaller[other, 2])
+                if index >= 0:
+                    found = load_word(smaller_good[other] + (index & ~7)) >> np.uint64((index & 7) * 8) & np.uint64(1)
+                    break
+            if found:
+                good[row] = 1
+                break
+        marked += good[row]
+    return marked

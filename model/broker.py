@@ -1,0 +1,231 @@
+"""A broker's life: it dies, comes back, loses the controller, and applies the controller's decisions (1.1, 5, 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.controller import welcome, welcome_has_room
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.network import disconnect, fail_requests_of_former_leader
+from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
+from model.state import Pipeline, Replica
+from model.wording import broker_name, record_at
+
+STALE_BROKER_EPOCH_REFUSED = (3, 5, 0)
+"""From this release on a replica's fetches before its restart no longer count for the ISR (KIP-903, semantics 6.2)."""
+
+
+def _die(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """What every sudden death has in common: process memory is gone and every connection breaks."""
+    effect[replica.up] = False
+    effect[replica.slow] = False
+    effect[replica.cut_off] = False
+    effect[replica.leader] = 0
+    effect[replica.epoch] = 0
+    stop_leading(effect, replica)
+    disconnect(pipeline, effect, replica)
+
+
+def kill(pipeline: Pipeline, replica: Replica) -> Action:
+    """The process dies; the page cache, and so the log, survives (semantics 5, L7)."""
+    effect = Effect()
+    _die(pipeline, effect, replica)
+    return Action(
+        "kill",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        replica.up.is_set,
+        effect.updates,
+        lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
+        "1.1, 5 L7",
+        Fault.KILL,
+    )
+
+
+def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
+    """The machine loses power; of the log any prefix survives that is no shorter than what was forced to disk (L8)."""
+    effect = Effect()
+    _die(pipeline, effect, replica)
+    keep_prefix(effect, replica, kept)
+
+    def sentence(before: State, after: State) -> str:
+        lost = [record_at(pipeline, before, replica, i) for i in range(kept, before[replica.log.end.name])]
+        return f"{replica.name} loses power" + (f" and, unflushed, {', '.join(lost)}" if lost else "; its log survives")
+
+    return Action(
+        "lose_power",
+        replica.name,
+        "brokers",
+        {"broker": replica.number, "kept": kept},
+        z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
+        effect.updates,
+        sentence,
+        "1.1, 5 L8 L9",
+        Fault.POWER_LOSS,
+    )
+
+
+def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
+    """The broker dies and comes back with an empty disk (semantics 1.1, 6.7)."""
+    effect = Effect()
+    _die(pipeline, effect, replica)
+    keep_prefix(effect, replica, 0)
+    return Action(
+        "lose_disk",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        replica.up.is_set,
+        effect.updates,
+        lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
+        "1.1, 6.7",
+        Fault.DISK_LOSS,
+    )
+
+
+def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    if pipeline.deployment.kafka >= STALE_BROKER_EPOCH_REFUSED:
+        for leader in pipeline.followers_of(replica):
+            effect[leader.fetched[replica.number]] = 0
+
+
+def restart(pipeline: Pipeline, replica: Replica) -> Action:
+    """A fenced broker starts, replays the metadata and is unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
+    controller = pipeline.controller
+    effect = Effect()
+    effect[replica.up] = True
+    effect[replica.leader] = controller.leader.term
+    effect[replica.epoch] = controller.epoch.term
+    _forget_fetches_of(pipeline, effect, replica)
+    welcome(pipeline, effect, replica)
+
+    def sentence(before: State, after: State) -> str:
+        elected = after[controller.leader.name] != before[controller.leader.name]
+        return f"{replica.name} restarts" + ("; being in the ISR it is elected leader" if elected else "")
+
+    return Action(
+        "restart",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(
+            z3.Not(replica.up.is_set),
+            z3.Not(controller.unfenced[replica.number].is_set),
+            welcome_has_room(pipeline, replica),
+        ),
+        effect.updates,
+        sentence,
+        "5 L9, 6.3 E7, 6.4",
+    )
+
+
+def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
+    """A new incarnation registers before the old one was fenced and keeps ISR seat and leadership (6.4, 3.3-3.9)."""
+    effect = Effect()
+    effect[replica.up] = True
+    _forget_fetches_of(pipeline, effect, replica)
+    return Action(
+        "restart_before_fenced",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
+        effect.updates,
+        lambda before, after: f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR",
+        "6.4",
+    )
+
+
+def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
+    """A broker applies the controller's newest decision and leads or follows from then on (semantics 6.5, 7)."""
+    controller = pipeline.controller
+    leads = controller.leader.term == replica.number
+    effect = Effect()
+    fail_requests_of_former_leader(pipeline, effect, replica, z3.Not(leads))
+    effect[replica.leader] = controller.leader.term
+    effect[replica.epoch] = controller.epoch.term
+    stop_leading(effect, replica)
+    for number, member in controller.isr.items():
+        effect[replica.isr[number]] = z3.If(leads, member.term, 0)
+    as_leader = Effect()
+    for variable, value in effect.updates.items():
+        as_leader[variable] = value
+    advance_high_watermark(pipeline, as_leader, replica)
+    for variable in (replica.high_watermark, *pipeline.exposed):
+        effect[variable] = z3.If(leads, as_leader[variable], variable.term)
+
+    def sentence(before: State, after: State) -> str:
+        leader = after[replica.leader.name]
+        if leader == replica.number:
+            return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
+        role = f"follows {broker_name(leader)}" if leader else "there is no leader"
+        return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}"
+
+    return Action(
+        "apply_metadata",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(
+            replica.up.is_set,
+            z3.Not(replica.cut_off.is_set),
+            replica.epoch.term != controller.epoch.term,
+        ),
+        effect.updates,
+        sentence,
+        "6.5, 7",
+    )
+
+
+def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
+    """A broker loses the controller but goes on with what it knows (semantics 9)."""
+    effect = Effect()
+    effect[replica.cut_off] = True
+    return Action(
+        "cut_off",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(
+            replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
+        ),
+        effect.updates,
+        lambda before, after: f"{replica.name} is cut off from the controller",
+        "9",
+        Fault.CUT_OFF,
+    )
+
+
+def reconnect(replica: Replica) -> Action:
+    """A broker that was cut off reaches the controller again."""
+    effect = Effect()
+    effect[replica.cut_off] = False
+    return Action(
+        "reconnect",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(replica.up.is_set, replica.cut_off.is_set),
+        effect.updates,
+        lambda before, after: f"{replica.name} reaches the controller again",
+        "9",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything that happens to a broker."""
+    for replica in pipeline.replicas:
+        yield kill(pipeline, replica)
+        for kept in range(replica.log.capacity + 1):
+            yield lose_power(pipeline, replica, kept)
+        yield lose_disk(pipeline, replica)
+        yield restart(pipeline, replica)
+        if pipeline.deployment.restart_before_fenced:
+            yield restart_before_fenced(pipeline, replica)
+        yield apply_metadata(pipeline, replica)
+        yield cut_off(pipeline, replica)
+        yield reconnect(replica)

@@ -1,0 +1,312 @@
+"""The consumer group's only member: poll, process, commit, crash, restart (semantics 12).
+
+Records processed in the poll thread are finished before the next poll, and nothing else sees them in between: a poll and
+the processing of what it returned are one step, and a crash in the middle of it is another (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.deployment import Commit, OffsetReset, Processing, Sink
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.state import Pipeline, Replica
+
+PROCESSED_OFTEN = 2
+"""Processing is counted up to here: more than once is what a property asks."""
+
+
+def agreed_prefix(leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
+    """Where the leader's log ends for an epoch: a position beyond it was truncated away (semantics 8, KIP-320)."""
+    return leader.log.count(lambda _, slot: slot["epoch"].term <= position_epoch)
+
+
+def validated(leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
+    """The position as the consumer will find it on this leader."""
+    agreed = agreed_prefix(leader, position_epoch)
+    return z3.If(agreed < position, agreed, position)
+
+
+def _reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The consumer fetches from a leader that is no older than what it has seen (semantics 8)."""
+    consumer = pipeline.consumer
+    newest = leader.epoch.term >= consumer.position_epoch.term
+    return z3.And(consumer.running.is_set, leader.presumes_leadership, newest)
+
+
+def _pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
+    consumer = pipeline.consumer
+    position = consumer.position.term
+    agrees = agreed_prefix(leader, consumer.position_epoch.term) >= position
+    visible = position + count <= leader.high_watermark.term
+    return z3.And(_reaches(pipeline, leader), agrees, visible)
+
+
+def _record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
+    return pipeline.record_of(leader.log.at(offset, "batch"))
+
+
+def _process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
+    """Process one record: count it, and notice when it leaves the order of sending.
+
+    Going back to an earlier offset after a restart is a repetition, not disorder.
+    """
+    consumer = pipeline.consumer
+    for number, processed in enumerate(consumer.processed):
+        this = record == number
+        later = z3.Or(*(effect[other] > 0 for other in consumer.processed[number + 1 :]))
+        first_after_later = z3.And(effect[processed] == 0, later)
+        out_of_order = z3.And(this, z3.Or(effect[consumer.latest] > number + 1, first_after_later))
+        effect.set_when(out_of_order, consumer.disorder, 1)
+        effect.set_when(z3.And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)
+        effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
+
+
+def _advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
+    """The position moves on when records are returned, before they are processed (semantics 12, C1)."""
+    consumer = pipeline.consumer
+    last = consumer.position.term + (count - 1)
+    effect[consumer.position] = consumer.position.term + count
+    effect[consumer.position_epoch] = leader.log.at(last, "epoch")
+
+
+def _commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
+    effect[pipeline.consumer.committed] = offset
+    effect[pipeline.consumer.committed_epoch] = epoch
+
+
+def _stop(effect: Effect, pipeline: Pipeline) -> None:
+    consumer = pipeline.consumer
+    effect[consumer.running] = False
+    for variable in (consumer.position, consumer.position_epoch, consumer.latest, *consumer.queued):
+        effect[variable] = 0
+
+
+def _records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
+    batches = pipeline.producer.batches
+    first = state[pipeline.consumer.position.name]
+    slots = leader.log.slots[first : first + count]
+    return ", ".join(f"record {batches[state[slot['batch'].name]].record + 1}" for slot in slots)
+
+
+def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
+    """The first offset handed off and not finished, else the position."""
+    first = effect[pipeline.consumer.position]
+    for offset, queued in reversed(list(enumerate(pipeline.consumer.queued))):
+        first = z3.If(effect[queued] > 0, z3.IntVal(offset), first)
+    return first
+
+
+def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
+    """poll() returns ``count`` records and the poll thread processes them (semantics 12, C1)."""
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    effect = Effect()
+    for index in range(count):
+        _process(pipeline, effect, _record_at(pipeline, leader, consumer.position.term + index))
+    _advance(pipeline, effect, leader, count)
+    if deployment.commit is Commit.BEFORE or deployment.sink is Sink.TRANSACTIONAL:
+        _commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+    how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
+    if not how and deployment.commit is Commit.BEFORE:
+        how = ", having committed first"
+    return Action(
+        "poll",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "count": count},
+        _pollable(pipeline, leader, count),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {_records_in_words(pipeline, before, leader, count)} from {leader.name} "
+            f"and processes {'it' if count == 1 else 'them'}{how}"
+        ),
+        "12 C1, 12.1",
+    )
+
+
+def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """The consumer crashes after it processed ``done`` of the ``count`` records that poll() returned (12.1)."""
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    effect = Effect()
+    for index in range(done):
+        _process(pipeline, effect, _record_at(pipeline, leader, consumer.position.term + index))
+    if deployment.sink is Sink.TRANSACTIONAL:
+        if done > 0:
+            last = consumer.position.term + (done - 1)
+            _commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
+    elif deployment.commit is Commit.BEFORE:
+        last = consumer.position.term + (count - 1)
+        _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
+    _stop(effect, pipeline)
+    committed = ", commits" if deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL else ""
+    return Action(
+        "crash_while_processing",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "count": count, "done": done},
+        _pollable(pipeline, leader, count),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {_records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
+            f" and crashes with {done} of {count} processed"
+        ),
+        "12.1",
+        Fault.CONSUMER_CRASH,
+    )
+
+
+def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
+    """poll() returns a record and the poll thread hands it to a worker (semantics 12, C1)."""
+    consumer = pipeline.consumer
+    effect = Effect()
+    record = _record_at(pipeline, leader, consumer.position.term)
+    for offset, queued in enumerate(consumer.queued):
+        effect.set_when(consumer.position.term == offset, queued, record + 1)
+    _advance(pipeline, effect, leader, 1)
+    before_processing = pipeline.deployment.commit is Commit.BEFORE
+    if before_processing and pipeline.deployment.sink is not Sink.TRANSACTIONAL:
+        _commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+    return Action(
+        "hand_off",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        _pollable(pipeline, leader, 1),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {_records_in_words(pipeline, before, leader, 1)} from {leader.name}"
+            f" and hands it to a worker"
+        ),
+        "12 C1",
+    )
+
+
+def finish(pipeline: Pipeline, offset: int) -> Action:
+    """A worker finishes the record at ``offset``; workers keep no order among them (semantics 12.1)."""
+    consumer = pipeline.consumer
+    queued = consumer.queued[offset]
+    effect = Effect()
+    _process(pipeline, effect, queued.term - 1)
+    effect[queued] = 0
+    if pipeline.deployment.sink is Sink.TRANSACTIONAL:
+        _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
+    return Action(
+        "finish",
+        "consumer",
+        "consumer",
+        {"offset": offset},
+        z3.And(consumer.running.is_set, queued.term > 0),
+        effect.updates,
+        lambda before, after: f"a worker processes record {before[queued.name]}",
+        "12.1",
+    )
+
+
+def commit(pipeline: Pipeline) -> Action:
+    """Commit: automatically, the position of what earlier polls returned (C2); by hand, what is finished (C6)."""
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    effect = Effect()
+    automatic = deployment.commit is Commit.AUTO
+    offset = consumer.position.term if automatic else _first_unfinished(pipeline, effect)
+    _commit(effect, pipeline, offset, consumer.position_epoch.term)
+    verb = "auto-commits" if automatic else "commits"
+    return Action(
+        "commit",
+        "consumer",
+        "consumer",
+        {},
+        z3.And(consumer.running.is_set, offset != consumer.committed.term),
+        effect.updates,
+        lambda before, after: f"the consumer {verb} offset {after[consumer.committed.name]}",
+        "12 C2 C6",
+    )
+
+
+def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
+    """The log was truncated below the position: with a reset policy the consumer silently goes back (8, KIP-320)."""
+    consumer = pipeline.consumer
+    agreed = agreed_prefix(leader, consumer.position_epoch.term)
+    effect = Effect()
+    effect[consumer.position] = agreed
+    effect[consumer.position_epoch] = z3.If(agreed > 0, leader.log.at(agreed - 1, "epoch"), 0)
+    return Action(
+        "seek_to_divergence",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        z3.And(_reaches(pipeline, leader), agreed < consumer.position.term),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer finds the log of {leader.name} truncated and goes back to offset"
+            f" {after[consumer.position.name]}"
+        ),
+        "8",
+    )
+
+
+def crash(pipeline: Pipeline) -> Action:
+    """The consumer crashes between two polls; what workers had not finished is gone (semantics 12.1)."""
+    consumer = pipeline.consumer
+    effect = Effect()
+    _stop(effect, pipeline)
+
+    def sentence(before: State, after: State) -> str:
+        lost = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
+        return "the consumer crashes" + (f" with {', '.join(lost)} handed off and not processed" if lost else "")
+
+    return Action(
+        "crash_consumer",
+        "consumer",
+        "consumer",
+        {},
+        consumer.running.is_set,
+        effect.updates,
+        sentence,
+        "12.1",
+        Fault.CONSUMER_CRASH,
+    )
+
+
+def restart(pipeline: Pipeline) -> Action:
+    """The consumer starts from the committed offset (semantics 12, C13)."""
+    consumer = pipeline.consumer
+    effect = Effect()
+    effect[consumer.running] = True
+    effect[consumer.position] = consumer.committed.term
+    effect[consumer.position_epoch] = consumer.committed_epoch.term
+    effect.set_when(z3.Or(*(count.term > 0 for count in consumer.processed)), consumer.restarted, 1)
+    return Action(
+        "restart_consumer",
+        "consumer",
+        "consumer",
+        {},
+        z3.Not(consumer.running.is_set),
+        effect.updates,
+        lambda before, after: f"the consumer restarts at the committed offset {before[consumer.committed.name]}",
+        "12 C13",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything the consumer does."""
+    deployment = pipeline.deployment
+    most = min(deployment.max_poll_records, deployment.bounds.log)
+    for leader in pipeline.replicas:
+        if deployment.processing is Processing.HANDED_OFF:
+            yield hand_off(pipeline, leader)
+        else:
+            for count in range(1, most + 1):
+                yield poll(pipeline, leader, count)
+                for done in range(count):
+                    yield crash_while_processing(pipeline, leader, count, done)
+        if deployment.offset_reset is not OffsetReset.NONE:
+            yield seek_to_divergence(pipeline, leader)
+    for offset in range(len(pipeline.consumer.queued)):
+        yield finish(pipeline, offset)
+    if deployment.sink is not Sink.TRANSACTIONAL and deployment.commit is not Commit.BEFORE:
+        yield commit(pipeline)
+    yield crash(pipeline)
+    yield restart(pipeline)

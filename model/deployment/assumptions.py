@@ -1,0 +1,155 @@
+"""What no configuration file can tell: how the application behaves. Documented defaults, and how to change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from model.deployment.bounds import default_sends
+from model.deployment.deployment import (
+    Commit,
+    Deployment,
+    OnRestart,
+    OnSendError,
+    Origin,
+    Processing,
+    Sends,
+    Setting,
+    Sink,
+)
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, Settings, complaint
+
+
+class Assumption(NamedTuple):
+    """The values an assumption can take, its documented default, and what it is about in one sentence."""
+
+    values: tuple[str, ...]
+    default: str
+    sentence: str
+
+
+ASSUMPTIONS: Mapping[str, Assumption] = {
+    "on_send_error": Assumption(
+        ("drop", "resend", "halt"),
+        "drop",
+        "what the application does when send() fails: forget the record, send it anew, or stop sending",
+    ),
+    "on_restart": Assumption(
+        ("forget", "resend"),
+        "forget",
+        "what a restarted producer application does about records it does not know to be acknowledged",
+    ),
+    "sends": Assumption(
+        ("async", "sync"), "async", "whether the application waits for each send before the next one (sync)"
+    ),
+    "commit": Assumption(
+        ("before", "after"),
+        "after",
+        "whether the application commits the offset before or after processing (with enable.auto.commit=false)",
+    ),
+    "processing": Assumption(
+        ("poll-thread", "handed-off"),
+        "poll-thread",
+        "whether records are finished inside the poll loop or handed off to other threads",
+    ),
+    "sink": Assumption(
+        ("plain", "idempotent", "transactional"),
+        "plain",
+        "whether the consumer's effect repeats with each processing, recognises a record by its id, or is stored "
+        "together with the offset",
+    ),
+}
+"""What the application does, by the key of ``--assume`` and of the YAML format."""
+
+PRODUCER_KEYS = ("sends", "on_send_error", "on_restart")
+CONSUMER_KEYS = ("commit", "processing", "sink")
+
+
+@dataclass(frozen=True)
+class Application:
+    """The application's behaviour, complete."""
+
+    sends: Sends
+    on_send_error: OnSendError
+    on_restart: OnRestart
+    commit: Commit
+    processing: Processing
+    sink: Sink
+    settings: tuple[Setting, ...]
+
+
+def check_assumption(given: Given) -> None:
+    """Raise a one-line error unless the value is one of the assumption's values."""
+    values = ASSUMPTIONS[given.key].values
+    if given.value.strip() not in values:
+        raise complaint(given, f"must be one of {', '.join(values)}")
+
+
+def read_application(given: Settings, *, auto_commit: Setting) -> Application:
+    """The application's behaviour: what was said, else the documented defaults, marked as assumptions."""
+    chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
+    if auto_commit.value == "true":
+        if "commit" in given:
+            raise complaint(
+                given["commit"],
+                "the consumer commits by itself (enable.auto.commit=true); leave commit out, "
+                "or set enable.auto.commit=false",
+            )
+        # Only the client commits: what the application would do itself is no assumption of this deployment.
+        chosen["commit"] = Setting("application", "commit", "auto", Origin("rule", "enable.auto.commit=true"))
+    return Application(
+        sends=Sends(chosen["sends"].value),
+        on_send_error=OnSendError(chosen["on_send_error"].value),
+        on_restart=OnRestart(chosen["on_restart"].value),
+        commit=Commit(chosen["commit"].value),
+        processing=Processing(chosen["processing"].value),
+        sink=Sink(chosen["sink"].value),
+        settings=tuple(chosen.values()),
+    )
+
+
+def _choose(key: str, given: Settings) -> Setting:
+    said = given.get(key)
+    if said is None:
+        return Setting("application", key, ASSUMPTIONS[key].default, Origin("assumption", "documented default"))
+    check_assumption(said)
+    return Setting("application", key, said.value.strip(), said.origin)
+
+
+def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
+    """The same deployment whose application behaves differently, and what follows from it.
+
+    Raises DeploymentError for an unknown key or value, and for ``commit`` where the client commits by itself.
+    """
+    if key not in ASSUMPTIONS:
+        raise DeploymentError(f"no such assumption; choose one of {', '.join(ASSUMPTIONS)}", key=key)
+    origin = Origin("option", f"--assume {key}={value}")
+    check_assumption(Given(key, value, origin))
+    if key == "commit" and deployment.commit is Commit.AUTO:
+        raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
+    settings = tuple(
+        Setting(s.scope, s.key, value, origin) if (s.scope, s.key) == ("application", key) else s
+        for s in deployment.settings
+    )
+    changed = replace(
+        deployment,
+        settings=settings,
+        sends=Sends(value) if key == "sends" else deployment.sends,
+        on_send_error=OnSendError(value) if key == "on_send_error" else deployment.on_send_error,
+        on_restart=OnRestart(value) if key == "on_restart" else deployment.on_restart,
+        commit=Commit(value) if key == "commit" else deployment.commit,
+        processing=Processing(value) if key == "processing" else deployment.processing,
+        sink=Sink(value) if key == "sink" else deployment.sink,
+    )
+    return _with_default_sends(changed)
+
+
+def _with_default_sends(deployment: Deployment) -> Deployment:
+    current = next((s for s in deployment.settings if (s.scope, s.key) == ("bounds", "sends")), None)
+    if current is None or current.origin.kind != "default":
+        return deployment
+    sends = default_sends(deployment.on_send_error, deployment.on_restart)
+    settings = tuple(Setting(s.scope, s.key, str(sends), s.origin) if s is current else s for s in deployment.settings)
+    return replace(deployment, settings=settings, bounds=replace(deployment.bounds, sends=sends))

@@ -1,0 +1,54 @@
+"""How large a pipeline is explored: ranges, defaults and what depends on what."""
+
+from __future__ import annotations
+
+from model.deployment.deployment import Bounds, OnRestart, OnSendError, Origin, Setting
+from model.deployment.given import Given, Settings, complaint
+
+RANGES: dict[str, range] = {
+    "records": range(1, 4),
+    "log": range(1, 6),
+    "sends": range(1, 4),
+    "epochs": range(2, 16),
+    "producer_epochs": range(1, 5),
+}
+"""The allowed values of each bound."""
+
+
+def default_sends(on_send_error: OnSendError, on_restart: OnRestart) -> int:
+    """How often a record may be sent when nothing says so: twice if the application ever sends one anew."""
+    return 2 if on_send_error is OnSendError.RESEND or on_restart is OnRestart.RESEND else 1
+
+
+def read_bounds(
+    given: Settings, on_send_error: OnSendError, on_restart: OnRestart
+) -> tuple[Bounds, tuple[Setting, ...]]:
+    """The bounds, complete and within their ranges, and where each came from."""
+    standard = Bounds()
+    records = _number("records", given, standard.records)
+    values = {
+        "records": records,
+        "log": _number("log", given, min(records + 1, RANGES["log"].stop - 1)),
+        "sends": _number("sends", given, default_sends(on_send_error, on_restart)),
+        "epochs": _number("epochs", given, standard.epochs),
+        "producer_epochs": _number("producer_epochs", given, standard.producer_epochs),
+    }
+    if values["log"] < records:
+        raise complaint(given["log"], f"must be at least bounds.records, which is {records}")
+    settings = tuple(
+        Setting("bounds", key, str(value), given[key].origin if key in given else Origin("default", "Proofka"))
+        for key, value in values.items()
+    )
+    return Bounds(**values), settings
+
+
+def read_number(given: Given, allowed: range) -> int:
+    """A whole number within a range, or the error that says the range."""
+    text = given.value.strip()
+    if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) in allowed):
+        raise complaint(given, f"must be a whole number from {allowed.start} to {allowed.stop - 1}")
+    return int(text)
+
+
+def _number(key: str, given: Settings, default: int) -> int:
+    return read_number(given[key], RANGES[key]) if key in given else default

@@ -1,0 +1,220 @@
+"""What brokers and controller make of the topic's and the broker's settings (KRaft, Kafka 3.3 and later).
+
+The rules' numbers (B03 and so on) are those of the project's table of validation rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.deployment.deployment import Origin, Setting
+from model.deployment.errors import NotModelledError
+from model.deployment.given import Given, complaint
+from model.deployment.section import Section
+from model.deployment.synonyms import BROKER_NAMES
+from model.deployment.values import boolean
+
+TOPIC_KEYS = (
+    "replication.factor",
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+    "flush.messages",
+    "cleanup.policy",
+    "remote.storage.enable",
+    "min.compaction.lag.ms",
+    "max.compaction.lag.ms",
+)
+"""The topic settings these rules read: their values must be known."""
+
+BROKER_KEYS = (
+    "default.replication.factor",
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+    "log.flush.interval.messages",
+    "log.cleanup.policy",
+    "log.cleaner.min.compaction.lag.ms",
+    "log.cleaner.max.compaction.lag.ms",
+    "replica.lag.time.max.ms",
+    "replica.fetch.wait.max.ms",
+    "replica.socket.timeout.ms",
+    "replica.selector.class",
+    "eligible.leader.replicas.version",
+    "eligible.leader.replicas.enable",
+    "zookeeper.connect",
+)
+"""The broker settings these rules read: their values must be known."""
+
+MOST_REPLICAS = 5
+_NEVER_FLUSH = 2**31
+_FLUSH = "flush.messages"
+
+
+@dataclass(frozen=True)
+class BrokerValues:
+    """The topic's effective settings on its brokers. ``overridden``: broker settings that the topic outranks."""
+
+    replicas: int
+    min_insync_replicas: int
+    unclean_leader_election: bool
+    flush_messages: int | None
+    settings: tuple[Setting, ...]
+    overridden: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Brokers:
+    """The topic's and the broker's settings, read by precedence."""
+
+    topic: Section
+    broker: Section
+
+    def given(self, key: str) -> Given | None:
+        """The topic's value, else the first of its broker settings that is set."""
+        own = self.topic.given.get(key)
+        if own is not None:
+            return own
+        values = (self.broker.given.get(name) for name in BROKER_NAMES.get(key, ()))
+        return next((value for value in values if value is not None), None)
+
+    def setting(self, key: str) -> Setting:
+        """The value in force for a topic setting; the origin's detail names the broker setting it came from."""
+        given = self.given(key)
+        if given is None:
+            return self.topic.setting(key)
+        origin = given.origin
+        if key not in self.topic.given and origin.kind == "file":
+            origin = Origin("file", f"broker setting {given.key}", origin.file, origin.line)
+        return Setting("topic", key, given.value.strip(), origin)
+
+    def overridden(self) -> tuple[str, ...]:
+        """The broker settings that are set and have no effect on this topic."""
+        found = []
+        for key, names in BROKER_NAMES.items():
+            winner = self.given(key)
+            found += [name for name in names if name in self.broker.given and self.broker.given[name] is not winner]
+        return tuple(found)
+
+
+def apply_broker_rules(topic: Section, broker: Section, elr: Given | None) -> BrokerValues:
+    """The effective settings, or the refusal with the broker's own exception."""
+    brokers = Brokers(topic, broker)
+    notes: list[str] = []
+    _check_era(broker)
+    leader_replicas = _eligible_leader_replicas(broker, elr)
+    _check_policy(brokers)
+    _check_timeouts(broker)
+    replicas = _replicas(brokers, notes)
+    in_sync = _min_insync_replicas(brokers, int(replicas.value), notes)
+    unclean = _unclean_leader_election(brokers, notes)
+    flush = brokers.setting(_FLUSH)
+    timeouts = ("replica.lag.time.max.ms", "replica.fetch.wait.max.ms", "replica.socket.timeout.ms")
+    return BrokerValues(
+        replicas=int(replicas.value),
+        min_insync_replicas=int(in_sync.value),
+        unclean_leader_election=unclean.value == "true",
+        flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
+        settings=(replicas, in_sync, unclean, flush, leader_replicas, *(broker.setting(key) for key in timeouts)),
+        overridden=brokers.overridden(),
+        notes=tuple(notes),
+    )
+
+
+def _check_era(broker: Section) -> None:
+    if broker.has("zookeeper.connect"):
+        gone = "; Kafka 4.0 and later have none" if broker.release.line >= (4, 0) else ""
+        raise broker.not_modelled("zookeeper.connect", f"brokers with ZooKeeper{gone}; remove it to check KRaft mode")
+
+
+def _eligible_leader_replicas(broker: Section, elr: Given | None) -> Setting:
+    key = "eligible.leader.replicas.version"
+    given = elr or broker.given.get(key) or broker.given.get("eligible.leader.replicas.enable")
+    if given is None:
+        if broker.release.line < (4, 1):
+            return Setting("broker", key, "0", Origin("default", broker.software))
+        raise broker.not_modelled(
+            key,
+            f"eligible leader replicas (ELR), on by default in new clusters from Kafka 4.1; say that they are off "
+            f"with broker: {{{key}: 0}} or --assume elr=off to check {broker.software} without them",
+        )
+    value = given.value.strip().lower()
+    if value in ("1", "true", "on"):
+        raise complaint(given, "not modelled yet: eligible leader replicas (ELR)", NotModelledError)
+    if value not in ("0", "false", "off"):
+        raise complaint(given, "must be off (0) or on (1)")
+    return Setting("broker", key, "0", given.origin)
+
+
+def _check_policy(brokers: Brokers) -> None:
+    policy = brokers.given("cleanup.policy")
+    if policy is not None and "compact" in policy.value:
+        raise complaint(policy, "not modelled yet: compaction; use delete", NotModelledError)
+    topic = brokers.topic
+    if topic.has("remote.storage.enable") and boolean(topic.text("remote.storage.enable")):
+        raise topic.not_modelled("remote.storage.enable", "tiered storage")
+    if topic.has("min.compaction.lag.ms") or topic.has("max.compaction.lag.ms"):
+        least, most = brokers.setting("min.compaction.lag.ms"), brokers.setting("max.compaction.lag.ms")
+        if int(least.value) > int(most.value):
+            why = f"min.compaction.lag.ms ({least.value}) exceeds max.compaction.lag.ms ({most.value})"
+            key = "min.compaction.lag.ms" if topic.has("min.compaction.lag.ms") else "max.compaction.lag.ms"
+            raise topic.refused(key, "InvalidConfigurationException", why, "B21")
+
+
+def _check_timeouts(broker: Section) -> None:
+    wait = broker.integer("replica.fetch.wait.max.ms")
+    for key, rule in (("replica.socket.timeout.ms", "B15"), ("replica.lag.time.max.ms", "B16")):
+        if wait > broker.integer(key):
+            at = key if broker.has(key) else "replica.fetch.wait.max.ms"
+            why = f"replica.fetch.wait.max.ms ({wait}) must not exceed {key} ({broker.integer(key)})"
+            raise broker.refused(at, "IllegalArgumentException", why, rule)
+
+
+def _replicas(brokers: Brokers, notes: list[str]) -> Setting:
+    key, broker_key = "replication.factor", "default.replication.factor"
+    given = brokers.given(key)
+    if given is not None and given.value.strip() == "-1" and brokers.topic.has(key):
+        # A topic created with -1 asks for the broker's default.
+        given = brokers.broker.given.get(broker_key)
+    if given is None:
+        default = brokers.broker.setting(broker_key)
+        notes.append(
+            f"the topic has {default.value} replica, the default of {brokers.broker.software}, because nothing says "
+            f"how many: say replicas of the topic, or --assume replicas=3"
+        )
+        return Setting("topic", key, default.value, default.origin)
+    if not 1 <= int(given.value) <= MOST_REPLICAS:
+        raise complaint(given, f"{int(given.value)} replicas are not modelled: from 1 to {MOST_REPLICAS} are allowed")
+    origin = given.origin
+    if given.key == broker_key and origin.kind == "file":
+        origin = Origin("file", f"broker setting {broker_key}", origin.file, origin.line)
+    return Setting("topic", key, str(int(given.value)), origin)
+
+
+def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> Setting:
+    setting = brokers.setting("min.insync.replicas")
+    value = int(setting.value)
+    software = brokers.topic.software
+    if value <= replicas:
+        return setting
+    if brokers.topic.release.line < (3, 7):
+        notes.append(
+            f"min.insync.replicas={value} exceeds the {replicas} replicas: {software} accepts it and refuses every "
+            f"write with acks=all with NotEnoughReplicasException (rule B04)"
+        )
+        return setting
+    notes.append(f"{software} uses min.insync.replicas={replicas}, the number of replicas, not {value} (rule B03)")
+    because = f"B03: {value} capped at the number of replicas"
+    return Setting(
+        "topic", setting.key, str(replicas), Origin("rule", because, setting.origin.file, setting.origin.line)
+    )
+
+
+def _unclean_leader_election(brokers: Brokers, notes: list[str]) -> Setting:
+    setting = brokers.setting("unclean.leader.election.enable")
+    on = boolean(setting.value)
+    if on and brokers.topic.release.line < (3, 9):
+        software = brokers.topic.software
+        notes.append(f"{software} ignores unclean.leader.election.enable=true in KRaft mode (rule B09)")
+        origin = Origin("rule", "B09: ignored in KRaft mode before 3.9", setting.origin.file, setting.origin.line)
+        return Setting("topic", setting.key, "false", origin)
+    return Setting("topic", setting.key, "true" if on else "false", setting.origin)

@@ -1,0 +1,176 @@
+"""From what files and options said to a :class:`Deployment` in which everything is effective."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from model.deployment import broker_rules, consumer_rules, producer_rules
+from model.deployment.assumptions import read_application
+from model.deployment.bounds import read_bounds
+from model.deployment.broker_rules import BrokerValues, apply_broker_rules
+from model.deployment.budget import read_budget
+from model.deployment.clients import JavaClient, read_broker_release, read_client
+from model.deployment.consumer_rules import apply_consumer_rules
+from model.deployment.defaults import find_definition
+from model.deployment.deployment import Deployment, Ignored, Origin, Setting
+from model.deployment.errors import NotModelledError
+from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
+from model.deployment.hiding import printable, shown_value
+from model.deployment.known_keys import reason_to_ignore
+from model.deployment.producer_rules import apply_producer_rules
+from model.deployment.reasons import find_reason
+from model.deployment.release import Release
+from model.deployment.required_properties import read_required
+from model.deployment.section import Section
+from model.deployment.synonyms import BROKER_NAMES
+from model.deployment.values import check_value, has_placeholder
+
+_READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
+
+
+@dataclass(frozen=True)
+class _Accepted:
+    """One component's settings after the first look: what its rules read, and what they never will."""
+
+    section: Section
+    ignored: tuple[Ignored, ...]
+
+
+def build(given: GivenDeployment) -> Deployment:
+    """Apply the defaults of the release and the rules of client and broker; raise DeploymentError if one refuses."""
+    kafka = read_broker_release(given.kafka)
+    producer = read_client("producer", given.producer, kafka)
+    consumer = read_client("consumer", given.consumer, kafka)
+    brokers = f"Kafka {kafka}"
+    topic_settings = _accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
+    broker_settings = _accept(Section("broker", brokers, kafka, given.broker, given.kafka), broker_rules.BROKER_KEYS)
+    producer_settings = _accept(_client_section(producer, given.producer, given.kafka), producer_rules.KEYS)
+    consumer_settings = _accept(_client_section(consumer, given.consumer, given.kafka), consumer_rules.KEYS)
+    _check_follower_reads(broker_settings.section, consumer_settings.section)
+
+    broker = apply_broker_rules(topic_settings.section, broker_settings.section, given.elr)
+    sending = apply_producer_rules(producer_settings.section)
+    sink = given.application.get("sink")
+    reading = apply_consumer_rules(
+        consumer_settings.section,
+        stores_offsets_itself=sink is not None and sink.value.strip() == "transactional",
+    )
+    auto_commit = next(s for s in reading.settings if s.key == consumer_rules.AUTO_COMMIT)
+    application = read_application(given.application, auto_commit=auto_commit)
+    bounds, bound_settings = read_bounds(given.bounds, application.on_send_error, application.on_restart)
+    faults, fault_settings = read_budget(given.faults)
+    settings = (
+        Setting("broker", "release", str(kafka), given.kafka.origin),
+        *broker.settings,
+        _client_setting("producer", producer, given.producer.version or given.producer.client),
+        *sending.settings,
+        _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
+        *reading.settings,
+        *application.settings,
+        *fault_settings,
+        *bound_settings,
+    )
+    used = {(setting.scope, setting.key) for setting in settings} | _standing_in(broker, broker_settings.section)
+    return Deployment(
+        name=printable(given.name),
+        kafka=kafka.full,
+        client=_clients(producer, consumer),
+        replicas=broker.replicas,
+        min_insync_replicas=broker.min_insync_replicas,
+        high_watermark_needs_min_isr=kafka.line >= (3, 7),
+        unclean_leader_election=broker.unclean_leader_election,
+        restart_before_fenced=kafka.line < (4, 0),
+        flush_messages=broker.flush_messages,
+        acks=sending.acks,
+        retries=sending.retries,
+        idempotence=sending.idempotence,
+        max_in_flight=sending.max_in_flight,
+        sends=application.sends,
+        on_send_error=application.on_send_error,
+        on_restart=application.on_restart,
+        commit=application.commit,
+        processing=application.processing,
+        sink=application.sink,
+        offset_reset=reading.offset_reset,
+        max_poll_records=reading.max_poll_records,
+        faults=faults,
+        bounds=bounds,
+        require=read_required(given.require),
+        settings=tuple(replace(setting, value=shown_value(setting.key, setting.value)) for setting in settings),
+        ignored=tuple(
+            ignored
+            for accepted in (topic_settings, broker_settings, producer_settings, consumer_settings)
+            for ignored in (*_left_over(accepted.section, used, broker.overridden), *accepted.ignored)
+        ),
+        notes=(*_era_notes(kafka), *broker.notes, *sending.notes, *reading.notes),
+    )
+
+
+def _client_section(client: JavaClient, given: GivenClient, kafka: Given) -> Section:
+    return Section(client.role, client.software, client.release, given.settings, given.version or kafka)
+
+
+def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
+    """Check every setting by itself; put aside what this release, or this component, does not read."""
+    scope, release = section.scope, section.release
+    accepted: dict[str, Given] = {}
+    ignored: list[Ignored] = []
+    for key, value in section.given.items():
+        reason = None
+        if (scope, key) not in _READ_IN_EVERY_RELEASE:
+            reason = reason_to_ignore(scope, value, release, section.software)
+        if reason is None and has_placeholder(value.value):
+            if key in must_know:
+                raise complaint(value, f"has a placeholder ({shown_value(key, value.value)}); give a value")
+            reason = find_reason(scope, key)
+        definition = find_definition(scope, key, release)
+        if reason is not None:
+            ignored.append(_ignored(scope, value, reason))
+            continue
+        if definition is not None and value.value != consumer_rules.NULL_GROUP:
+            check_value(value, definition)
+        accepted[key] = value
+    return _Accepted(replace(section, given=accepted), tuple(ignored))
+
+
+def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[str, ...]) -> Iterable[Ignored]:
+    for key, given in section.given.items():
+        if section.scope == "broker" and key in overridden:
+            yield _ignored("broker", given, "another setting of this topic or broker takes precedence")
+        elif (section.scope, key) not in used:
+            yield _ignored(section.scope, given, find_reason(section.scope, key) or "no property depends on it")
+
+
+def _ignored(scope: str, given: Given, reason: str) -> Ignored:
+    return Ignored(scope, given.key, shown_value(given.key, given.value.strip()), given.origin, reason)
+
+
+def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
+    """The broker settings from which a topic setting in force took its value."""
+    effective = {setting.key for setting in values.settings if setting.scope == "topic"}
+    names = {name for key in effective for name in BROKER_NAMES.get(key, ()) if broker.has(name)}
+    return {("broker", name) for name in names if name not in values.overridden}
+
+
+def _check_follower_reads(broker: Section, consumer: Section) -> None:
+    selector, rack = broker.given.get("replica.selector.class"), consumer.given.get("client.rack")
+    if selector is not None and rack is not None and rack.value.strip() and "RackAware" in selector.value:
+        raise complaint(rack, "not modelled yet: reading from followers; remove client.rack", NotModelledError)
+
+
+def _client_setting(scope: str, client: JavaClient, said: Given | None) -> Setting:
+    origin = said.origin if said is not None else Origin("default", "the release of the brokers")
+    return Setting(scope, "client", client.name, origin)
+
+
+def _clients(producer: JavaClient, consumer: JavaClient) -> str:
+    if producer.name == consumer.name:
+        return producer.name
+    return f"{producer.name} (producer), {consumer.name} (consumer)"
+
+
+def _era_notes(kafka: Release) -> tuple[str, ...]:
+    if kafka.line >= (4, 0):
+        return ()
+    return (f"Kafka {kafka} is assumed to run in KRaft mode: ZooKeeper mode is not modelled yet",)

@@ -1,0 +1,119 @@
+"""What the Java consumer makes of its settings (``ConsumerConfig``, ``ClassicKafkaConsumer``; client 2.5 and later).
+
+The rules' numbers (C01 and so on) are those of the project's table of validation rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.deployment.deployment import OffsetReset, Origin, Setting
+from model.deployment.section import Section
+
+KEYS = (
+    "enable.auto.commit",
+    "auto.offset.reset",
+    "max.poll.records",
+    "group.id",
+    "group.protocol",
+    "group.remote.assignor",
+    "heartbeat.interval.ms",
+    "session.timeout.ms",
+    "share.acknowledgement.mode",
+    "share.acquire.mode",
+)
+"""The settings these rules read: their values must be known."""
+
+AUTO_COMMIT = "enable.auto.commit"
+GROUP = "group.id"
+NULL_GROUP = "\x00null"
+"""Stands for a ``group.id`` that a file sets to null, which no text can say."""
+
+
+@dataclass(frozen=True)
+class ConsumerValues:
+    """The consumer's effective settings."""
+
+    auto_commit: bool
+    offset_reset: OffsetReset
+    max_poll_records: int
+    settings: tuple[Setting, ...]
+    notes: tuple[str, ...]
+
+
+def apply_consumer_rules(section: Section, *, stores_offsets_itself: bool) -> ConsumerValues:
+    """The effective settings, or the refusal with the client's own exception.
+
+    ``stores_offsets_itself``: the sink keeps the offsets, so that a consumer without a group can work.
+    """
+    notes: list[str] = []
+    _check_protocol(section)
+    auto_commit = section.setting(AUTO_COMMIT)
+    group = _group(section, auto_commit, notes, stores_offsets_itself)
+    if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
+        auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
+        notes.append(f"{section.software} switches {AUTO_COMMIT} off because group.id is null (rule C02)")
+    heartbeat, session = section.setting("heartbeat.interval.ms"), section.setting("session.timeout.ms")
+    if int(heartbeat.value) >= int(session.value):
+        key = heartbeat.key if section.has(heartbeat.key) else session.key
+        why = f"heartbeat.interval.ms ({heartbeat.value}) must be less than session.timeout.ms ({session.value})"
+        raise section.refused(key, "IllegalArgumentException", why, "C06")
+    reset = section.setting("auto.offset.reset")
+    if reset.value.startswith("by_duration"):
+        raise section.not_modelled(reset.key, "a reset to a time; use earliest, latest or none")
+    return ConsumerValues(
+        auto_commit=auto_commit.value.lower() == "true",
+        offset_reset=OffsetReset(reset.value),
+        max_poll_records=section.integer("max.poll.records"),
+        settings=(
+            *((group,) if group is not None else ()),
+            Setting(auto_commit.scope, auto_commit.key, auto_commit.value.lower(), auto_commit.origin),
+            reset,
+            section.setting("max.poll.records"),
+            heartbeat,
+            session,
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _check_protocol(section: Section) -> None:
+    classic_only = ("partition.assignment.strategy", "heartbeat.interval.ms", "session.timeout.ms")
+    if section.has("group.protocol") and section.text("group.protocol").lower() == "consumer":
+        for key in classic_only:
+            if section.release.line >= (4, 0) and section.has(key) and section.given[key].value.strip():
+                raise section.refused(
+                    key, "ConfigException", f"{key} cannot be set with group.protocol=consumer", "C08"
+                )
+        raise section.not_modelled("group.protocol", "the consumer group protocol; use classic")
+    if section.has("group.remote.assignor"):
+        why = "group.remote.assignor cannot be set with group.protocol=classic"
+        raise section.refused("group.remote.assignor", "ConfigException", why, "C09")
+    for key in ("share.acknowledgement.mode", "share.acquire.mode"):
+        if section.has(key):
+            raise section.refused(key, "ConfigException", f"{key} is for share consumers only", "C10")
+
+
+def _group(section: Section, auto_commit: Setting, notes: list[str], stores_offsets_itself: bool) -> Setting | None:
+    given = section.given.get(GROUP)
+    if given is None:
+        # A consumer without a group cannot subscribe (C05): a file that leaves it out leaves it to the code.
+        notes.append(
+            f"group.id is not in the configuration: the application is assumed to set it, so {AUTO_COMMIT}"
+            f" stays as configured (rule C02 does not apply)"
+        )
+        return None
+    if given.value == NULL_GROUP:
+        if section.has(AUTO_COMMIT) and auto_commit.value.lower() == "true":
+            why = "enable.auto.commit=true needs a group.id"
+            raise section.refused(GROUP, "InvalidConfigurationException", why, "C01")
+        if not stores_offsets_itself:
+            why = "subscribe() and commits need a group.id"
+            raise section.refused(GROUP, "InvalidGroupIdException", why, "C05")
+        return Setting(section.scope, GROUP, "(none)", Origin("file", "null", given.origin.file, given.origin.line))
+    if not given.value.strip():
+        if section.release.line >= (4, 0):
+            why = "group.id must not be empty"
+            raise section.refused(GROUP, "InvalidGroupIdException", why, "C04")
+        notes.append(f"{section.software} accepts the empty group.id with a warning (rule C03)")
+    return section.setting(GROUP)

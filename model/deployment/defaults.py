@@ -1,0 +1,97 @@
+"""Defaults, types and valid values of every setting, by release: a table shipped with the package.
+
+``tables/defaults.csv`` has a row for each interval of releases in which a default holds: it is valid from
+``since`` on and before ``until``. ``valid`` is a range (``>=1``, ``0..1``), a choice (``a|b``, with
+``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``) or nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from model.deployment.release import NEWEST, Release
+
+TABLES = Path(__file__).with_name("tables")
+
+CREATION_ARGUMENTS = {
+    # Arguments of a topic's creation, not settings of the release: no table of defaults has them.
+    "replication.factor": (">=-1", "short"),
+    "partitions": (">=-1", "int"),
+}
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What one release says of one setting."""
+
+    default: str | None
+    type: str
+    valid: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    since: tuple[int, ...]
+    until: tuple[int, ...] | None
+    definition: Definition
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in release.split("."))
+
+
+def _text(default: str) -> str | None:
+    if default in ("null", "<required>"):
+        return None
+    return "" if default == '""' else default
+
+
+@cache
+def _rows() -> dict[tuple[str, str], list[_Row]]:
+    rows: dict[tuple[str, str], list[_Row]] = {}
+    with (TABLES / "defaults.csv").open(encoding="utf-8", newline="") as table:
+        for row in csv.DictReader(table):
+            definition = Definition(_text(row["default"]), row["type"], row["valid"])
+            until = _numbers(row["until"]) if row["until"] else None
+            rows.setdefault((row["scope"], row["key"]), []).append(_Row(_numbers(row["since"]), until, definition))
+    for key, (valid, kind) in CREATION_ARGUMENTS.items():
+        rows[("topic", key)] = [_Row((0, 10), None, Definition(None, kind, valid))]
+    return rows
+
+
+def find_definition(scope: str, key: str, release: Release) -> Definition | None:
+    """The definition of a setting in a release, or None when that release has no such setting."""
+    for row in _rows().get((scope, key), ()):
+        if row.since <= release.line and (row.until is None or release.line < row.until):
+            return row.definition
+    return None
+
+
+def find_default(scope: str, key: str, release: Release) -> str:
+    """The default of a setting that has one in every modelled release."""
+    definition = find_definition(scope, key, release)
+    if definition is None or definition.default is None:
+        raise KeyError(f"{scope} setting {key} has no default in Kafka {release}")
+    return definition.default
+
+
+def is_known(scope: str, key: str) -> bool:
+    """Whether any release defines the setting."""
+    return (scope, key) in _rows()
+
+
+def known_keys(scope: str) -> list[str]:
+    """Every setting of a scope that any release defines, sorted."""
+    return sorted(key for row_scope, key in _rows() if row_scope == scope)
+
+
+def defined_when(scope: str, key: str) -> str:
+    """In words, which releases define a known setting: ``until 3.9``, ``from 4.1`` or ``from 3.7 to 3.9``."""
+    rows = _rows()[(scope, key)]
+    since, until = min(row.since for row in rows), max((row.until or (99,)) for row in rows)
+    first = f"from {'.'.join(map(str, since))}" if since > (0, 10, 0) else ""
+    last = "" if until == (99,) else f"before {'.'.join(map(str, until))}"
+    return " and ".join(part for part in (first, last) if part) or f"up to {NEWEST[0]}.{NEWEST[1]}"

@@ -1,0 +1,187 @@
+"""What the user configured, as values: one deployment of one Kafka pipeline.
+
+A :class:`Deployment` is what every reader yields and what the model is built from. The typed fields are
+the settings the model depends on, *effective* (after defaults of the release and the rules of the client);
+:attr:`Deployment.settings` keeps every setting with where it came from, for ``proofka show``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Acks(StrEnum):
+    """The producer's ``acks``: how much of the cluster must have a record before it is acknowledged."""
+
+    NONE = "0"
+    LEADER = "1"
+    ALL = "all"
+
+
+class OnSendError(StrEnum):
+    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending."""
+
+    DROP = "drop"
+    RESEND = "resend"
+    HALT = "halt"
+
+
+class OnRestart(StrEnum):
+    """What a restarted producer application does about records it does not know to be acknowledged."""
+
+    FORGET = "forget"
+    RESEND = "resend"
+
+
+class Sends(StrEnum):
+    """``sync`` waits for each send's future before the next send; ``async`` does not."""
+
+    ASYNC = "async"
+    SYNC = "sync"
+
+
+class Commit(StrEnum):
+    """When the consumer's offset is committed.
+
+    ``auto`` follows from ``enable.auto.commit=true``; the others say what the application does itself.
+    """
+
+    AUTO = "auto"
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Processing(StrEnum):
+    """Whether records are finished inside the poll loop or handed to other threads."""
+
+    POLL_THREAD = "poll-thread"
+    HANDED_OFF = "handed-off"
+
+
+class Sink(StrEnum):
+    """What the consumer's effect goes to.
+
+    ``plain`` repeats the effect with each processing; ``idempotent`` recognises a record by its id;
+    ``transactional`` stores the offset in the same transaction as the effect and resumes from it.
+    """
+
+    PLAIN = "plain"
+    IDEMPOTENT = "idempotent"
+    TRANSACTIONAL = "transactional"
+
+
+class OffsetReset(StrEnum):
+    """The consumer's ``auto.offset.reset``."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a setting's value came from.
+
+    ``kind`` is ``file`` (then ``file`` and ``line``), ``option`` (a command-line option, in ``detail``),
+    ``default`` (``detail`` names release and client), ``rule`` (``detail`` says which client or broker rule
+    derived it) or ``assumption`` (nothing said so; the documented default).
+    """
+
+    kind: Literal["file", "option", "default", "rule", "assumption"]
+    detail: str = ""
+    file: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One effective setting: ``scope`` is topic, broker, producer, consumer, application, assume or bounds."""
+
+    scope: str
+    key: str
+    value: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """A setting that was given and cannot matter to any property of this model, with the reason."""
+
+    scope: str
+    key: str
+    value: str
+    origin: Origin
+    reason: str
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How large a pipeline is explored.
+
+    ``records``: records the application sends; ``log``: slots of each replica's log (records);
+    ``sends``: how often the application may send the same record (1 = never again);
+    ``epochs``: leader epochs, and ``producer_epochs``: producer epochs within one producer session.
+    """
+
+    records: int = 2
+    log: int = 3
+    sends: int = 2
+    epochs: int = 7
+    producer_epochs: int = 2
+
+
+@dataclass(frozen=True)
+class FaultBudget:
+    """Which faults are assumed possible.
+
+    ``total``: faults altogether, or None to raise the total layer by layer until time runs out;
+    ``at_most``: fault kind -> how many of it (kinds that are absent cannot happen at all).
+    """
+
+    total: int | None
+    at_most: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """One pipeline, everything effective. See the module's docstring."""
+
+    name: str
+    kafka: tuple[int, int, int]  # release of the brokers, e.g. (4, 0, 0)
+    client: str  # "java 4.0", for the first line of a report
+    # topic and brokers
+    replicas: int
+    min_insync_replicas: int  # effective: capped at `replicas` from 3.7 on (semantics 2)
+    high_watermark_needs_min_isr: bool  # from 3.7 on (semantics 2, R2)
+    unclean_leader_election: bool  # as the release honours it (semantics 2: ignored in KRaft 3.3-3.8)
+    restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
+    flush_messages: int | None  # force to disk after so many records; None = left to the operating system
+    # producer
+    acks: Acks
+    retries: int
+    idempotence: bool
+    max_in_flight: int
+    sends: Sends
+    on_send_error: OnSendError
+    on_restart: OnRestart
+    # consumer
+    commit: Commit
+    processing: Processing
+    sink: Sink
+    offset_reset: OffsetReset
+    max_poll_records: int
+    # what is explored
+    faults: FaultBudget
+    bounds: Bounds
+    require: tuple[str, ...]
+    # where everything came from
+    settings: tuple[Setting, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    notes: tuple[str, ...] = ()  # what the client or broker changed silently, one sentence each
+
+    @property
+    def assumptions(self) -> tuple[Setting, ...]:
+        """What no file told: the application's behaviour that the documented defaults filled in."""
+        return tuple(s for s in self.settings if s.origin.kind == "assumption")

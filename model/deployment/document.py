@@ -1,0 +1,249 @@
+"""A deployment as a JSON document, and back: exact, and with every member checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from typing import Any, TypeVar, cast
+
+from model.deployment.bounds import RANGES
+from model.deployment.broker_rules import MOST_REPLICAS
+from model.deployment.deployment import (
+    Acks,
+    Bounds,
+    Commit,
+    Deployment,
+    FaultBudget,
+    Ignored,
+    OffsetReset,
+    OnRestart,
+    OnSendError,
+    Origin,
+    Processing,
+    Sends,
+    Setting,
+    Sink,
+)
+from model.deployment.errors import DocumentError
+from model.deployment.hiding import printable
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.faults import Fault
+
+_Choice = TypeVar("_Choice", bound=StrEnum)
+_Item = TypeVar("_Item")
+_ORIGIN_KINDS = ("file", "option", "default", "rule", "assumption")
+_SCOPES = ("topic", "broker", "producer", "consumer", "application", "assume", "bounds")
+_LARGEST = 2**63 - 1
+
+
+def to_document(deployment: Deployment) -> dict[str, Any]:
+    """The deployment as JSON-able values. ``from_document`` reads it back to an equal deployment."""
+    bounds, faults = deployment.bounds, deployment.faults
+    return {
+        "name": deployment.name,
+        "kafka": list(deployment.kafka),
+        "client": deployment.client,
+        "replicas": deployment.replicas,
+        "min_insync_replicas": deployment.min_insync_replicas,
+        "high_watermark_needs_min_isr": deployment.high_watermark_needs_min_isr,
+        "unclean_leader_election": deployment.unclean_leader_election,
+        "restart_before_fenced": deployment.restart_before_fenced,
+        "flush_messages": deployment.flush_messages,
+        "acks": deployment.acks.value,
+        "retries": deployment.retries,
+        "idempotence": deployment.idempotence,
+        "max_in_flight": deployment.max_in_flight,
+        "sends": deployment.sends.value,
+        "on_send_error": deployment.on_send_error.value,
+        "on_restart": deployment.on_restart.value,
+        "commit": deployment.commit.value,
+        "processing": deployment.processing.value,
+        "sink": deployment.sink.value,
+        "offset_reset": deployment.offset_reset.value,
+        "max_poll_records": deployment.max_poll_records,
+        "faults": {"total": faults.total, "at_most": [[kind, count] for kind, count in faults.at_most]},
+        "bounds": {key: getattr(bounds, key) for key in RANGES},
+        "require": list(deployment.require),
+        "settings": [_setting(setting) for setting in deployment.settings],
+        "ignored": [{**_setting(ignored), "reason": ignored.reason} for ignored in deployment.ignored],
+        "notes": list(deployment.notes),
+    }
+
+
+def from_document(document: Mapping[str, Any]) -> Deployment:
+    """The deployment of a document, or a DocumentError that names the member that is wrong."""
+    read = _Members(document, "deployment")
+    kafka = read.items("kafka", lambda items: tuple(items.number(i, 0, 999) for i in items))
+    if len(kafka) != 3:
+        raise DocumentError("must be three numbers", key="deployment.kafka")
+    deployment = Deployment(
+        name=read.text("name"),
+        kafka=(kafka[0], kafka[1], kafka[2]),
+        client=read.text("client"),
+        replicas=read.number("replicas", 1, MOST_REPLICAS),
+        min_insync_replicas=read.number("min_insync_replicas", 1, _LARGEST),
+        high_watermark_needs_min_isr=read.flag("high_watermark_needs_min_isr"),
+        unclean_leader_election=read.flag("unclean_leader_election"),
+        restart_before_fenced=read.flag("restart_before_fenced"),
+        flush_messages=read.optional_number("flush_messages", 1, _LARGEST),
+        acks=read.choice("acks", Acks),
+        retries=read.number("retries", 0, _LARGEST),
+        idempotence=read.flag("idempotence"),
+        max_in_flight=read.number("max_in_flight", 1, _LARGEST),
+        sends=read.choice("sends", Sends),
+        on_send_error=read.choice("on_send_error", OnSendError),
+        on_restart=read.choice("on_restart", OnRestart),
+        commit=read.choice("commit", Commit),
+        processing=read.choice("processing", Processing),
+        sink=read.choice("sink", Sink),
+        offset_reset=read.choice("offset_reset", OffsetReset),
+        max_poll_records=read.number("max_poll_records", 1, _LARGEST),
+        faults=_read_faults(read.members("faults")),
+        bounds=_read_bounds(read.members("bounds")),
+        require=read.items("require", lambda items: tuple(items.one_of(i, KNOWN_PROPERTIES) for i in items)),
+        settings=read.each("settings", _read_setting),
+        ignored=read.each("ignored", _read_ignored),
+        notes=read.items("notes", lambda items: tuple(items.text(i) for i in items)),
+    )
+    read.check_no_more()
+    return deployment
+
+
+def _setting(setting: Setting | Ignored) -> dict[str, Any]:
+    origin = setting.origin
+    return {
+        "scope": setting.scope,
+        "key": setting.key,
+        "value": setting.value,
+        "origin": {"kind": origin.kind, "detail": origin.detail, "file": origin.file, "line": origin.line},
+    }
+
+
+class _Members:
+    """The members of one object or list of a document, taken one by one; each error names the member's path."""
+
+    def __init__(self, value: object, path: str) -> None:
+        self._path = path
+        if isinstance(value, Mapping):
+            self._values: dict[object, Any] = dict(value)
+        elif isinstance(value, list):
+            self._values = dict(enumerate(value))
+        else:
+            raise DocumentError("must be an object or a list", key=path)
+        self._is_list = isinstance(value, list)
+        self._taken: set[object] = set()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[int]:
+        """The positions of a list."""
+        return iter(range(len(self._values)))
+
+    def path(self, key: object) -> str:
+        return f"{self._path}[{key}]" if self._is_list else f"{self._path}.{key}"
+
+    def take(self, key: object) -> Any:
+        self._taken.add(key)
+        if key not in self._values:
+            raise DocumentError("is missing", key=self.path(key))
+        return self._values[key]
+
+    def text(self, key: object) -> str:
+        value = self.take(key)
+        if not isinstance(value, str):
+            raise DocumentError("must be a text", key=self.path(key))
+        return value
+
+    def optional_text(self, key: object) -> str | None:
+        return None if self.take(key) is None else self.text(key)
+
+    def flag(self, key: object) -> bool:
+        value = self.take(key)
+        if not isinstance(value, bool):
+            raise DocumentError("must be true or false", key=self.path(key))
+        return value
+
+    def number(self, key: object, least: int, most: int) -> int:
+        value = self.take(key)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise DocumentError(f"must be a whole number from {least} to {most}", key=self.path(key))
+        return value
+
+    def optional_number(self, key: object, least: int, most: int) -> int | None:
+        return None if self.take(key) is None else self.number(key, least, most)
+
+    def one_of(self, key: object, choices: tuple[str, ...]) -> str:
+        value = self.text(key)
+        if value not in choices:
+            raise DocumentError(f"must be one of {', '.join(choices)}", key=self.path(key))
+        return value
+
+    def choice(self, key: object, choices: type[_Choice]) -> _Choice:
+        return choices(self.one_of(key, tuple(member.value for member in choices)))
+
+    def members(self, key: object) -> _Members:
+        value = self.take(key)
+        if not isinstance(value, Mapping):
+            raise DocumentError("must be an object", key=self.path(key))
+        return _Members(value, self.path(key))
+
+    def items(self, key: object, read: Callable[[_Members], tuple[_Item, ...]]) -> tuple[_Item, ...]:
+        value = self.take(key)
+        if not isinstance(value, list):
+            raise DocumentError("must be a list", key=self.path(key))
+        return read(_Members(value, self.path(key)))
+
+    def each(self, key: object, read: Callable[[_Members], _Item]) -> tuple[_Item, ...]:
+        return self.items(key, lambda items: tuple(read(items.members(i)) for i in items))
+
+    def check_no_more(self) -> None:
+        for key in self._values:
+            if key not in self._taken:
+                raise DocumentError("is not a member of a deployment", key=self.path(printable(str(key))))
+
+
+def _read_faults(read: _Members) -> FaultBudget:
+    kinds = tuple(kind.value for kind in Fault)
+
+    def pair(items: _Members) -> tuple[str, int]:
+        if len(items) != 2:
+            raise DocumentError("must be a kind of fault and a number", key=items.path(0))
+        return items.one_of(0, kinds), items.number(1, 0, _LARGEST)
+
+    pairs = read.items("at_most", lambda items: tuple(items.items(i, lambda two: (pair(two),))[0] for i in items))
+    budget = FaultBudget(read.optional_number("total", 0, _LARGEST), pairs)
+    read.check_no_more()
+    return budget
+
+
+def _read_bounds(read: _Members) -> Bounds:
+    values = {key: read.number(key, allowed.start, allowed.stop - 1) for key, allowed in RANGES.items()}
+    if values["log"] < values["records"]:
+        raise DocumentError("must be at least the number of records", key=read.path("log"))
+    read.check_no_more()
+    return Bounds(**values)
+
+
+def _read_origin(read: _Members) -> Origin:
+    kind = read.one_of("kind", _ORIGIN_KINDS)
+    origin = Origin(
+        cast(Any, kind), read.text("detail"), read.optional_text("file"), read.optional_number("line", 1, _LARGEST)
+    )
+    read.check_no_more()
+    return origin
+
+
+def _read_setting(read: _Members) -> Setting:
+    scope = read.one_of("scope", _SCOPES)
+    setting = Setting(scope, read.text("key"), read.text("value"), _read_origin(read.members("origin")))
+    read.check_no_more()
+    return setting
+
+
+def _read_ignored(read: _Members) -> Ignored:
+    scope = read.one_of("scope", _SCOPES)
+    origin = _read_origin(read.members("origin"))
+    ignored = Ignored(scope, read.text("key"), read.text("value"), origin, read.text("reason"))
+    read.check_no_more()
+    return ignored

@@ -1,0 +1,35 @@
+"""What can be wrong with a deployment, as one clear line each."""
+
+from __future__ import annotations
+
+
+class DeploymentError(Exception):
+    """A deployment that cannot be read or checked; ``str()`` is one line: ``file:line: key: message``.
+
+    The message says what is allowed or what to do, and never holds the value of a secret.
+    """
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.key = key
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return ": ".join(part for part in (place, self.key, self.message) if part)
+
+
+class NotModelledError(DeploymentError):
+    """The deployment needs a mechanism that the model does not have yet: refused rather than answered wrongly."""
+
+
+class RefusedError(DeploymentError):
+    """The real client or broker refuses this configuration; the message names its own exception."""
+
+
+class DocumentError(DeploymentError):
+    """A JSON document that is no deployment; ``key`` is the path of the wrong member."""

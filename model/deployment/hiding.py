@@ -1,0 +1,42 @@
+"""Values that must not be shown: secrets are hidden, and no text reaches a terminal with control characters."""
+
+from __future__ import annotations
+
+import re
+
+HIDDEN = "(hidden)"
+
+_SECRET_KEY = re.compile(
+    r"(^|[._-])(password|passwd|passphrase|secret|token|credentials?|private[._-]?key|api[._-]?key|access[._-]?key)"
+    r"([._-]|$)|jaas|ssl\.keystore\.key$|ssl\.key\.|\.certificate\.chain$|ssl\.truststore\.certificates$"
+    r"|basic\.auth|user\.info$|userinfo$",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[\w./\[\]<>{}%' -]{1,200}")
+_USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@")
+_LONGEST = 120
+
+
+def is_secret(key: str) -> bool:
+    """Whether the value of this setting may be a secret."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def shown_value(key: str, value: str) -> str:
+    """The value as it may be shown and stored: hidden when secret, printable, and of bounded length."""
+    if is_secret(key):
+        return HIDDEN
+    return printable(_USER_IN_ADDRESS.sub(HIDDEN + "@", value))
+
+
+def shown_key(key: str) -> str:
+    """A key as it may be shown: only what looks like a name, for any other text may be a line of a secret."""
+    if _NAME.fullmatch(key) is None or (len(key) > 40 and "." not in key[:40]):
+        return f"(a text of {len(key)} characters that is no name)"
+    return printable(key)
+
+
+def printable(text: str) -> str:
+    """The text with control characters replaced, cut at a length a line can carry."""
+    cut = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)

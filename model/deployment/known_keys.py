@@ -1,0 +1,78 @@
+"""Whether a setting exists: in this release, in another one, for another component, or not at all."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cache
+
+from model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
+from model.deployment.errors import DeploymentError, RefusedError
+from model.deployment.given import Given, complaint
+from model.deployment.hiding import printable, shown_key
+from model.deployment.reasons import names_key
+from model.deployment.release import Release
+from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
+
+_SCOPES = ("producer", "consumer", "topic", "broker")
+_OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
+
+
+def reason_to_ignore(scope: str, given: Given, release: Release, software: str) -> str | None:
+    """Why this component does not read the setting at all; None if it does. An unknown key is an error."""
+    key = given.key
+    if find_definition(scope, key, release) is not None or names_key(scope, key):
+        return None
+    if is_known(scope, key):
+        when = defined_when(scope, key)
+        if scope == "topic":
+            raise complaint(
+                given,
+                f"refused by Kafka {release} with InvalidConfigurationException: Unknown topic config name "
+                f"(it exists {when}); remove it",
+                RefusedError,
+            )
+        return f"not defined in {software} (it exists {when}): it is not read"
+    other = _OTHER_CLIENT.get(scope)
+    if other is not None and (is_known(other, key) or names_key(other, key)):
+        return f"a {other} setting: the {scope} does not read it"
+    raise unknown(given, f"unknown {scope} setting", known_keys(scope), scope)
+
+
+def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") -> DeploymentError:
+    """The error for a key that nobody knows, with the nearest one that somebody does."""
+    hint = _hint(scope, given.key, list(choices))
+    shown = Given(shown_key(given.key), "", given.origin)
+    return complaint(shown, f"{what}; {hint}" if hint else what)
+
+
+def _hint(scope: str, key: str, choices: list[str]) -> str:
+    instead = _legacy().get((scope, key))
+    if instead is not None:
+        return f"use {instead}"
+    named = _name_elsewhere(scope, key)
+    if named:
+        return named
+    if len(key) > 100:
+        return ""
+    for choice in choices:
+        if key.endswith("." + choice):
+            return f"did you mean {choice}, without {printable(key.removesuffix(choice))!r}?"
+    close = get_close_matches(key.lower().replace("_", ".") if scope else key, choices, n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else ""
+
+
+def _name_elsewhere(scope: str, key: str) -> str:
+    if scope == "topic" and key in TOPIC_NAMES:
+        return f"it is a broker setting; for a topic it is {TOPIC_NAMES[key]}"
+    if scope == "broker" and key in BROKER_NAMES:
+        return f"it is a topic setting; for a broker it is {BROKER_NAMES[key][0]}"
+    owners = [other for other in _SCOPES if other != scope and is_known(other, key)] if scope else []
+    return f"it is a {' or '.join(owners)} setting: say it there" if owners else ""
+
+
+@cache
+def _legacy() -> dict[tuple[str, str], str]:
+    with (TABLES / "legacy.csv").open(encoding="utf-8", newline="") as table:
+        return {(row["scope"], row["key"]): row["instead"] for row in csv.DictReader(table)}

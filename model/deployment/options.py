@@ -1,0 +1,76 @@
+"""Options of the form KEY=VALUE that say what no file does, or outrank what a file says (``--assume``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from model.deployment.assumptions import ASSUMPTIONS
+from model.deployment.bounds import RANGES
+from model.deployment.budget import FAULT_KEYS
+from model.deployment.deployment import Origin
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, GivenDeployment
+from model.deployment.hiding import printable, shown_key
+from model.deployment.known_keys import unknown
+
+OPTION_KEYS: tuple[str, ...] = (
+    *ASSUMPTIONS,
+    "replicas",
+    "elr",
+    "faults",
+    *(f"faults.{key}" for key in FAULT_KEYS),
+    *(f"bounds.{key}" for key in RANGES),
+)
+"""Every key that an option can set."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options, sorted by what they are about."""
+
+    application: Mapping[str, Given] = field(default_factory=dict)
+    faults: Mapping[str, Given] = field(default_factory=dict)
+    bounds: Mapping[str, Given] = field(default_factory=dict)
+    replicas: Given | None = None
+    elr: Given | None = None
+
+
+def read_options(texts: Mapping[str, str]) -> Options:
+    """Sort the options; an unknown key is one error that lists the keys."""
+    application: dict[str, Given] = {}
+    faults: dict[str, Given] = {}
+    bounds: dict[str, Given] = {}
+    single: dict[str, Given] = {}
+    for key, value in texts.items():
+        origin = Origin("option", f"--assume {shown_key(key)}={printable(value)}")
+        group, _, name = key.partition(".")
+        if key in ASSUMPTIONS:
+            application[key] = Given(key, value, origin)
+        elif key in ("replicas", "elr"):
+            single[key] = Given("replication.factor" if key == "replicas" else key, value, origin)
+        elif key in ("faults", "faults.total"):
+            faults["total"] = Given("total", value, origin)
+        elif group == "faults" and name in FAULT_KEYS:
+            faults[name] = Given(name, value, origin)
+        elif group == "bounds" and name in RANGES:
+            bounds[name] = Given(name, value, origin)
+        else:
+            error = unknown(Given(key, value, origin), "unknown assumption", OPTION_KEYS)
+            raise DeploymentError(f"{error.message} (choices: {', '.join(OPTION_KEYS)})", key=origin.detail)
+    return Options(application, faults, bounds, single.get("replicas"), single.get("elr"))
+
+
+def outrank(given: GivenDeployment, options: Options) -> GivenDeployment:
+    """The deployment with the options in the place of what the files say."""
+    topic = dict(given.topic)
+    if options.replicas is not None:
+        topic["replication.factor"] = options.replicas
+    return replace(
+        given,
+        topic=topic,
+        elr=options.elr or given.elr,
+        application={**given.application, **options.application},
+        faults={**given.faults, **options.faults},
+        bounds={**given.bounds, **options.bounds},
+    )

@@ -1,0 +1,87 @@
+"""Why a setting cannot matter to any property of the model: a class of reasons for each pattern of keys.
+
+``tables/reasons.csv`` is read top down, the first pattern that fits wins. A pattern with ``names_keys`` also makes
+a key known that the table of defaults does not list (security, serialisers, listeners: names are open-ended).
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+
+from model.deployment.defaults import TABLES
+
+REASONS: dict[str, str] = {
+    "addresses": "addresses do not change delivery; every client is assumed to find the brokers",
+    "administration": "administration of topics is not part of a run; the topic exists and stays",
+    "checkpoints": "checkpoints are assumed to be as old as they can be",
+    "checksums": "records are assumed not to be corrupted",
+    "committed offsets": "a committed offset is assumed to last: the storage of offsets is not modelled yet",
+    "compaction": "the topic is not compacted; compaction is not modelled yet",
+    "controller": "the controller quorum is assumed to be available and durable",
+    "delete policy": "records are not deleted within the modelled run: retention is not modelled yet",
+    "deployment tools": "it tells where values come from, not what they are",
+    "durations": "durations are not used yet: every timeout may fire whenever it can",
+    "existing topic": "the topic is assumed to exist",
+    "formats": "record format and protocol are assumed to be those of the release",
+    "interceptors": "interceptors are assumed to neither drop nor change records",
+    "monitoring": "monitoring does not change delivery",
+    "names": "names do not change delivery",
+    "no eligible leader replicas": "eligible leader replicas (ELR) are off",
+    "no transactions": "the producer uses no transactions",
+    "no ZooKeeper": "the brokers run in KRaft mode, without ZooKeeper",
+    "one consumer": "one consumer of the group is modelled: rebalances are not modelled yet",
+    "one partition": "one partition is modelled",
+    "one topic": "one topic is modelled",
+    "placement": "each replica is assumed to have a machine and a disk of its own",
+    "planned moves": "whether leadership is moved on purpose is an assumption: the fault leader-move",
+    "producer state": "a broker's memory of a producer is assumed to outlast the run",
+    "reading from the leader": "the consumer is assumed to read from the leader",
+    "retention": "records are not deleted within the modelled run: retention is not modelled yet",
+    "security": "security does not change delivery; every request is assumed to be authorised",
+    "serialisation": "serialisation and compression do not change delivery; every record is assumed to be readable",
+    "share groups": "share groups are not used",
+    "sizes": "every record is assumed to fit",
+    "throughput": "memory and throughput do not change which deliveries are possible",
+    "tiered storage": "the topic does not use tiered storage",
+    "timed flush": "a power loss may always come before a timed flush",
+    "timestamps": "every record's timestamp is assumed to be acceptable",
+    "topic outranks": "the topic's own replication factor takes precedence",
+    "vendor extension": "an extension of a vendor; Apache Kafka does not read it",
+}
+"""The sentence for each class of reasons in the table."""
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    scopes: frozenset[str]
+    pattern: str
+    names_keys: bool
+    reason: str
+
+    def fits(self, scope: str, key: str) -> bool:
+        return scope in self.scopes and fnmatchcase(key, self.pattern)
+
+
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    with (TABLES / "reasons.csv").open(encoding="utf-8", newline="") as table:
+        return tuple(
+            _Pattern(frozenset(row["scopes"].split("|")), row["pattern"], row["names_keys"] == "yes", row["reason"])
+            for row in csv.DictReader(table)
+        )
+
+
+def find_reason(scope: str, key: str) -> str | None:
+    """Why a setting does not matter, or None when no pattern fits the key."""
+    for pattern in _patterns():
+        if pattern.fits(scope, key):
+            return REASONS[pattern.reason]
+    return None
+
+
+def names_key(scope: str, key: str) -> bool:
+    """Whether the key is known by its pattern alone."""
+    return any(pattern.names_keys and pattern.fits(scope, key) for pattern in _patterns())

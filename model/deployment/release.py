@@ -1,0 +1,62 @@
+"""Releases of Apache Kafka: which are known, and their order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
+_PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?")
+
+OLDEST_BROKER = (3, 3)
+"""KRaft is production-ready from here on; older brokers (ZooKeeper) are not modelled yet."""
+
+OLDEST_CLIENT = (2, 5)
+"""From here on the producer recovers from sequence gaps by itself (KIP-360), as the model has it."""
+
+NEWEST = (4, 3)
+"""The newest release line whose defaults are known."""
+
+
+class ReleaseError(ValueError):
+    """A text that names no known release; the message says which are known."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release such as 3.9.1; ``patch`` is None when only the line (3.9) was named."""
+
+    major: int
+    minor: int
+    patch: int | None = None
+
+    @property
+    def line(self) -> tuple[int, int]:
+        """The release line, in which defaults are looked up: (3, 9) for 3.9.1."""
+        return (self.major, self.minor)
+
+    @property
+    def full(self) -> tuple[int, int, int]:
+        """Three numbers; a line without a patch level is its first release."""
+        return (self.major, self.minor, self.patch or 0)
+
+    def __str__(self) -> str:
+        line = f"{self.major}.{self.minor}"
+        return line if self.patch is None else f"{line}.{self.patch}"
+
+
+def parse_release(text: str) -> Release:
+    """Read ``"4.0"`` or ``"3.9.1"``; any other text, or a release that does not exist, is a ReleaseError."""
+    known = f"known releases are 0.10 to {NEWEST[0]}.{NEWEST[1]}, for example 4.0 or 3.9.1"
+    match = _PATTERN.fullmatch(text.strip())
+    if match is None:
+        raise ReleaseError(f"{text.strip()[:40]!r} is not a release of Apache Kafka; {known}")
+    numbers = [int(number) for number in match.groups() if number is not None]
+    if numbers[0] == 0:
+        # Before 1.0 the line has two numbers after the zero that never changed: 0.10.2.1 is patch 1 of 0.10.2.
+        if numbers[1] not in (10, 11):
+            raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
+        return Release(0, numbers[1], numbers[2] if len(numbers) > 2 else None)
+    if len(numbers) > 3 or numbers[0] not in _LINES or numbers[1] not in _LINES[numbers[0]]:
+        raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
+    return Release(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else None)

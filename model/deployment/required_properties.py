@@ -1,0 +1,44 @@
+"""The names of the properties that a deployment can require."""
+
+from __future__ import annotations
+
+from model.deployment.errors import NotModelledError
+from model.deployment.given import Given, complaint
+from model.deployment.known_keys import unknown
+
+KNOWN_PROPERTIES: tuple[str, ...] = (
+    "no-acked-loss",
+    "no-silent-loss",
+    "no-skip",
+    "no-loss",
+    "no-log-duplicate",
+    "no-reprocessing",
+    "exactly-once-effect",
+    "log-order",
+    "processing-order",
+    "read-stability",
+    "replica-agreement",
+    "recoverability",
+)
+"""Every property that can be required; all of them are when nothing says which."""
+
+_NEED_MORE = {"atomicity": "needs transactions"}
+
+
+def read_required(given: tuple[Given, ...] | None) -> tuple[str, ...]:
+    """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none."""
+    if given is None:
+        return KNOWN_PROPERTIES
+    names: dict[str, Given] = {}
+    for name in given:
+        text = name.value.strip()
+        if text in _NEED_MORE:
+            raise complaint(name, f"{text}: not modelled yet: {_NEED_MORE[text]}", NotModelledError)
+        if text not in KNOWN_PROPERTIES:
+            error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
+            error.message += f" (properties are {', '.join(KNOWN_PROPERTIES)})"
+            raise error
+        if text in names:
+            raise complaint(name, f"{text} is required twice")
+        names[text] = name
+    return tuple(name for name in KNOWN_PROPERTIES if name in names)

@@ -1,0 +1,71 @@
+"""Reading a file's text carefully: every unreadable file is one clear line, and none is read without bound."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+from model.deployment.errors import DeploymentError
+
+LARGEST = 1024 * 1024
+"""No configuration is larger than this, in bytes; a larger file is refused before it is read."""
+
+MOST_KEYS = 5000
+"""No configuration has more keys than this; Kafka itself knows fewer than a thousand."""
+
+_CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")
+_MOST_CONTROL = 1 / 30
+_UTF8_MARK = b"\xef\xbb\xbf"
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a small, regular, non-empty file that holds text; without a UTF-8 byte order mark."""
+    file = str(path)
+    try:
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise DeploymentError("is a directory; name a file", file=file)
+        if not stat.S_ISREG(status.st_mode):
+            raise DeploymentError("is not a regular file", file=file)
+        if status.st_size > LARGEST:
+            raise DeploymentError(
+                f"{status.st_size} bytes are too large for a configuration file (at most {LARGEST})", file=file
+            )
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST + 1)
+    except FileNotFoundError:
+        raise DeploymentError("no such file", file=file) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DeploymentError(f"cannot be read: {reason}", file=file) from None
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise DeploymentError("is in UTF-16; save it as UTF-8", file=file)
+    content = content.removeprefix(_UTF8_MARK)
+    if not content.strip():
+        raise DeploymentError("is empty", file=file)
+    nul = content.find(b"\0")
+    if nul >= 0:
+        line = content.count(b"\n", 0, nul) + 1
+        raise DeploymentError("is a binary file (it has NUL bytes)", file=file, line=line)
+    # A stray control character in a comment is no reason to refuse a file; many of them are no text.
+    if len(_CONTROL.findall(content)) > len(content) * _MOST_CONTROL:
+        raise DeploymentError("is a binary file (it is full of control characters)", file=file)
+    return content
+
+
+def decode_utf8(content: bytes, path: Path) -> str:
+    """The text of UTF-8 content, or an error that names the first line that is not UTF-8."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DeploymentError("is not valid UTF-8; save it as UTF-8", file=str(path), line=line) from None
+
+
+def decode_properties(content: bytes) -> str:
+    """The text of a .properties file: UTF-8 where it is, else ISO-8859-1 as Java itself reads it."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return content.decode("iso-8859-1")

@@ -1,0 +1,111 @@
+"""Reading one value as Kafka's own configuration parser does, with its exception and what is allowed."""
+
+from __future__ import annotations
+
+import re
+
+from model.deployment.defaults import Definition
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, complaint
+from model.deployment.hiding import shown_value
+
+_LIMITS = {"short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
+_INTEGER = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
+_FLOAT = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+)")
+_PLACEHOLDER = re.compile(
+    r"\$\{[^}]*\}|\$\([^)]*\)|\{\{|\{%|%\([\w.-]+\)s|^\$[A-Za-z_]\w*$|^\{[A-Za-z_]\w*\}$|^<[\w. -]+>$|^@[\w.-]+@$"
+)
+_DURATION = re.compile(
+    r"by_duration:P(?=[0-9T])(\d+D)?(T(?=[0-9])(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?)?", re.IGNORECASE | re.ASCII
+)
+
+
+def has_placeholder(value: str) -> bool:
+    """Whether something else has yet to fill in the value: ``${ENV}``, ``{{ template }}`` and their like."""
+    return _PLACEHOLDER.search(value.strip()) is not None
+
+
+def check_value(given: Given, definition: Definition) -> None:
+    """Raise the one-line error that Kafka's ConfigException stands for, unless the value is possible."""
+    problem = _problem(given.value.strip(), definition)
+    if problem is not None:
+        raise invalid(given, problem)
+
+
+def invalid(given: Given, allowed: str) -> DeploymentError:
+    """The error for a value that Kafka's configuration parser does not accept."""
+    value = shown_value(given.key, given.value.strip()) or '""'
+    return complaint(given, f"ConfigException: Invalid value {value} for configuration {given.key}: {allowed.strip()}")
+
+
+def boolean(text: str) -> bool:
+    """A checked boolean: Kafka takes true and false in any case, and nothing else."""
+    return text.strip().lower() == "true"
+
+
+def _problem(value: str, definition: Definition) -> str | None:
+    if definition.type == "boolean":
+        return None if value.lower() in ("true", "false") else "must be true or false"
+    if definition.type in _LIMITS:
+        return _integer_problem(value, *_LIMITS[definition.type], definition.valid)
+    if definition.type == "double":
+        return _double_problem(value, definition.valid)
+    return _text_problem(value, definition.valid)
+
+
+def _integer_problem(value: str, lowest: int, highest: int, valid: str) -> str | None:
+    for part in valid.split("|"):
+        low, high = _bounds(part)
+        low, high = max(lowest, low), min(highest, high)
+        if _INTEGER.fullmatch(value) and low <= int(value) <= high:
+            return None
+    parts = [_allowed(part, highest) for part in valid.split("|")]
+    return "must be an integer" + (" " + " or ".join(parts) if valid else f" between {lowest} and {highest}")
+
+
+def _allowed(part: str, highest: int) -> str:
+    if part.startswith(">="):
+        return f"from {part[2:]} to {highest}"
+    return "from " + part.replace("..", " to ") if ".." in part else part
+
+
+def _bounds(part: str) -> tuple[int, int]:
+    unbounded = 2**63
+    if not part:
+        return -unbounded, unbounded
+    if part.startswith(">="):
+        return int(part[2:]), unbounded
+    match = _RANGE.fullmatch(part)
+    if match is not None:
+        return int(match.group(1)), int(match.group(2))
+    return int(part), int(part)
+
+
+def _double_problem(value: str, valid: str) -> str | None:
+    if _FLOAT.fullmatch(value) is None:
+        return "must be a number"
+    match = _RANGE.fullmatch(valid)
+    if match is not None and not float(match.group(1)) <= float(value) <= float(match.group(2)):
+        return f"must be a number from {match.group(1)} to {match.group(2)}"
+    return None
+
+
+def _text_problem(value: str, valid: str) -> str | None:
+    if not valid:
+        return None
+    if valid == "nonempty":
+        return None if value else "must not be empty"
+    if valid == "reset":
+        names = ("latest", "earliest", "none")
+        if value in names or _DURATION.fullmatch(value):
+            return None
+        return "must be latest, earliest, none or by_duration:<ISO-8601 duration, not negative> (rule C11)"
+    kind, _, choices = valid.rpartition(":")
+    allowed = choices.split("|")
+    listed = ", ".join(allowed)
+    if kind == "list":
+        items = [item.strip() for item in value.split(",")]
+        return None if all(item in allowed for item in items) else f"must be a list of {listed}"
+    found = value.lower() if kind == "nocase" else value
+    return None if found in allowed else f"must be one of {listed}"

@@ -1,0 +1,212 @@
+"""A deployment in YAML. The format is documented in ``docs/deployment-format.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from model.deployment import yaml_tree
+from model.deployment.assumptions import ASSUMPTIONS, CONSUMER_KEYS, PRODUCER_KEYS
+from model.deployment.bounds import RANGES
+from model.deployment.budget import FAULT_KEYS, MOST_OF_A_KIND
+from model.deployment.builder import build
+from model.deployment.consumer_rules import GROUP, NULL_GROUP
+from model.deployment.deployment import Deployment, Origin
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
+from model.deployment.hiding import shown_key
+from model.deployment.known_keys import unknown
+from model.deployment.options import outrank, read_options
+from model.deployment.source import decode_utf8, read_bytes
+
+SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "require")
+"""The sections of a deployment."""
+
+
+def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> Deployment:
+    """Read and check one deployment in YAML; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
+    return build(outrank(read_yaml(path), read_options(overrides or {})))
+
+
+def read_yaml(path: Path) -> GivenDeployment:
+    """What the file says, before options, defaults and rules."""
+    text = decode_utf8(read_bytes(path), path)
+    return _Reader(str(path)).deployment(yaml_tree.parse_yaml(text, str(path)), path.stem)
+
+
+@dataclass
+class _Section:
+    """A section taken apart: its own words, and the settings of Kafka in it."""
+
+    words: dict[str, Given] = field(default_factory=dict)
+    settings: dict[str, Given] = field(default_factory=dict)
+
+
+class _Reader:
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def deployment(self, root: yaml_tree.Node, stem: str) -> GivenDeployment:
+        entries = self._sections(root)
+        kafka = entries.get("kafka")
+        if kafka is None:
+            raise DeploymentError('says no release; say the one of the brokers, as in kafka: "4.0"', file=self._file)
+        topic = self._component(entries, "topic", ("replicas",))
+        broker = self._component(entries, "broker", ("elr",))
+        producer = self._component(entries, "producer", ("client", "version", *PRODUCER_KEYS))
+        consumer = self._component(entries, "consumer", ("client", "version", *CONSUMER_KEYS))
+        assumed, faults = self._assume(entries.get("assume"))
+        for words in (topic.words, assumed):
+            if "replicas" in words:
+                self._put(topic.settings, replace(words["replicas"], key="replication.factor"))
+        application: dict[str, Given] = {}
+        for words in (producer.words, consumer.words, assumed):
+            for key in words:
+                if key in ASSUMPTIONS:
+                    self._put(application, words[key])
+        return GivenDeployment(
+            name=self._scalar(entries["name"], "name").value if "name" in entries else stem,
+            kafka=self._scalar(kafka, "kafka"),
+            topic=topic.settings,
+            broker=broker.settings,
+            producer=self._client(producer, "producer" in entries),
+            consumer=self._client(consumer, "consumer" in entries),
+            elr=broker.words.get("elr") or assumed.get("elr"),
+            application=application,
+            faults=faults,
+            bounds=self._bounds(entries.get("bounds")),
+            require=self._require(entries.get("require")),
+        )
+
+    def _sections(self, root: yaml_tree.Node) -> dict[str, yaml_tree.Entry]:
+        if isinstance(root, yaml_tree.Scalar) and root.null:
+            raise DeploymentError("is empty", file=self._file)
+        if not isinstance(root, yaml_tree.Mapping):
+            message = f"is no deployment; it has the sections {', '.join(SECTIONS)}"
+            raise DeploymentError(message, file=self._file, line=root.line)
+        for entry in root.entries:
+            if entry.key not in SECTIONS:
+                raise unknown(self._given(entry, "", entry.key), "unknown section", SECTIONS)
+        return {entry.key: entry for entry in root.entries}
+
+    def _component(self, entries: Mapping[str, yaml_tree.Entry], name: str, words: tuple[str, ...]) -> _Section:
+        section = _Section()
+        for entry in self._mapping(entries.get(name), name):
+            if entry.key == "settings":
+                for setting in self._mapping(entry, "settings"):
+                    self._put(section.settings, self._setting(setting))
+            elif entry.key in words:
+                section.words[entry.key] = self._scalar(entry, entry.key)
+            elif "." not in entry.key and self._is_word_misspelt(entry, words):
+                raise unknown(self._given(entry, "", entry.key), f"unknown {name} key", (*words, "settings"))
+            else:
+                self._put(section.settings, self._setting(entry))
+        return section
+
+    @staticmethod
+    def _is_word_misspelt(entry: yaml_tree.Entry, words: tuple[str, ...]) -> bool:
+        return bool(get_close_matches(entry.key.replace("-", "_"), (*words, "settings"), n=1, cutoff=0.75))
+
+    def _client(self, section: _Section, present: bool) -> GivenClient:
+        return GivenClient(section.settings, section.words.get("client"), section.words.get("version"), present)
+
+    def _setting(self, entry: yaml_tree.Entry) -> Given:
+        node = entry.node
+        if entry.key == GROUP and isinstance(node, yaml_tree.Scalar) and node.null:
+            return self._given(entry, NULL_GROUP, entry.key)
+        return self._scalar(entry, entry.key)
+
+    def _assume(self, entry: yaml_tree.Entry | None) -> tuple[dict[str, Given], dict[str, Given]]:
+        assumed: dict[str, Given] = {}
+        faults: dict[str, Given] = {}
+        choices = (*ASSUMPTIONS, "replicas", "elr", "faults")
+        for item in self._mapping(entry, "assume"):
+            if item.key == "faults":
+                faults = self._faults(item)
+            elif item.key in choices:
+                assumed[item.key] = self._scalar(item, item.key)
+            else:
+                raise self._unknown(item, "unknown assumption", choices)
+        return assumed, faults
+
+    def _faults(self, entry: yaml_tree.Entry) -> dict[str, Given]:
+        node = entry.node
+        if isinstance(node, yaml_tree.Scalar):
+            return {"total": self._scalar(entry, "faults")}
+        faults: dict[str, Given] = {}
+        if isinstance(node, yaml_tree.Sequence):
+            for item in self._items(entry, lambda text: text in FAULT_KEYS[1:], "unknown fault", FAULT_KEYS[1:]):
+                self._put(faults, Given(item.value, str(MOST_OF_A_KIND), item.origin))
+            return faults
+        for item_entry in node.entries:
+            if item_entry.key not in FAULT_KEYS:
+                raise self._unknown(item_entry, "unknown fault", FAULT_KEYS)
+            faults[item_entry.key] = self._scalar(item_entry, f"faults.{item_entry.key}")
+        return faults
+
+    def _bounds(self, entry: yaml_tree.Entry | None) -> dict[str, Given]:
+        bounds: dict[str, Given] = {}
+        for item in self._mapping(entry, "bounds"):
+            if item.key not in RANGES:
+                raise self._unknown(item, "unknown bound", RANGES)
+            bounds[item.key] = self._scalar(item, f"bounds.{item.key}")
+        return bounds
+
+    def _require(self, entry: yaml_tree.Entry | None) -> tuple[Given, ...] | None:
+        if entry is None:
+            return None
+        if isinstance(entry.node, yaml_tree.Scalar):
+            return (self._scalar(entry, "require"),)
+        required = tuple(self._items(entry, lambda text: True, "unknown property", ()))
+        if not required:
+            raise self._error(entry, "names no property; leave it out to require all of them")
+        return required
+
+    def _items(
+        self, entry: yaml_tree.Entry, accepts: Callable[[str], bool], what: str, choices: Iterable[str]
+    ) -> Iterable[Given]:
+        if not isinstance(entry.node, yaml_tree.Sequence):
+            raise self._error(entry, "must be a list of names")
+        for item in entry.node.items:
+            if not isinstance(item, yaml_tree.Scalar) or item.null:
+                raise DeploymentError("must be a list of names", file=self._file, line=item.line, key=entry.key)
+            origin = Origin("file", "", self._file, item.line)
+            if not accepts(item.text):
+                raise self._with_choices(unknown(Given(item.text, "", origin), what, choices), choices)
+            yield Given(entry.key if not choices else item.text, item.text, origin)
+
+    def _mapping(self, entry: yaml_tree.Entry | None, name: str) -> tuple[yaml_tree.Entry, ...]:
+        if entry is None or (isinstance(entry.node, yaml_tree.Scalar) and entry.node.null):
+            return ()
+        if not isinstance(entry.node, yaml_tree.Mapping):
+            raise self._error(entry, "must hold keys with values, as in " + f"{name}: {{key: value}}")
+        return entry.node.entries
+
+    def _scalar(self, entry: yaml_tree.Entry, key: str) -> Given:
+        if not isinstance(entry.node, yaml_tree.Scalar):
+            raise self._error(entry, "must be a single value")
+        if entry.node.null:
+            raise self._error(entry, "has no value; give one, or remove the key for the default")
+        return self._given(entry, entry.node.text, key)
+
+    def _given(self, entry: yaml_tree.Entry, value: str, key: str) -> Given:
+        return Given(key, value, Origin("file", "", self._file, entry.line))
+
+    def _put(self, target: dict[str, Given], given: Given) -> None:
+        if given.key in target:
+            message = f"is given twice, also at {place(target[given.key])}; keep one"
+            raise complaint(Given(shown_key(given.key), "", given.origin), message)
+        target[given.key] = given
+
+    def _unknown(self, entry: yaml_tree.Entry, what: str, choices: Iterable[str]) -> DeploymentError:
+        return self._with_choices(unknown(self._given(entry, "", entry.key), what, choices), choices)
+
+    @staticmethod
+    def _with_choices(error: DeploymentError, choices: Iterable[str]) -> DeploymentError:
+        error.message += f" (choices: {', '.join(choices)})"
+        return error
+
+    def _error(self, entry: yaml_tree.Entry, message: str) -> DeploymentError:
+        return DeploymentError(message, file=self._file, line=entry.line, key=shown_key(entry.key))

@@ -1,0 +1,141 @@
+"""YAML as a tree of texts with line numbers, from the parser's events.
+
+Only what a configuration needs is accepted: one document of mappings, sequences and scalars. Anchors, aliases, tags
+and merge keys are refused, so nothing can be expanded, executed or fetched; scalars stay the text they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from model.deployment.errors import DeploymentError
+from model.deployment.hiding import printable, shown_key
+from model.deployment.source import MOST_KEYS
+
+DEEPEST = 8
+"""How deeply a deployment's sections can be nested; deeper nesting is refused before it is read."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One value as it was written; ``null`` if it is empty or says null."""
+
+    text: str
+    line: int
+    null: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A key of a mapping and what stands under it; ``line`` is the key's."""
+
+    key: str
+    line: int
+    node: Node
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Keys, each once, in the order of the file."""
+
+    entries: tuple[Entry, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """A list."""
+
+    items: tuple[Node, ...]
+    line: int
+
+
+Node = Scalar | Mapping | Sequence
+
+
+def parse_yaml(text: str, file: str) -> Node:
+    """The single document of a YAML text, or a DeploymentError with the line of what is wrong."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        return _Tree(iter(yaml.parse(text)), file).document()
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else None
+        problem = printable(" ".join(str(error.problem or error.context or "cannot be parsed").split()))
+        raise DeploymentError(f"is not valid YAML: {problem}", file=file, line=line) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise DeploymentError("has a character that YAML does not allow", file=file, line=line) from None
+    except (YAMLError, ValueError, RecursionError, AssertionError, AttributeError, IndexError, TypeError) as error:
+        # The parser has errors of its own for some broken input; a reader of configurations never fails with them.
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise DeploymentError(f"is not valid YAML: {printable(lines[0])}", file=file) from None
+
+
+class _Tree:
+    def __init__(self, events: Iterator[Any], file: str) -> None:
+        self._events = events
+        self._file = file
+        self._nodes = 0
+
+    def document(self) -> Node:
+        next(self._events)  # the stream starts
+        if type(next(self._events)).__name__ == "StreamEndEvent":
+            raise DeploymentError("is empty", file=self._file)
+        root = self._node(next(self._events), 0)
+        next(self._events)  # the document ends
+        after = next(self._events)
+        if type(after).__name__ != "StreamEndEvent":
+            raise self._error(after, "has more than one YAML document; keep one deployment in a file")
+        return root
+
+    def _node(self, event: Any, depth: int) -> Node:
+        kind = type(event).__name__
+        if kind == "AliasEvent":
+            raise self._error(event, "YAML aliases (*) are not accepted; write the value out")
+        if event.anchor is not None:
+            raise self._error(event, "YAML anchors (&) are not accepted; write the value out")
+        if event.tag is not None:
+            raise self._error(event, "YAML tags (!) are not accepted; write a plain value")
+        self._nodes += 1
+        if self._nodes > 2 * MOST_KEYS:
+            raise self._error(event, f"has more than {MOST_KEYS} keys")
+        line = event.start_mark.line + 1
+        if kind == "ScalarEvent":
+            plain = event.style is None or event.style == ""
+            null = bool(plain and event.value in ("", "~", "null", "Null", "NULL"))
+            return Scalar(event.value, line, null)
+        if depth >= DEEPEST:
+            raise self._error(event, f"is nested deeper than {DEEPEST} levels")
+        return self._mapping(line, depth) if kind == "MappingStartEvent" else self._sequence(line, depth)
+
+    def _mapping(self, line: int, depth: int) -> Mapping:
+        entries: list[Entry] = []
+        lines: dict[str, int] = {}
+        while type(event := next(self._events)).__name__ != "MappingEndEvent":
+            key = self._node(event, depth + 1)
+            if not isinstance(key, Scalar) or key.null:
+                raise self._error(event, "a key must be a single word")
+            if key.text == "<<":
+                raise self._error(event, "YAML merge keys (<<) are not accepted; write the values out")
+            if key.text in lines:
+                message = f"is given twice, also in line {lines[key.text]}; keep one"
+                raise DeploymentError(message, file=self._file, line=key.line, key=shown_key(key.text))
+            lines[key.text] = key.line
+            entries.append(Entry(key.text, key.line, self._node(next(self._events), depth + 1)))
+        return Mapping(tuple(entries), line)
+
+    def _sequence(self, line: int, depth: int) -> Sequence:
+        items: list[Node] = []
+        while type(event := next(self._events)).__name__ != "SequenceEndEvent":
+            items.append(self._node(event, depth + 1))
+        return Sequence(tuple(items), line)
+
+    def _error(self, event: Any, message: str) -> DeploymentError:
+        return DeploymentError(message, file=self._file, line=event.start_mark.line + 1)

@@ -1,0 +1,93 @@
+"""How each part of the pipeline's state is shown in a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.language import Display, State, Variable
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import broker_name, log_words, members, record_name
+
+_FATES = {
+    Fate.UNSENT: "not sent",
+    Fate.BUFFERED: "in the accumulator",
+    Fate.SENT: "on its way",
+    Fate.APPENDED: "appended, not acknowledged",
+    Fate.ACKNOWLEDGED: "acknowledged",
+    Fate.FAILED: "failed, the application knows",
+    Fate.FORGOTTEN: "forgotten by the restarted producer",
+}
+
+
+def displays(pipeline: Pipeline) -> tuple[Display, ...]:
+    """Everything a reader may want to see, in the order it is shown."""
+    return (
+        *(_batch(pipeline, batch) for batch in pipeline.producer.batches),
+        *(shown for replica in pipeline.replicas for shown in _broker(pipeline, replica)),
+        *_controller(pipeline),
+        *_consumer(pipeline),
+    )
+
+
+def _number(what: str, variable: Variable) -> Display:
+    return Display(what, lambda state: str(state[variable.name]), (variable,))
+
+
+def _batch(pipeline: Pipeline, batch: Batch) -> Display:
+    def render(state: State) -> str:
+        words = _FATES[Fate(state[batch.fate.name])]
+        target = state[batch.target.name]
+        if state[batch.fate.name] == Fate.SENT:
+            words += f" to {broker_name(target)}"
+        if state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name]:
+            words += ", to be retried"
+        if state[batch.delayed.name]:
+            words += f"; an abandoned request is at {broker_name(state[batch.delayed.name])}"
+        return words
+
+    return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed))
+
+
+def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
+    name = replica.name
+
+    def condition(state: State) -> str:
+        if not state[replica.up.name]:
+            return "down"
+        words = "up"
+        if state[replica.cut_off.name]:
+            words += ", cut off from the controller"
+        return words + (", not fetching" if state[replica.slow.name] else "")
+
+    def role(state: State) -> str:
+        leader, epoch = state[replica.leader.name], state[replica.epoch.name]
+        if leader == replica.number:
+            return f"leader in epoch {epoch}, ISR {members(state, replica.isr)}"
+        return f"follower of {broker_name(leader)} in epoch {epoch}" if leader else "none"
+
+    yield Display(name, condition, (replica.up, replica.cut_off, replica.slow))
+    yield Display(f"{name}'s role", role, (replica.leader, replica.epoch, *replica.isr.values()))
+    yield Display(f"{name}'s log", lambda state: log_words(pipeline, state, replica), replica.log.variables)
+    yield _number(f"{name}'s high watermark", replica.high_watermark)
+
+
+def _controller(pipeline: Pipeline) -> Iterator[Display]:
+    controller = pipeline.controller
+    yield Display("leader", lambda state: broker_name(state[controller.leader.name]), (controller.leader,))
+    yield _number("leader epoch", controller.epoch)
+    yield Display("ISR", lambda state: members(state, controller.isr), tuple(controller.isr.values()))
+
+
+def _consumer(pipeline: Pipeline) -> Iterator[Display]:
+    consumer = pipeline.consumer
+    yield Display(
+        "consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,)
+    )
+    yield _number("position", consumer.position)
+    yield _number("committed offset", consumer.committed)
+    for record, count in enumerate(consumer.processed):
+        yield Display(
+            f"record {record + 1} processed",
+            lambda state, name=count.name: ("no", "once", "more than once")[state[name]],  # type: ignore[misc]
+            (count,),
+        )

@@ -1,0 +1,36 @@
+"""The kinds of fault, by name (semantics 1.1). Each is its own kind with its own budget."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Fault(StrEnum):
+    """What can go wrong. A kill keeps the page cache, a power loss does not: they are never the same thing."""
+
+    KILL = "kill"
+    POWER_LOSS = "power-loss"
+    DISK_LOSS = "disk-loss"
+    CUT_OFF = "cut-off"
+    SLOW_FOLLOWER = "slow-follower"
+    LOST_REQUEST = "lost-request"
+    LOST_RESPONSE = "lost-response"
+    DELAYED_REQUEST = "delayed-request"
+    LEADER_MOVE = "leader-move"
+    PRODUCER_CRASH = "producer-crash"
+    CONSUMER_CRASH = "consumer-crash"
+
+
+DESCRIPTION: dict[Fault, str] = {
+    Fault.KILL: "a broker process dies (SIGKILL, OOM); its page cache survives",
+    Fault.POWER_LOSS: "a broker's machine loses power; what was not forced to disk may be lost",
+    Fault.DISK_LOSS: "a broker dies and its disk is replaced by an empty one",
+    Fault.CUT_OFF: "a broker cannot reach the controller, but still serves clients and followers",
+    Fault.SLOW_FOLLOWER: "a follower stops fetching for a while and may fall out of the ISR",
+    Fault.LOST_REQUEST: "a produce request never reaches the broker",
+    Fault.LOST_RESPONSE: "a produce response never reaches the producer",
+    Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
+    Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader, reassignment)",
+    Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
+    Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
+}

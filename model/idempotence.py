@@ -1,0 +1,98 @@
+"""Idempotent producing: sequence numbers at the client, the duplicate check at the broker (semantics 3.4, 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+from model.language import Effect
+from model.state import Batch, Pipeline, Replica
+
+
+@dataclass(frozen=True)
+class SequenceCheck:
+    """What a leader makes of an idempotent batch; exactly one of the four holds (semantics 3.5)."""
+
+    duplicate: z3.BoolRef
+    in_sequence: z3.BoolRef
+    out_of_order: z3.BoolRef
+    fenced: z3.BoolRef
+
+
+def check_sequence(
+    pipeline: Pipeline, leader: Replica, batch: Batch, epoch: z3.ArithRef, sequence: z3.ArithRef
+) -> SequenceCheck:
+    """Hold a batch's producer epoch and sequence against what the leader's log says of its producer id.
+
+    Every session has a producer id of its own. The log is never longer than the five batches a broker remembers.
+    """
+
+    def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
+        sent_by = [z3.And(slot_batch == b.number, b.session.term == batch.session.term) for b in batches]
+        return z3.Or(*sent_by)
+
+    batches = pipeline.producer.batches
+    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    seen = z3.BoolVal(False)
+    for offset, slot in enumerate(leader.log.slots):
+        ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
+        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
+        last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
+        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+        seen = z3.Or(seen, z3.And(ours, same))
+    fenced = epoch < last_epoch
+    duplicate = z3.And(epoch == last_epoch, seen)
+    follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
+    restarts = z3.And(epoch > last_epoch, sequence == 0)
+    in_sequence = z3.And(z3.Not(duplicate), z3.Or(last_epoch == -1, follows, restarts))
+    out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence))
+    return SequenceCheck(duplicate, in_sequence, out_of_order, fenced)
+
+
+def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """No incomplete batch has a lower sequence: only then may a retried batch be sent (semantics 3.4)."""
+    assert batch.sequence is not None
+    lower = []
+    for other in pipeline.producer.batches:
+        if other is not batch and other.sequence is not None:
+            earlier = z3.And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
+            lower.append(z3.And(other.incomplete, earlier))
+    return z3.Not(z3.Or(*lower))
+
+
+def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """A batch gets its sequence once, when it is first sent (semantics 3.1, P2)."""
+    if batch.sequence is None:
+        return
+    fresh = batch.sequence.term < 0
+    producer = pipeline.producer
+    effect.set_when(fresh, batch.sequence, producer.next_sequence.term)
+    effect.set_when(fresh, producer.next_sequence, producer.next_sequence.term + 1)
+
+
+def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
+    """A new producer epoch; what is in flight is renumbered from 0 (semantics 3.4)."""
+    producer = pipeline.producer
+    numbered = [
+        (batch, batch.sequence, z3.And(batch.incomplete, batch.sequence.term >= 0))
+        for batch in producer.batches
+        if batch.sequence is not None
+    ]
+    for batch, sequence, counts in numbered:
+        rank = [
+            z3.If(z3.And(other_counts, other_sequence.term < sequence.term), 1, 0)
+            for other, other_sequence, other_counts in numbered
+            if other is not batch
+        ]
+        effect.set_when(z3.And(when, counts), sequence, z3.Sum(*rank) if rank else 0)
+    total = z3.Sum(*(z3.If(counts, 1, 0) for _, _, counts in numbered))
+    effect.set_when(when, producer.epoch, producer.epoch.term + 1)
+    effect.set_when(when, producer.next_sequence, total)
+    effect.set_when(when, producer.last_acknowledged, -1)
+    effect.set_when(when, producer.unresolved, 0)
+
+
+def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
+    """The bound on producer epochs leaves room for another."""
+    return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1

@@ -1,0 +1,106 @@
+"""In-sync replicas: how a leader shrinks and expands the ISR, and learns what the controller made of it (6.2).
+
+A leader's proposal, the controller's approval and the leader's learning of it are one step: until it learns the
+answer a leader waits for the larger of the two sets, so nothing is acknowledged in between that could not
+be acknowledged before (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action, Effect
+from model.replica import advance_high_watermark
+from model.state import Pipeline, Replica
+from model.wording import members
+
+
+def may_change_isr(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The controller accepts an ISR change of this leader: it is current in every respect (semantics 6.2, I3)."""
+    same_isr = z3.And(*(leader.isr[number].term == flag.term for number, flag in pipeline.controller.isr.items()))
+    return z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), same_isr)
+
+
+def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
+    """A leader drops a follower that does not fetch and is not known to have the whole log (semantics 6.2, I1)."""
+    controller = pipeline.controller
+    effect = Effect()
+    effect[controller.isr[follower.number]] = False
+    effect[leader.isr[follower.number]] = False
+    advance_high_watermark(pipeline, effect, leader)
+    return Action(
+        "shrink_isr",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(
+            may_change_isr(pipeline, leader),
+            controller.isr[follower.number].is_set,
+            follower.does_not_fetch_from(leader),
+            leader.fetched[follower.number].term - 1 < leader.log.end.term,
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} removes {follower.name} from the ISR, now {members(after, controller.isr)}"
+        ),
+        "6.2 I1 I3",
+    )
+
+
+def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
+    """A leader adds a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2)."""
+    controller = pipeline.controller
+    effect = Effect()
+    effect[controller.isr[follower.number]] = True
+    effect[leader.isr[follower.number]] = True
+    known_end = leader.fetched[follower.number].term - 1
+    epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
+    return Action(
+        "expand_isr",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(
+            may_change_isr(pipeline, leader),
+            z3.Not(controller.isr[follower.number].is_set),
+            controller.unfenced[follower.number].is_set,
+            known_end >= leader.high_watermark.term,
+            known_end >= epoch_start,
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} takes {follower.name} back into the ISR, now {members(after, controller.isr)}"
+        ),
+        "6.2 I2 I3",
+    )
+
+
+def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
+    """A leader learns that the controller took a fenced broker out of the ISR (semantics 6.2, I5)."""
+    controller = pipeline.controller
+    effect = Effect()
+    for number, member in controller.isr.items():
+        effect[leader.isr[number]] = member.term
+    advance_high_watermark(pipeline, effect, leader)
+    differs = z3.Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
+    return Action(
+        "learn_isr",
+        leader.name,
+        "brokers",
+        {"broker": leader.number},
+        z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs),
+        effect.updates,
+        lambda before, after: f"{leader.name} learns the ISR {members(after, leader.isr)}",
+        "6.2 I5",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every change of the ISR that a leader proposes or learns."""
+    for leader in pipeline.replicas:
+        yield learn_isr(pipeline, leader)
+        for follower in pipeline.followers_of(leader):
+            yield shrink_isr(pipeline, leader, follower)
+            yield expand_isr(pipeline, leader, follower)

@@ -1,0 +1,72 @@
+"""Guarded actions: what may happen, when, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import z3
+
+from model.faults import Fault
+from model.language.variables import State, Variable
+
+Sentence = Callable[[State, State], str]
+"""Says in words what a step did, from the states before and after it."""
+
+
+class Effect:
+    """The next value of each variable an action changes; every other variable keeps its value.
+
+    Reading gives the value *after* what was assigned so far, so that effects compose in sequence.
+    """
+
+    def __init__(self) -> None:
+        self._next: dict[Variable, z3.ArithRef] = {}
+
+    def __getitem__(self, variable: Variable) -> z3.ArithRef:
+        return self._next.get(variable, variable.term)
+
+    def __setitem__(self, variable: Variable, value: z3.ArithRef | z3.BoolRef | int) -> None:
+        if isinstance(value, bool | int):
+            self._next[variable] = z3.IntVal(int(value))
+        elif z3.is_bool(value):
+            self._next[variable] = z3.If(value, z3.IntVal(1), z3.IntVal(0))
+        else:
+            self._next[variable] = value
+
+    def set_when(self, condition: z3.BoolRef, variable: Variable, value: z3.ArithRef | int) -> None:
+        """Assign ``value`` where ``condition`` holds, and keep what was assigned so far elsewhere."""
+        self[variable] = z3.If(condition, value, self[variable])
+
+    @property
+    def updates(self) -> Mapping[Variable, z3.ArithRef]:
+        """Variable -> its next value as a term over the current state."""
+        return dict(self._next)
+
+
+@dataclass(frozen=True)
+class Action:
+    """One guarded action with its parameters fixed.
+
+    ``actor`` is who acts ("broker 2"), ``lane`` where a trace draws it (producer, brokers, controller,
+    consumer); ``fault`` the kind of fault it is, or None; ``semantics`` the section of Kafka's semantics it
+    follows (docs/semantics.md).
+    """
+
+    name: str
+    actor: str
+    lane: str
+    arguments: Mapping[str, int]
+    guard: z3.BoolRef
+    updates: Mapping[Variable, z3.ArithRef]
+    sentence: Sentence
+    semantics: str
+    fault: Fault | None = None
+    key: tuple[str, tuple[tuple[str, int], ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (self.name, tuple(sorted(self.arguments.items()))))
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{name}={value}" for name, value in self.arguments.items())
+        return f"{self.name}({arguments})"

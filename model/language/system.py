@@ -1,0 +1,68 @@
+"""Transition systems: variables, an initial state and guarded actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import z3
+
+from model.language.actions import Action
+from model.language.variables import State, Variable
+
+
+@dataclass(frozen=True)
+class Display:
+    """How a part of the state is shown to a reader: what it is called, and its value in words."""
+
+    what: str
+    render: Callable[[State], str]
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class TransitionSystem:
+    """What the system is: the same terms are read by the kernel, the solver and the printers.
+
+    ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which
+    it does: where one is reachable, a larger bound would explore more.
+    """
+
+    name: str
+    variables: tuple[Variable, ...]
+    actions: tuple[Action, ...]
+    displays: tuple[Display, ...] = ()
+    limits: Mapping[str, z3.BoolRef] | None = None
+
+    def __post_init__(self) -> None:
+        names = [variable.name for variable in self.variables]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{self.name}: two variables share a name")
+        declared = set(self.variables)
+        for action in self.actions:
+            undeclared = [variable.name for variable in action.updates if variable not in declared]
+            if undeclared:
+                raise ValueError(f"{self.name}: {action} assigns undeclared {', '.join(undeclared)}")
+        keys = [action.key for action in self.actions]
+        if len(set(keys)) != len(keys):
+            raise ValueError(f"{self.name}: two actions share name and arguments")
+
+    @property
+    def initial(self) -> dict[str, int]:
+        """The initial state."""
+        return {variable.name: variable.initial for variable in self.variables}
+
+    @property
+    def domain(self) -> z3.BoolRef:
+        """Every variable is within its domain."""
+        return z3.And(*(variable.domain for variable in self.variables))
+
+    def action(self, name: str, arguments: Mapping[str, int]) -> Action | None:
+        """The action with this name and these arguments, or None."""
+        key = (name, tuple(sorted(arguments.items())))
+        return next((action for action in self.actions if action.key == key), None)
+
+
+def describe(system: TransitionSystem, state: State) -> dict[str, str]:
+    """The whole state in words: what -> value, in the order of the system's displays."""
+    return {display.what: display.render(state) for display in system.displays}

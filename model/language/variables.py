@@ -1,0 +1,49 @@
+"""State variables: named integers with finite domains, each one a Z3 constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import z3
+
+State = Mapping[str, int]
+"""A concrete state: the value of every variable, by name."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A state variable with values ``low..high`` (both inclusive), starting at ``initial``.
+
+    Flags are variables with values 0 and 1: :attr:`is_set` reads them as a Boolean term.
+    """
+
+    name: str
+    low: int
+    high: int
+    initial: int
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.initial <= self.high:
+            raise ValueError(f"{self.name} starts at {self.initial}, outside {self.low}..{self.high}")
+
+    @cached_property
+    def term(self) -> z3.ArithRef:
+        """The variable as an integer term."""
+        return z3.Int(self.name)
+
+    @cached_property
+    def is_set(self) -> z3.BoolRef:
+        """The flag as a Boolean term."""
+        return self.term == 1
+
+    @cached_property
+    def domain(self) -> z3.BoolRef:
+        """``low <= variable <= high``."""
+        return z3.And(self.term >= self.low, self.term <= self.high)
+
+
+def flag(name: str, initial: bool = False) -> Variable:
+    """A variable that is 0 or 1."""
+    return Variable(name, 0, 1, int(initial))

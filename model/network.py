@@ -1,0 +1,201 @@
+"""What the network does to a produce request: lost, its response lost, or executed after its client gave up (1.1).
+
+A timeout or a disconnect at the client never cancels the request at the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.deployment import Acks
+from model.faults import Fault
+from model.language import Action, Effect
+from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:
+    """The request queues behind those on their way to the same broker: a connection keeps its order (1.1)."""
+    for other in pipeline.producer.batches:
+        if other is not batch:
+            ahead = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
+            effect[batch.ahead[other.number]] = ahead
+
+
+def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """The request is no longer on its way; what queued behind it moves up."""
+    for other in pipeline.producer.batches:
+        if other is not batch:
+            effect.set_when(when, other.ahead[batch.number], 0)
+            effect.set_when(when, batch.ahead[other.number], 0)
+
+
+def complete(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
+    """Complete the batch's future; nothing of its way there matters any more (semantics 3.1, P3 P6-P8).
+
+    A batch that is given up after a retry leaves its sequence number unresolved (semantics 3.4).
+    """
+    if fate is Fate.FAILED and batch.sequence is not None:
+        retried = z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0)
+        effect.set_when(retried, pipeline.producer.unresolved, 1)
+    leave_connection(pipeline, effect, batch, when)
+    effect.set_when(when, batch.fate, int(fate))
+    effect.set_when(when, batch.target, 0)
+    effect.set_when(when, batch.retries, 0)
+    if batch.sequence is not None:
+        effect.set_when(when, batch.sequence, -1)
+
+
+def fail_attempt(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """A retriable error: back to the accumulator, or failed when no retry is left (semantics 3.1, P4 P5).
+
+    With acks=0 the future was completed when the request was written, whatever becomes of it (semantics 3.2).
+    """
+    deployment = pipeline.deployment
+    if deployment.acks is Acks.NONE:
+        complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
+        return
+    if deployment.retries == 0:
+        complete(pipeline, effect, batch, Fate.FAILED, when)
+        return
+    if deployment.retries <= UNLIMITED_ATTEMPTS:
+        left = batch.retries.term < deployment.retries
+        again, used = z3.And(when, left), batch.retries.term + 1
+        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)))
+    else:
+        again, used = when, z3.IntVal(1)
+    leave_connection(pipeline, effect, batch, again)
+    effect.set_when(again, batch.fate, int(Fate.BUFFERED))
+    effect.set_when(again, batch.target, 0)
+    effect.set_when(again, batch.retries, used)
+
+
+def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """The broker is gone: its requests fail, and what it had not executed it never will (semantics 3.1, P5)."""
+    for batch in pipeline.producer.batches:
+        fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, batch.target.term == replica.number))
+        drop_delayed(effect, batch, batch.delayed.term == replica.number)
+
+
+def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
+    """A broker that stops leading answers NOT_LEADER to what arrives and to what waits for the ISR (semantics 6.5)."""
+    for batch in pipeline.producer.batches:
+        concerned = batch.in_flight if pipeline.deployment.acks is Acks.ALL else batch.is_(Fate.SENT)
+        fail_attempt(pipeline, effect, batch, z3.And(when, concerned, batch.target.term == replica.number))
+
+
+def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """Forget the abandoned copy of a request."""
+    for variable in (batch.delayed, batch.delayed_epoch, batch.delayed_sequence):
+        if variable is not None:
+            effect.set_when(when, variable, 0)
+
+
+def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """The client gives up on a request that stays on its way to the broker, with the numbers it was sent with."""
+    effect.set_when(when, batch.delayed, batch.target.term)
+    if batch.sequence is not None and batch.delayed_epoch is not None and batch.delayed_sequence is not None:
+        effect.set_when(when, batch.delayed_epoch, pipeline.producer.epoch.term)
+        effect.set_when(when, batch.delayed_sequence, batch.sequence.term)
+
+
+def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_executed: bool) -> None:
+    """The connection that carries ``batch``'s request breaks: everything in flight on it fails (semantics 3.1, P5).
+
+    What was ahead of the request may still be executed. So may the request itself and what was behind it, if
+    ``batch_is_executed``; otherwise they are lost. With acks=0 nobody waits for what is executed.
+    """
+    expects_answers = pipeline.deployment.acks is not Acks.NONE
+    for other in pipeline.producer.batches:
+        same = z3.BoolVal(True)
+        may_arrive = z3.BoolVal(batch_is_executed)
+        if other is not batch:
+            same = z3.And(other.in_flight, other.target.term == batch.target.term)
+            may_arrive = z3.Or(may_arrive, batch.ahead[other.number].is_set)
+        still_coming = z3.And(same, may_arrive, other.is_(Fate.SENT))
+        if expects_answers:
+            abandon(pipeline, effect, other, still_coming)
+            fail_attempt(pipeline, effect, other, same)
+        else:
+            fail_attempt(pipeline, effect, other, z3.And(same, z3.Not(may_arrive)))
+
+
+def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
+    """The connection breaks before the request reached the broker (semantics 3.1, P5)."""
+    effect = Effect()
+    break_connection(pipeline, effect, batch, batch_is_executed=False)
+    return Action(
+        "lose_request",
+        "network",
+        "producer",
+        {"batch": batch.number},
+        batch.is_(Fate.SENT),
+        effect.updates,
+        lambda before, after: f"the request with {record_name(batch)} is lost with its connection",
+        "1.1, 3.1 P5",
+        Fault.LOST_REQUEST,
+    )
+
+
+def lose_response(pipeline: Pipeline, batch: Batch) -> Action:
+    """The record is appended, but the connection breaks before the producer hears of it (semantics 1.1)."""
+    effect = Effect()
+    break_connection(pipeline, effect, batch, batch_is_executed=True)
+    return Action(
+        "lose_response",
+        "network",
+        "producer",
+        {"batch": batch.number},
+        batch.is_(Fate.APPENDED),
+        effect.updates,
+        lambda before, after: f"the response for {record_name(batch)} is lost; the producer cannot know it is appended",
+        "1.1, 3.1 P5",
+        Fault.LOST_RESPONSE,
+    )
+
+
+def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
+    """The client times out while its request is still waiting at the broker (semantics 1.1)."""
+    effect = Effect()
+    break_connection(pipeline, effect, batch, batch_is_executed=True)
+    return Action(
+        "delay_request",
+        "network",
+        "producer",
+        {"batch": batch.number},
+        batch.is_(Fate.SENT),
+        effect.updates,
+        lambda before, after: (
+            f"the producer gives up on the request with {record_name(batch)}, which is still on its way"
+        ),
+        "1.1",
+        Fault.DELAYED_REQUEST,
+    )
+
+
+def discard_delayed(batch: Batch) -> Action:
+    """An abandoned request is never executed: its connection is gone, or the broker refuses it."""
+    effect = Effect()
+    drop_delayed(effect, batch, z3.BoolVal(True))
+    return Action(
+        "discard_delayed",
+        "network",
+        "producer",
+        {"batch": batch.number},
+        batch.delayed.term != 0,
+        effect.updates,
+        lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
+        "1.1",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything the network does to produce requests."""
+    for batch in pipeline.producer.batches:
+        yield lose_request(pipeline, batch)
+        yield discard_delayed(batch)
+        if pipeline.deployment.acks is not Acks.NONE:
+            yield lose_response(pipeline, batch)
+            yield delay_request(pipeline, batch)

@@ -1,0 +1,59 @@
+"""The whole system of one deployment: every state machine, composed, with the faults that are assumed possible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+from model import broker, consumer, controller, isr, network, produce, producer, replica
+from model.deployment.deployment import Deployment
+from model.displays import displays
+from model.language import TransitionSystem
+from model.producer import resend_due
+from model.state import Pipeline, declare
+
+VERSION = "1"
+"""The model's version: part of every verdict's id. It changes whenever a verdict might."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A deployment's transition system and the pipeline whose variables it speaks of."""
+
+    pipeline: Pipeline
+    system: TransitionSystem
+
+
+def build(deployment: Deployment) -> Model:
+    """The model of ``deployment``: one producer, one partition, one consumer group."""
+    pipeline = declare(deployment)
+    possible = {kind for kind, most in deployment.faults.at_most if most > 0}
+    machines = (producer, network, produce, replica, isr, controller, broker, consumer)
+    actions = tuple(
+        action
+        for machine in machines
+        for action in machine.actions(pipeline)
+        if action.fault is None or action.fault in possible
+    )
+    system = TransitionSystem(deployment.name, pipeline.variables, actions, displays(pipeline), _limits(pipeline))
+    return Model(pipeline, system)
+
+
+def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
+    """Where a bound stops a behaviour that a larger one would allow."""
+    batches, replicas = pipeline.producer.batches, pipeline.replicas
+    full = [
+        z3.And(produce.appendable(pipeline, batch, leader), z3.Not(produce.has_room(leader)))
+        for batch in batches
+        for leader in replicas
+    ]
+    last_sends = [pipeline.producer.of_record(record)[-1] for record in range(pipeline.deployment.bounds.records)]
+    limits = {
+        "log": z3.Or(*full),
+        "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
+        "epochs": z3.Not(controller.epoch_left(pipeline)),
+    }
+    if pipeline.deployment.idempotence:
+        limits["producer_epochs"] = pipeline.producer.epoch.term == pipeline.producer.epoch.high
+    return limits

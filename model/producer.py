@@ -1,0 +1,233 @@
+"""The producer application and its client: send, transmit, give up, crash (semantics 3.1, 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
+from model.faults import Fault
+from model.idempotence import assign_sequence, bump_epoch, epoch_left, is_first_in_flight
+from model.language import Action, Effect, State
+from model.network import abandon, complete, join_connection
+from model.produce import held_up
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def _previous(pipeline: Pipeline, batch: Batch) -> Batch:
+    return pipeline.producer.of_record(batch.record)[batch.attempt - 1]
+
+
+def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
+    """The application will send the record of this batch again (semantics 3.1, P12 P13)."""
+    deployment = pipeline.deployment
+    due = []
+    if deployment.on_send_error is OnSendError.RESEND:
+        due.append(previous.is_(Fate.FAILED))
+    if deployment.on_restart is OnRestart.RESEND:
+        due.append(previous.is_(Fate.FORGOTTEN))
+    return z3.Or(*due)
+
+
+def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Reading its source in order, the application has this record still to send."""
+    batches = pipeline.producer.of_record(record)
+    first = batches[0].is_(Fate.UNSENT)
+    again = [
+        z3.And(previous.is_(Fate.FORGOTTEN), batch.is_(Fate.UNSENT))
+        for previous, batch in zip(batches, batches[1:], strict=False)
+        if pipeline.deployment.on_restart is OnRestart.RESEND
+    ]
+    return z3.Or(first, *again)
+
+
+def send(pipeline: Pipeline, batch: Batch) -> Action:
+    """The application calls send(): the record is in the accumulator (semantics 3.1, P1)."""
+    deployment, producer = pipeline.deployment, pipeline.producer
+    conditions = [batch.is_(Fate.UNSENT)]
+    if batch.attempt > 0:
+        conditions.append(resend_due(pipeline, _previous(pipeline, batch)))
+    in_order = z3.Not(z3.Or(*(_still_to_come(pipeline, record) for record in range(batch.record))))
+    if batch.attempt == 0:
+        conditions.append(in_order)
+    else:
+        conditions.append(z3.Or(_previous(pipeline, batch).is_(Fate.FAILED), in_order))
+    if deployment.sends is Sends.SYNC:
+        conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
+    if deployment.on_send_error is OnSendError.HALT:
+        conditions.append(z3.Not(z3.Or(*(other.is_(Fate.FAILED) for other in producer.batches))))
+    effect = Effect()
+    effect[batch.fate] = int(Fate.BUFFERED)
+    effect[batch.session] = producer.session.term
+    return Action(
+        "send",
+        "application",
+        "producer",
+        {"batch": batch.number},
+        z3.And(*conditions),
+        effect.updates,
+        lambda before, after: f"the application sends {record_name(batch)}",
+        "3.1 P1",
+    )
+
+
+def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The accumulator hands this batch out next: retries first, then in the order of sending (semantics 3.1, P2 P4).
+
+    An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence is unresolved
+    (semantics 3.4).
+    """
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    retried = batch.retries.term > 0
+    retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), other.retries.term > 0) for other in others))
+    sent_before = [
+        z3.And(other.is_(Fate.BUFFERED), other.retries.term == 0)
+        for other in others
+        if other.attempt == batch.attempt and other.record < batch.record
+    ]
+    fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
+    if batch.sequence is None:
+        return z3.Or(retried, fresh_may_go)
+    fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
+    return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
+
+
+def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The sender thread sends the batch to the broker it takes for the leader (semantics 3.1, P2).
+
+    Its metadata never goes back to an older leader epoch.
+    """
+    deployment = pipeline.deployment
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    newest = leader.epoch.term >= pipeline.producer.leader_epoch.term
+    conditions = [batch.is_(Fate.BUFFERED), leader.presumes_leadership, newest, _is_next(pipeline, batch)]
+    if deployment.max_in_flight <= len(others):
+        in_flight = z3.Sum(*(z3.If(other.in_flight, 1, 0) for other in others))
+        conditions.append(in_flight < deployment.max_in_flight)
+    effect = Effect()
+    effect[batch.fate] = int(Fate.SENT)
+    effect[batch.target] = leader.number
+    effect[pipeline.producer.leader_epoch] = leader.epoch.term
+    join_connection(pipeline, effect, batch, leader)
+    assign_sequence(pipeline, effect, batch)
+
+    def sentence(before: State, after: State) -> str:
+        verb = "retries" if before[batch.retries.name] else "transmits"
+        silent = " and takes it for done (acks=0)" if deployment.acks is Acks.NONE else ""
+        return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}"
+
+    return Action(
+        "transmit",
+        "producer",
+        "producer",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(*conditions),
+        effect.updates,
+        sentence,
+        "3.1 P2",
+    )
+
+
+def give_up(pipeline: Pipeline, batch: Batch) -> Action:
+    """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
+
+    Only what something holds up can run out of time: a retry, a batch that no leader would take, an
+    appended batch that the ISR does not follow.
+    """
+    leaders = pipeline.replicas
+    takers = [
+        z3.And(
+            leader.presumes_leadership,
+            leader.epoch.term >= pipeline.producer.leader_epoch.term,
+            pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True),
+        )
+        for leader in leaders
+    ]
+    waiting = z3.And(batch.is_(Fate.BUFFERED), z3.Or(batch.retries.term > 0, z3.Not(z3.Or(*takers))))
+    stuck = z3.BoolVal(False)
+    if pipeline.deployment.acks is Acks.ALL:
+        stuck = z3.Or(*(held_up(pipeline, batch, leader) for leader in leaders))
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    return Action(
+        "give_up",
+        "producer",
+        "producer",
+        {"batch": batch.number},
+        z3.Or(waiting, stuck),
+        effect.updates,
+        lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
+        "3.1 P7 P8",
+    )
+
+
+def resolve_sequences(pipeline: Pipeline) -> Action:
+    """Nothing numbered is in flight any more: go on if the last sequence was acknowledged, else bump (3.4)."""
+    producer = pipeline.producer
+    numbered = [
+        z3.And(batch.incomplete, batch.sequence.term >= 0) for batch in producer.batches if batch.sequence is not None
+    ]
+    continues = producer.next_sequence.term == producer.last_acknowledged.term + 1
+    effect = Effect()
+    bump_epoch(pipeline, effect, z3.Not(continues))
+    effect[producer.unresolved] = False
+    return Action(
+        "resolve_sequences",
+        "producer",
+        "producer",
+        {},
+        z3.And(producer.unresolved.is_set, z3.Not(z3.Or(*numbered)), z3.Or(continues, epoch_left(pipeline))),
+        effect.updates,
+        lambda before, after: (
+            "the producer bumps its epoch to get past the sequence it gave up on"
+            if after[producer.epoch.name] > before[producer.epoch.name]
+            else "the producer finds that no sequence is missing"
+        ),
+        "3.4",
+    )
+
+
+def crash(pipeline: Pipeline) -> Action:
+    """The application dies with its accumulator and restarts with a new producer id (semantics 3.1, P12)."""
+    producer = pipeline.producer
+    effect = Effect()
+    for batch in producer.batches:
+        if pipeline.deployment.acks is Acks.NONE:
+            complete(pipeline, effect, batch, Fate.FORGOTTEN, batch.is_(Fate.BUFFERED))
+        else:
+            abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+            complete(pipeline, effect, batch, Fate.FORGOTTEN, batch.incomplete)
+    effect[producer.session] = producer.session.term + 1
+    effect[producer.epoch] = 0
+    effect[producer.next_sequence] = 0
+    effect[producer.last_acknowledged] = -1
+    effect[producer.unresolved] = False
+    return Action(
+        "crash_producer",
+        "application",
+        "producer",
+        {},
+        z3.And(
+            z3.Or(*(batch.incomplete for batch in producer.batches)),
+            producer.session.term < producer.session.high,
+        ),
+        effect.updates,
+        lambda before, after: "the producer application crashes and restarts: what it had in flight it forgets",
+        "3.1 P12",
+        Fault.PRODUCER_CRASH,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything the producer and its application do."""
+    for batch in pipeline.producer.batches:
+        yield send(pipeline, batch)
+        for leader in pipeline.replicas:
+            yield transmit(pipeline, batch, leader)
+        if pipeline.deployment.acks is not Acks.NONE:
+            yield give_up(pipeline, batch)
+    if pipeline.deployment.idempotence:
+        yield resolve_sequences(pipeline)
+    yield crash(pipeline)

@@ -1,0 +1,194 @@
+"""A replica: its log, its high watermark, and how a follower copies its leader (semantics 5, 6.1, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import z3
+
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.state import Pipeline, Replica
+from model.wording import record_at
+
+
+def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[str, z3.ArithRef | int]) -> None:
+    """Append to the replica's page cache, and force it to disk when ``flush.messages`` says so (semantics 5, L1)."""
+    replica.log.append(effect, entry)
+    flush_if_due(pipeline, effect, replica)
+
+
+def flush_if_due(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Force the log to disk once ``flush.messages`` records are unflushed (semantics 5, L1)."""
+    every = pipeline.deployment.flush_messages
+    if replica.flushed is not None and every is not None:
+        due = effect[replica.log.end] - replica.flushed.term >= every
+        effect.set_when(due, replica.flushed, effect[replica.log.end])
+
+
+def surviving_prefix(pipeline: Pipeline, replica: Replica) -> z3.ArithRef:
+    """How much of the log a power loss cannot take: what was forced to disk (semantics 5, L8)."""
+    if pipeline.deployment.flush_messages == 1:
+        return replica.log.end.term
+    return z3.IntVal(0) if replica.flushed is None else replica.flushed.term
+
+
+def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> None:
+    """Drop the log's suffix from ``length`` on; nothing that depends on the log reaches beyond it."""
+    replica.log.truncate(effect, length)
+    effect.set_when(replica.high_watermark.term > length, replica.high_watermark, length)
+    if replica.flushed is not None:
+        effect.set_when(replica.flushed.term > length, replica.flushed, length)
+
+
+def stop_leading(effect: Effect, replica: Replica) -> None:
+    """Forget what only a leader keeps: its view of the ISR and what it believes of its followers."""
+    for variable in (*replica.isr.values(), *replica.fetched.values()):
+        effect[variable] = 0
+
+
+def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:
+    """Raise the leader's high watermark to what every member of its ISR is known to have (semantics 6.1, R2).
+
+    From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on.
+    """
+    reached = effect[leader.log.end]
+    for number, fetched in leader.fetched.items():
+        holds_back = z3.And(effect[leader.isr[number]] == 1, effect[fetched] - 1 < reached)
+        reached = z3.If(holds_back, effect[fetched] - 1, reached)
+    members = z3.Sum(*(effect[member] for member in leader.isr.values()))
+    advances = reached > leader.high_watermark.term
+    if pipeline.deployment.high_watermark_needs_min_isr:
+        advances = z3.And(advances, members >= pipeline.deployment.min_insync_replicas)
+    effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
+    for offset, exposed in enumerate(pipeline.exposed):
+        readable = z3.And(effect[leader.high_watermark] > offset, exposed.term == 0)
+        record = pipeline.record_of(effect[leader.log.slots[offset]["batch"]])
+        effect[exposed] = z3.If(readable, record + 1, exposed.term)
+
+
+def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
+    """The longest prefix of both logs with the same leader epochs: where a follower truncates to (semantics 8)."""
+    length = z3.IntVal(0)
+    agrees = z3.BoolVal(True)
+    for offset in range(one.log.capacity):
+        mine, theirs = one.log.slots[offset]["epoch"].term, other.log.slots[offset]["epoch"].term
+        agrees = z3.And(agrees, one.log.has(offset), other.log.has(offset), mine == theirs)
+        length = length + z3.If(agrees, 1, 0)
+    return length
+
+
+def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
+    """A follower fetches: the leader learns how far it is, it gets the next record and the high watermark (R1-R3)."""
+    end = follower.log.end.term
+    effect = Effect()
+    effect[leader.fetched[follower.number]] = end + 1
+    advance_high_watermark(pipeline, effect, leader)
+    has_next = leader.log.end.term > end
+    entry = {name: leader.log.at(end, name) for name in leader.log.slots[0]}
+    follower.log.append(effect, entry, when=has_next)
+    flush_if_due(pipeline, effect, follower)
+    known = effect[leader.high_watermark]
+    effect[follower.high_watermark] = z3.If(known < effect[follower.log.end], known, effect[follower.log.end])
+
+    def sentence(before: State, after: State) -> str:
+        offset = before[follower.log.end.name]
+        if after[follower.log.end.name] == offset:
+            return f"{follower.name} fetches at offset {offset} from {leader.name}: nothing new but the high watermark"
+        return f"{follower.name} fetches {record_at(pipeline, after, follower, offset)} from {leader.name}"
+
+    return Action(
+        "fetch",
+        follower.name,
+        "brokers",
+        {"follower": follower.number, "leader": leader.number},
+        z3.And(
+            follower.follows(leader),
+            leader.presumes_leadership,
+            z3.Not(follower.slow.is_set),
+            end == common_prefix(follower, leader),
+        ),
+        effect.updates,
+        sentence,
+        "6.1 R1-R3",
+    )
+
+
+def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
+    """A follower whose log diverges from its leader's drops the diverging suffix before it fetches (semantics 8)."""
+    prefix = common_prefix(follower, leader)
+    effect = Effect()
+    keep_prefix(effect, follower, prefix)
+
+    def sentence(before: State, after: State) -> str:
+        dropped = ", ".join(
+            record_at(pipeline, before, follower, offset)
+            for offset in range(after[follower.log.end.name], before[follower.log.end.name])
+        )
+        return f"{follower.name} truncates to {leader.name}'s log and drops {dropped}"
+
+    return Action(
+        "truncate",
+        follower.name,
+        "brokers",
+        {"follower": follower.number, "leader": leader.number},
+        z3.And(
+            follower.follows(leader),
+            leader.presumes_leadership,
+            z3.Not(follower.slow.is_set),
+            follower.log.end.term > prefix,
+        ),
+        effect.updates,
+        sentence,
+        "8",
+    )
+
+
+def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
+    """A follower in the ISR stops fetching for a while (semantics 6.2, I1)."""
+    effect = Effect()
+    effect[follower.slow] = True
+    return Action(
+        "become_slow",
+        follower.name,
+        "brokers",
+        {"broker": follower.number},
+        z3.And(
+            follower.up.is_set,
+            z3.Not(follower.slow.is_set),
+            follower.leader.term != 0,
+            follower.leader.term != follower.number,
+            pipeline.controller.isr[follower.number].is_set,
+        ),
+        effect.updates,
+        lambda before, after: f"{follower.name} stops fetching for longer than replica.lag.time.max.ms",
+        "6.2 I1",
+        Fault.SLOW_FOLLOWER,
+    )
+
+
+def recover_speed(follower: Replica) -> Action:
+    """A slow follower fetches again."""
+    effect = Effect()
+    effect[follower.slow] = False
+    return Action(
+        "recover_speed",
+        follower.name,
+        "brokers",
+        {"broker": follower.number},
+        z3.And(follower.up.is_set, follower.slow.is_set),
+        effect.updates,
+        lambda before, after: f"{follower.name} fetches again",
+        "6.2 I2",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything a replica does by itself."""
+    for leader in pipeline.replicas:
+        for follower in pipeline.followers_of(leader):
+            yield fetch(pipeline, follower, leader)
+            yield truncate(pipeline, follower, leader)
+    for follower in pipeline.replicas:
+        yield become_slow(pipeline, follower)
+        yield recover_speed(follower)

@@ -1,0 +1,348 @@
+"""What there is: the state of every broker, the controller, the producer and the consumer group.
+
+One partition on ``replicas`` brokers, numbered from 1; a broker number of 0 means none. The application sends
+``records`` records, each with its own identity; a *batch* is one call of ``send()`` for one record, so that an
+application that sends a record again makes another batch of the same record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import z3
+
+from model.deployment.deployment import Deployment, Processing
+from model.faults import Fault
+from model.language import Log, Variable, flag, log
+
+UNLIMITED_ATTEMPTS = 3
+"""A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
+
+
+class Fate(IntEnum):
+    """Where a batch is on its way (semantics 1.2)."""
+
+    UNSENT = 0
+    BUFFERED = 1
+    SENT = 2
+    APPENDED = 3
+    ACKNOWLEDGED = 4
+    FAILED = 5
+    FORGOTTEN = 6
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One broker and its replica of the partition (semantics 1.1).
+
+    ``leader`` and ``epoch`` are what the broker has applied of the controller's decisions, 0 right after a start. ``isr`` (by
+    broker number) is a leader's own view of the ISR, ``fetched`` what it believes of each follower: 0 before the
+    follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on a broker that
+    does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or always the whole log.
+    """
+
+    number: int
+    up: Variable
+    cut_off: Variable
+    slow: Variable
+    leader: Variable
+    epoch: Variable
+    log: Log
+    high_watermark: Variable
+    flushed: Variable | None
+    isr: dict[int, Variable]
+    fetched: dict[int, Variable]
+
+    @property
+    def name(self) -> str:
+        return f"broker {self.number}"
+
+    @property
+    def presumes_leadership(self) -> z3.BoolRef:
+        """The broker runs and takes itself for the leader, rightly or not."""
+        return z3.And(self.up.is_set, self.leader.term == self.number)
+
+    def follows(self, other: Replica) -> z3.BoolRef:
+        """The broker runs and fetches from ``other`` in the same leader epoch (semantics 6.1, R1)."""
+        return z3.And(self.up.is_set, self.leader.term == other.number, self.epoch.term == other.epoch.term)
+
+    def does_not_fetch_from(self, leader: Replica) -> z3.BoolRef:
+        """A fault keeps the broker from fetching: it is down, slow, or cut off from the news of this leader's epoch."""
+        uninformed = z3.And(self.cut_off.is_set, z3.Not(self.follows(leader)))
+        return z3.Or(z3.Not(self.up.is_set), self.slow.is_set, uninformed)
+
+    @property
+    def isr_size(self) -> z3.ArithRef:
+        """The size of the ISR in this leader's view."""
+        return z3.Sum(*(member.term for member in self.isr.values()))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        flushed = () if self.flushed is None else (self.flushed,)
+        own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
+        return (*own, *self.log.variables, *flushed, *self.isr.values(), *self.fetched.values())
+
+
+@dataclass(frozen=True)
+class Controller:
+    """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced."""
+
+    leader: Variable
+    epoch: Variable
+    isr: dict[int, Variable]
+    unfenced: dict[int, Variable]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values())
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One call of ``send()``: the ``attempt``-th (from 0) for ``record`` (from 0).
+
+    ``target`` is the broker that the request in flight was sent to, ``retries`` how often it failed so far, ``sequence`` its
+    sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is the broker at which an
+    abandoned copy of the request may still be executed, with the numbers it was sent with. ``ahead`` flags the batches (by
+    number) whose requests are ahead of this one's on the same connection.
+    """
+
+    number: int
+    record: int
+    attempt: int
+    fate: Variable
+    target: Variable
+    retries: Variable
+    session: Variable
+    delayed: Variable
+    sequence: Variable | None
+    delayed_epoch: Variable | None
+    delayed_sequence: Variable | None
+    ahead: dict[int, Variable]
+
+    def is_(self, *fates: Fate) -> z3.BoolRef:
+        """The batch's fate is one of these."""
+        return z3.Or(*(self.fate.term == int(fate) for fate in fates))
+
+    @property
+    def in_flight(self) -> z3.BoolRef:
+        return self.is_(Fate.SENT, Fate.APPENDED)
+
+    @property
+    def incomplete(self) -> z3.BoolRef:
+        """``send()`` accepted it and its future is not completed yet."""
+        return self.is_(Fate.BUFFERED, Fate.SENT, Fate.APPENDED)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        optional = (self.sequence, self.delayed_epoch, self.delayed_sequence)
+        own = (self.fate, self.target, self.retries, self.session, self.delayed)
+        return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
+
+
+@dataclass(frozen=True)
+class Producer:
+    """The producer application and its client (semantics 3).
+
+    ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` the producer epochs
+    within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4). ``leader_epoch`` is the newest
+    leader epoch its metadata has seen.
+    """
+
+    batches: tuple[Batch, ...]
+    session: Variable
+    epoch: Variable
+    next_sequence: Variable
+    last_acknowledged: Variable
+    unresolved: Variable
+    leader_epoch: Variable
+
+    def of_record(self, record: int) -> list[Batch]:
+        """The batches of one record, first send first."""
+        return [batch for batch in self.batches if batch.record == record]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
+        return (*own, self.leader_epoch, *(variable for batch in self.batches for variable in batch.variables))
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """The only member of the consumer group (semantics 12).
+
+    ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` the group's
+    committed offset, likewise. ``processed`` counts (up to 2) per record; ``queued`` holds, per offset, one more than the record handed
+    off and not finished. ``latest`` is one more than the latest record processed since the last start; ``disorder`` remembers that
+    processing left the order of sending, ``restarted`` that the group lost work half done.
+    """
+
+    running: Variable
+    position: Variable
+    position_epoch: Variable
+    committed: Variable
+    committed_epoch: Variable
+    processed: tuple[Variable, ...]
+    queued: tuple[Variable, ...]
+    latest: Variable
+    disorder: Variable
+    restarted: Variable
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
+        return (*own, *self.processed, *self.queued, self.latest, self.disorder, self.restarted)
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
+
+    ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
+    """
+
+    deployment: Deployment
+    replicas: tuple[Replica, ...]
+    controller: Controller
+    producer: Producer
+    consumer: Consumer
+    exposed: tuple[Variable, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
+        return (*self.controller.variables, *brokers, *self.producer.variables, *self.consumer.variables, *self.exposed)
+
+    def replica(self, number: int) -> Replica:
+        return self.replicas[number - 1]
+
+    def followers_of(self, leader: Replica) -> list[Replica]:
+        """Every replica but ``leader``."""
+        return [replica for replica in self.replicas if replica is not leader]
+
+    def serves(self, replica: Replica) -> z3.BoolRef:
+        """The controller's leader, running, and aware of it."""
+        is_current = replica.epoch.term == self.controller.epoch.term
+        return z3.And(self.controller.leader.term == replica.number, replica.presumes_leadership, is_current)
+
+    def record_of(self, batch: z3.ArithRef) -> z3.ArithRef:
+        """The record of a batch number."""
+        records = self.deployment.bounds.records
+        record = batch
+        for attempt in range(1, self.deployment.bounds.sends):
+            record = z3.If(batch >= attempt * records, batch - attempt * records, record)
+        return record
+
+    def holds_record(self, replica: Replica, record: int) -> z3.BoolRef:
+        """The record stands in the replica's log."""
+        batches = [batch.number for batch in self.producer.of_record(record)]
+        return replica.log.some(lambda _, slot: z3.Or(*(slot["batch"].term == number for number in batches)))
+
+    def enough_in_sync(self, leader: Replica) -> z3.BoolRef:
+        """The leader's view of the ISR reaches the effective ``min.insync.replicas`` (semantics 3.2)."""
+        return leader.isr_size >= self.deployment.min_insync_replicas
+
+
+def declare(deployment: Deployment) -> Pipeline:
+    """The variables of ``deployment``'s pipeline in their initial state.
+
+    Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's committed
+    offset is 0.
+    """
+    numbers = range(1, deployment.replicas + 1)
+    producer = _declare_producer(deployment)
+    return Pipeline(
+        deployment,
+        tuple(_declare_replica(deployment, number, numbers, len(producer.batches)) for number in numbers),
+        Controller(
+            Variable("leader", 0, deployment.replicas, 1),
+            Variable("epoch", 0, deployment.bounds.epochs, 1),
+            {number: flag(f"isr_{number}", True) for number in numbers},
+            {number: flag(f"unfenced_{number}", True) for number in numbers},
+        ),
+        producer,
+        _declare_consumer(deployment),
+        tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
+    )
+
+
+def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int], batches: int) -> Replica:
+    name = f"broker_{number}"
+    capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
+    fields = {"batch": (0, batches - 1), "epoch": (0, epochs)}
+    if deployment.idempotence:
+        fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (0, batches - 1)}
+    every = deployment.flush_messages
+    leads = number == 1
+    return Replica(
+        number,
+        flag(f"{name}_up", True),
+        flag(f"{name}_cut_off"),
+        flag(f"{name}_slow"),
+        Variable(f"{name}_leader", 0, deployment.replicas, 1),
+        Variable(f"{name}_epoch", 0, epochs, 1),
+        log(f"{name}_log", capacity, fields),
+        Variable(f"{name}_high_watermark", 0, capacity, 0),
+        Variable(f"{name}_flushed", 0, capacity, 0) if every is not None and 1 < every <= capacity else None,
+        {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
+        {
+            other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads))
+            for other in numbers
+            if other != number
+        },
+    )
+
+
+def _declare_producer(deployment: Deployment) -> Producer:
+    bounds = deployment.bounds
+    count = bounds.records * bounds.sends
+    limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
+    sessions = min(dict(deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0), 3)
+
+    def batch(number: int) -> Batch:
+        name = f"batch_{number}"
+        numbered = deployment.idempotence
+        return Batch(
+            number,
+            number % bounds.records,
+            number // bounds.records,
+            Variable(f"{name}_fate", 0, max(Fate), Fate.UNSENT),
+            Variable(f"{name}_target", 0, deployment.replicas, 0),
+            Variable(f"{name}_retries", 0, max(limit, 1), 0),
+            Variable(f"{name}_session", 0, sessions, 0),
+            Variable(f"{name}_delayed", 0, deployment.replicas, 0),
+            Variable(f"{name}_sequence", -1, count - 1, -1) if numbered else None,
+            Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
+            Variable(f"{name}_delayed_sequence", 0, count - 1, 0) if numbered else None,
+            {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
+        )
+
+    return Producer(
+        tuple(batch(number) for number in range(count)),
+        Variable("producer_session", 0, sessions, 0),
+        Variable("producer_epoch", 0, bounds.producer_epochs - 1, 0),
+        Variable("next_sequence", 0, count, 0),
+        Variable("last_acknowledged", -1, count - 1, -1),
+        flag("unresolved"),
+        Variable("producer_leader_epoch", 0, bounds.epochs, 1),
+    )
+
+
+def _declare_consumer(deployment: Deployment) -> Consumer:
+    capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
+    queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
+    return Consumer(
+        flag("consumer_running", True),
+        Variable("position", 0, capacity, 0),
+        Variable("position_epoch", 0, epochs, 0),
+        Variable("committed", 0, capacity, 0),
+        Variable("committed_epoch", 0, epochs, 0),
+        tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
+        tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),
+        Variable("latest_processed", 0, records, 0),
+        flag("disorder"),
+        flag("consumer_restarted"),
+    )
+

@@ -1,0 +1,87 @@
+"""Agreement: what was readable stays readable, and replicas agree on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import z3
+
+from model.language import State
+from model.state import Pipeline, Replica
+from properties.property import Property
+from properties.situations import on_serving_leader, serving_leader
+
+
+def taken_back(pipeline: Pipeline, offset: int) -> z3.BoolRef:
+    """A record could be read at ``offset``, and the serving leader has none or another one there."""
+    exposed = pipeline.exposed[offset]
+
+    def gone(leader: Replica) -> z3.BoolRef:
+        record = pipeline.record_of(leader.log.slots[offset]["batch"].term) + 1
+        return z3.Or(z3.Not(leader.log.has(offset)), record != exposed.term)
+
+    return z3.And(exposed.term > 0, on_serving_leader(pipeline, gone))
+
+
+def disagree(one: Replica, other: Replica, offset: int) -> z3.BoolRef:
+    """Both replicas hold ``offset`` below their high watermarks, and not the same record there."""
+    mine, theirs = one.log.slots[offset], other.log.slots[offset]
+    same = z3.And(mine["batch"].term == theirs["batch"].term, mine["epoch"].term == theirs["epoch"].term)
+    below = z3.And(one.high_watermark.term > offset, other.high_watermark.term > offset)
+    return z3.And(below, z3.Not(same))
+
+
+def properties(pipeline: Pipeline) -> Iterator[Property]:
+    """The agreement properties of a pipeline."""
+    offsets = range(pipeline.deployment.bounds.log)
+    pairs = list(combinations(pipeline.replicas, 2))
+    replaced = on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)
+
+    def explain_stability(state: State) -> str:
+        leader = serving_leader(pipeline, state)
+        for offset in offsets:
+            record = state[pipeline.exposed[offset].name]
+            if leader is None or not record:
+                continue
+            entries = leader.log.entries(state)
+            now = pipeline.producer.batches[entries[offset]["batch"]].record + 1 if offset < len(entries) else 0
+            if now != record:
+                has = f"has record {now}" if now else "has nothing"
+                return f"record {record} could be read at offset {offset}; {leader.name}, which leads, {has} there"
+        return "a record that could be read is gone"
+
+    yield Property(
+        "read-stability",
+        "agreement",
+        "What could be read at an offset stays there.",
+        "consumers never read something that is taken back",
+        z3.Or(*(taken_back(pipeline, offset) for offset in offsets)),
+        z3.And(pipeline.exposed[0].term > 0, replaced),
+        "the leader was replaced after a record could be read",
+        explain_stability,
+    )
+
+    def explain_agreement(state: State) -> str:
+        for one, other in pairs:
+            shared = min(state[one.high_watermark.name], state[other.high_watermark.name])
+            for offset in range(shared):
+                if one.log.entries(state)[offset] != other.log.entries(state)[offset]:
+                    return (
+                        f"{one.name} and {other.name} hold different records at offset {offset}, "
+                        "below both high watermarks"
+                    )
+        return "two replicas disagree below their high watermarks"
+
+    yield Property(
+        "replica-agreement",
+        "agreement",
+        "Replicas hold the same records below their high watermarks.",
+        "log matching",
+        z3.Or(*(disagree(one, other, offset) for one, other in pairs for offset in offsets)),
+        z3.And(z3.Or(*(z3.And(a.high_watermark.term > 0, b.high_watermark.term > 0) for a, b in pairs)), replaced)
+        if pairs
+        else z3.BoolVal(True),
+        "two replicas have a high watermark above 0 and the leader was replaced",
+        explain_agreement,
+    )

@@ -1,0 +1,109 @@
+"""Duplication: once means once, in the log and at the sink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.deployment import Sink
+from model.language import State
+from model.state import Pipeline, Replica
+from properties.durability import consumer_restarted, unprocessed_for_good
+from properties.property import Property
+from properties.situations import (
+    first,
+    on_serving_leader,
+    records_of_log,
+    retry_of_appended_batch,
+    serving_leader,
+    value,
+)
+
+
+def twice_in_log(pipeline: Pipeline) -> z3.BoolRef:
+    """Two entries below the serving leader's high watermark are the same record."""
+
+    def repeated(leader: Replica) -> z3.BoolRef:
+        slots = leader.log.slots
+        pairs = [
+            z3.And(
+                leader.high_watermark.term > later,
+                pipeline.record_of(slots[earlier]["batch"].term) == pipeline.record_of(slots[later]["batch"].term),
+            )
+            for later in range(len(slots))
+            for earlier in range(later)
+        ]
+        return z3.Or(*pairs)
+
+    return on_serving_leader(pipeline, repeated)
+
+
+def repeated_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The sink shows the record's effect more than once, given what the sink is (semantics 12.1)."""
+    if pipeline.deployment.sink is Sink.IDEMPOTENT:
+        return z3.BoolVal(False)
+    return pipeline.consumer.processed[record].term > 1
+
+
+def properties(pipeline: Pipeline) -> Iterator[Property]:
+    """The duplication properties of a pipeline."""
+    records = range(pipeline.deployment.bounds.records)
+    consumer = pipeline.consumer
+
+    def explain_log(state: State) -> str:
+        leader = serving_leader(pipeline, state)
+        if leader is None:
+            return "a record stands in the log twice"
+        log = records_of_log(pipeline, state, leader)
+        later = first(range(len(log)), lambda i: log[i] in log[:i])
+        return (
+            f"record {log[later] + 1} stands in the log of {leader.name} twice, "
+            f"at offsets {log.index(log[later])} and {later}"
+        )
+
+    yield Property(
+        "no-log-duplicate",
+        "duplication",
+        "A record stands once in the committed log.",
+        "exactly-once writing into a partition",
+        twice_in_log(pipeline),
+        retry_of_appended_batch(pipeline),
+        "a batch that was appended is sent again",
+        explain_log,
+    )
+
+    def explain_processing(state: State) -> str:
+        record = first(records, lambda r: state[consumer.processed[r].name] > 1)
+        return f"record {record + 1} was processed more than once"
+
+    redone = z3.Or(consumer_restarted(pipeline), retry_of_appended_batch(pipeline))
+    yield Property(
+        "no-reprocessing",
+        "duplication",
+        "A record is processed once.",
+        "at-most-once processing in the consumer group",
+        z3.Or(*(count.term > 1 for count in consumer.processed)),
+        redone,
+        "the consumer was restarted with work half done, or an appended batch is sent again",
+        explain_processing,
+    )
+
+    def explain_effect(state: State) -> str:
+        for record in records:
+            if value(repeated_effect(pipeline, record), pipeline, state):
+                return f"the effect of record {record + 1} happened more than once"
+        record = first(records, lambda r: value(unprocessed_for_good(pipeline, r), pipeline, state))
+        return f"the effect of record {record + 1} never happens, and no failure was reported"
+
+    wrong = [z3.Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r)) for r in records]
+    yield Property(
+        "exactly-once-effect",
+        "duplication",
+        "The sink's effect of every record happens exactly once, unless the record's failure was reported.",
+        "exactly-once effect from end to end, given the declared sink",
+        z3.Or(*wrong),
+        redone,
+        "the consumer was restarted with work half done, or an appended batch is sent again",
+        explain_effect,
+    )

@@ -1,0 +1,159 @@
+"""Durability: what was promised is there, and what is not was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.consumer import validated
+from model.language import State
+from model.state import Fate, Pipeline, Replica
+from properties.property import Property
+from properties.situations import (
+    acknowledged,
+    accepted,
+    first,
+    leader_replaced_after_acknowledgement,
+    lost_silently,
+    on_serving_leader,
+    pending,
+    reported,
+    serving_leader,
+    value,
+)
+
+
+def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Acknowledged, not on its way any more, and not in the log of the leader that serves."""
+    on_its_way = z3.Or(*(batch.incomplete for batch in pipeline.producer.of_record(record)))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    return z3.And(acknowledged(pipeline, record), z3.Not(on_its_way), missing)
+
+
+def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The group's committed offset passed the record, nobody processed it, and nobody is about to."""
+    consumer = pipeline.consumer
+
+    def passed(leader: Replica) -> z3.BoolRef:
+        committed = validated(leader, consumer.committed.term, consumer.committed_epoch.term)
+        position = validated(leader, consumer.position.term, consumer.position_epoch.term)
+
+        def here(offset: int) -> z3.BoolRef:
+            coming = z3.And(consumer.running.is_set, position <= offset)
+            this = pipeline.record_of(leader.log.slots[offset]["batch"].term) == record
+            return z3.And(leader.log.has(offset), this, committed > offset, z3.Not(coming))
+
+        return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
+
+    in_hand = z3.Or(*(queued.term == record + 1 for queued in consumer.queued))
+    return z3.And(
+        consumer.processed[record].term == 0,
+        z3.Not(in_hand),
+        on_serving_leader(pipeline, passed),
+    )
+
+
+def unprocessed_for_good(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
+    unprocessed = pipeline.consumer.processed[record].term == 0
+    lost = z3.And(lost_silently(pipeline, record), unprocessed)
+    not_coming = z3.And(accepted(pipeline, record), z3.Not(reported(pipeline, record)))
+    return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), skipped(pipeline, record)))
+
+
+def consumer_restarted(pipeline: Pipeline) -> z3.BoolRef:
+    """The consumer was restarted after it had processed something."""
+    return z3.And(pipeline.consumer.restarted.is_set, pipeline.consumer.running.is_set)
+
+
+def _leader_words(pipeline: Pipeline, state: State) -> str:
+    leader = serving_leader(pipeline, state)
+    return "any leader's log" if leader is None else f"the log of {leader.name}, which leads"
+
+
+def properties(pipeline: Pipeline) -> Iterator[Property]:
+    """The durability properties of a pipeline."""
+    records = range(pipeline.deployment.bounds.records)
+
+    def explain_acked(state: State) -> str:
+        record = first(records, lambda r: value(lost_though_acknowledged(pipeline, r), pipeline, state))
+        return f"record {record + 1} was acknowledged, but it is not in {_leader_words(pipeline, state)}"
+
+    yield Property(
+        "no-acked-loss",
+        "durability",
+        "A record whose send was acknowledged is in the log of every leader from then on.",
+        "durability of acknowledged writes",
+        z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
+        leader_replaced_after_acknowledgement(pipeline),
+        "a record was acknowledged and the leader replaced after it",
+        explain_acked,
+    )
+
+    def explain_silent(state: State) -> str:
+        record = first(records, lambda r: value(lost_silently(pipeline, r), pipeline, state))
+        fates = {state[batch.fate.name] for batch in pipeline.producer.of_record(record)}
+        why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else "the producer forgot it in the crash"
+        return (
+            f"send() accepted record {record + 1} and reported no failure ({why}), "
+            f"but it is not in {_leader_words(pipeline, state)}"
+        )
+
+    trouble = z3.Or(*(z3.Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))
+    in_the_open = z3.Or(leader_replaced_after_acknowledgement(pipeline), trouble)
+    if pipeline.deployment.acks.value == "0":
+        in_the_open = z3.Or(
+            in_the_open, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1), _lost_request(pipeline)
+        )
+    yield Property(
+        "no-silent-loss",
+        "durability",
+        "A record that send() accepted can be delivered to consumers, or its failure was reported to the application.",
+        "no send fails without the application knowing",
+        z3.Or(*(lost_silently(pipeline, record) for record in records)),
+        in_the_open,
+        "a send met with trouble: a retry, a producer restart, or a new leader after an acknowledgement",
+        explain_silent,
+    )
+
+    def explain_skip(state: State) -> str:
+        record = first(records, lambda r: value(skipped(pipeline, r), pipeline, state))
+        committed = state[pipeline.consumer.committed.name]
+        return f"the committed offset is {committed}, past record {record + 1}, which the group never processed"
+
+    yield Property(
+        "no-skip",
+        "durability",
+        "No committed offset passes a record that the group never processed.",
+        "at-least-once processing in the consumer group",
+        z3.Or(*(skipped(pipeline, record) for record in records)),
+        consumer_restarted(pipeline),
+        "the consumer was restarted with work half done",
+        explain_skip,
+    )
+
+    def explain_loss(state: State) -> str:
+        record = first(records, lambda r: value(unprocessed_for_good(pipeline, r), pipeline, state))
+        if value(skipped(pipeline, record), pipeline, state):
+            return f"record {record + 1} will never be processed: " + explain_skip(state)
+        return f"record {record + 1} will never be processed: " + explain_silent(state)
+
+    yield Property(
+        "no-loss",
+        "durability",
+        "Every record that send() accepted is processed, or its failure was reported.",
+        "at-least-once delivery from end to end",
+        z3.Or(*(unprocessed_for_good(pipeline, record) for record in records)),
+        z3.Or(in_the_open, consumer_restarted(pipeline)),
+        "a send met with trouble, or the consumer was restarted with work half done",
+        explain_loss,
+    )
+
+
+def _lost_request(pipeline: Pipeline) -> z3.BoolRef:
+    """With acks=0: a record was taken for done although it is in no log."""
+    records = range(pipeline.deployment.bounds.records)
+    return z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records))
+
+

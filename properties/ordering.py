@@ -1,0 +1,69 @@
+"""Ordering: the order of sending is the order in the log and the order of processing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import State
+from model.state import Pipeline, Replica
+from properties.property import Property
+from properties.situations import first, on_serving_leader, records_of_log, serving_leader
+
+
+def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
+    """Below the serving leader's high watermark a record stands behind one that was sent after it."""
+
+    def inverted(leader: Replica) -> z3.BoolRef:
+        slots = leader.log.slots
+        pairs = [
+            z3.And(
+                leader.high_watermark.term > later,
+                pipeline.record_of(slots[earlier]["batch"].term) > pipeline.record_of(slots[later]["batch"].term),
+            )
+            for later in range(len(slots))
+            for earlier in range(later)
+        ]
+        return z3.Or(*pairs)
+
+    return on_serving_leader(pipeline, inverted)
+
+
+def properties(pipeline: Pipeline) -> Iterator[Property]:
+    """The ordering properties of a pipeline."""
+    consumer = pipeline.consumer
+
+    def explain_log(state: State) -> str:
+        leader = serving_leader(pipeline, state)
+        if leader is None:
+            return "the log is not in the order of sending"
+        log = records_of_log(pipeline, state, leader)
+        later = first(range(len(log)), lambda i: any(before > log[i] for before in log[:i]))
+        ahead = next((record for record in log[:later] if record > log[later]), 0)
+        return f"record {log[later] + 1} stands behind record {ahead + 1} in the log of {leader.name}, but was sent first"
+
+    def both_with_a_retry(leader: Replica) -> z3.BoolRef:
+        retried = z3.Or(*(z3.Or(b.retries.term > 0, b.delayed.term != 0) for b in pipeline.producer.batches))
+        return z3.And(leader.log.has(0), retried)
+
+    yield Property(
+        "log-order",
+        "ordering",
+        "Records stand in the committed log in the order of sending.",
+        "order of one producer's records in a partition",
+        out_of_order_in_log(pipeline),
+        on_serving_leader(pipeline, both_with_a_retry),
+        "a batch is retried after another was appended",
+        explain_log,
+    )
+    yield Property(
+        "processing-order",
+        "ordering",
+        "Records are processed in the order of sending; going back to an earlier offset after a restart is no disorder.",
+        "order of processing in a partition",
+        consumer.disorder.is_set,
+        z3.And(*(count.term > 0 for count in consumer.processed)),
+        "every record was processed",
+        lambda state: "a record was processed although one sent after it had been processed already",
+    )

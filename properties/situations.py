@@ -1,0 +1,114 @@
+"""Situations that several properties speak of: who serves, what is lost for good, what was retried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import z3
+
+from model.deployment.deployment import OnRestart
+from model.language import State
+from model.producer import resend_due
+from model.state import Fate, Pipeline, Replica
+
+
+def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.BoolRef]) -> z3.BoolRef:
+    """There is a leader that the controller knows and that knows it, and it meets ``condition``."""
+    return z3.Or(*(z3.And(pipeline.serves(replica), condition(replica)) for replica in pipeline.replicas))
+
+
+def serving_leader(pipeline: Pipeline, state: State) -> Replica | None:
+    """The leader of a concrete state that the controller knows and that knows it."""
+    number = state[pipeline.controller.leader.name]
+    return pipeline.replica(number) if number else None
+
+
+def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The future of some send of the record completed without an error."""
+    return z3.Or(*(batch.is_(Fate.ACKNOWLEDGED) for batch in pipeline.producer.of_record(record)))
+
+
+def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The application was told that some send of the record failed."""
+    return z3.Or(*(batch.is_(Fate.FAILED) for batch in pipeline.producer.of_record(record)))
+
+
+def accepted(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The application handed the record to send()."""
+    return z3.Not(pipeline.producer.of_record(record)[0].is_(Fate.UNSENT))
+
+
+def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The record may still get into the log: in the client, on its way, or to be sent again."""
+    ways = []
+    for batch in pipeline.producer.of_record(record):
+        ways += [batch.incomplete, batch.delayed.term != 0]
+        if pipeline.deployment.on_restart is OnRestart.RESEND:
+            ways.append(batch.is_(Fate.FORGOTTEN))
+    return z3.Or(*ways)
+
+
+def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Accepted, no failure reported, nothing on its way, and not in the log of the leader that serves.
+
+    Whether a consumer got it before makes no difference: a consumer may always be later (docs/semantics.md).
+    """
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    return z3.And(
+        accepted(pipeline, record),
+        z3.Not(reported(pipeline, record)),
+        z3.Not(pending(pipeline, record)),
+        missing,
+    )
+
+
+def leader_replaced_after_acknowledgement(pipeline: Pipeline) -> z3.BoolRef:
+    """The serving leader leads in a later epoch than the one an acknowledged record was appended in."""
+    batches = pipeline.producer.batches
+
+    def inherited(leader: Replica) -> z3.BoolRef:
+        return leader.log.some(
+            lambda _, slot: z3.And(
+                slot["epoch"].term < leader.epoch.term,
+                z3.Or(*(z3.And(slot["batch"].term == b.number, b.is_(Fate.ACKNOWLEDGED)) for b in batches)),
+            )
+        )
+
+    return on_serving_leader(pipeline, inherited)
+
+
+def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
+    """A batch that stands in the serving leader's log is on its way there once more, or will be sent anew."""
+    batches = pipeline.producer.batches
+
+    def again(leader: Replica) -> z3.BoolRef:
+        retried = [
+            z3.And(
+                z3.Or(
+                    z3.And(batch.is_(Fate.SENT), batch.retries.term > 0, batch.target.term == leader.number),
+                    resend_due(pipeline, batch),
+                    batch.delayed.term != 0,
+                ),
+                leader.log.some(lambda _, slot, batch=batch: slot["batch"].term == batch.number),
+            )
+            for batch in batches
+        ]
+        return z3.Or(*retried)
+
+    return on_serving_leader(pipeline, again)
+
+
+def records_of_log(pipeline: Pipeline, state: State, replica: Replica) -> list[int]:
+    """The records in a replica's log, in order."""
+    return [pipeline.producer.batches[entry["batch"]].record for entry in replica.log.entries(state)]
+
+
+def first(candidates: range, holds: Callable[[int], bool], otherwise: int = 0) -> int:
+    """The first candidate for which ``holds``."""
+    return next((candidate for candidate in candidates if holds(candidate)), otherwise)
+
+
+def value(term: z3.BoolRef, pipeline: Pipeline, state: State) -> bool:
+    """A Boolean term's value in a concrete state."""
+    pairs = [(variable.term, z3.IntVal(state[variable.name])) for variable in pipeline.variables]
+    return z3.is_true(z3.simplify(z3.substitute(term, *pairs)))

@@ -1,0 +1,148 @@
+"""Verdicts and traces: what is said about a property, as plain values that reports print and JSON carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+CutSet = tuple[tuple[str, int], ...]
+"""A multiset of faults, as (kind, count) sorted by kind. The empty tuple: no fault at all."""
+
+
+class Status(StrEnum):
+    """What was shown of a property (design, section 6)."""
+
+    VIOLATED = "violated"
+    HOLDS = "holds"
+    VACUOUS = "vacuous"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one step changed, in words: ``what`` ("broker 2's log"), ``before`` and ``after``."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a trace. ``fault`` is the fault kind's name, or None for an ordinary step.
+
+    ``lane`` is where a report draws it: producer, brokers, controller or consumer.
+    """
+
+    actor: str
+    lane: str
+    action: str
+    arguments: Mapping[str, int]
+    text: str
+    fault: str | None
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run from the initial state to a state that violates the property.
+
+    ``failure`` says which part of the property failed and for which record ("record 1 was acknowledged, but is not in the log
+    of broker 2, which leads").
+    """
+
+    faults: CutSet
+    steps: tuple[Step, ...]
+    failure: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What was explored for a property.
+
+    ``complete_to``: every combination of at most so many faults was explored; ``total``: the budget asked for (None = until time ran
+    out); ``combinations`` of ``combinations_of_next`` combinations of one fault more were explored as well. ``kinds``: the
+    fault kinds considered, with the largest count of each. ``bounds``: name -> value. ``bounds_reached``: names of those bounds
+    that stopped some behaviour (a log that was full), so that a larger bound would explore more.
+    ``stopped``: why exploration ended early (time, states, memory, interrupted), or None.
+    """
+
+    complete_to: int
+    total: int | None
+    combinations: int
+    combinations_of_next: int
+    kinds: tuple[tuple[str, int], ...]
+    bounds: Mapping[str, int]
+    bounds_reached: tuple[str, ...]
+    stopped: str | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of one property of one deployment.
+
+    ``cut_sets``: the smallest multisets of faults that violate it, smallest first (empty unless violated);
+    ``traces``: one trace per cut set, in the same order. ``states``: distinct states explored for it.
+    ``id``: stable identity of the question (model version, system, property, bounds, assumptions).
+    """
+
+    property: str
+    statement: str
+    guarantee: str
+    status: Status
+    required: bool
+    cut_sets: tuple[CutSet, ...]
+    traces: tuple[Trace, ...]
+    witness: str
+    witness_reached: bool
+    states: int
+    coverage: Coverage
+    id: str
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """Another value of an assumption that would change a verdict: ``property`` becomes ``status`` with ``cut_sets``."""
+
+    assumption: str
+    value: str
+    property: str
+    status: Status
+    cut_sets: tuple[CutSet, ...]
+
+
+@dataclass(frozen=True)
+class EngineRun:
+    """What the exploration cost and found: ``layers`` is distinct states per number of faults; ``seconds`` wall time."""
+
+    engine: str
+    states: int
+    transitions: int
+    depth: int
+    layers: tuple[int, ...]
+    seconds: float
+    compile_seconds: float
+    bytes_per_state: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A live reading of a running exploration, for the progress line: rate in states a second, memory in bytes."""
+
+    layer: int
+    combination: CutSet
+    states: int
+    rate: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything one check says, in the order a report shows it."""
+
+    verdicts: tuple[Verdict, ...]
+    engine: EngineRun
+    sensitivities: tuple[Sensitivity, ...]
+    versions: Mapping[str, str]
