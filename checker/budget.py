@@ -18,7 +18,8 @@ ALWAYS_COVERED = 2
 class Budget:
     """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
 
-    ``seconds=None`` means the default: about ten seconds, but at least every combination of two faults.
+    ``seconds=None`` means the default: where no total of faults was asked for, about ten seconds, but at least every
+    combination of two faults; otherwise no limit.
     """
 
     seconds: float | None = None
@@ -28,13 +29,17 @@ class Budget:
 
 
 class Meter:
-    """Watches a budget while shards grow; safe to read from several threads."""
+    """Watches a budget while shards grow; safe to read from several threads.
 
-    def __init__(self, budget: Budget) -> None:
+    ``timed``: no total of faults was asked for, so that the default time applies.
+    """
+
+    def __init__(self, budget: Budget, timed: bool = True) -> None:
         self._budget = budget
+        self._timed = timed
         self._lock = threading.Lock()
         self._started = time.monotonic()
-        self._interrupted = False
+        self.interrupted = False
         self.states = 0
         self.memory = 0
 
@@ -45,7 +50,7 @@ class Meter:
 
     def interrupt(self) -> None:
         """Ask every thread to stop at its next opportunity (Ctrl-C)."""
-        self._interrupted = True
+        self.interrupted = True
 
     def grow(self, states: int, memory: int) -> None:
         """Count newly stored states and newly used bytes."""
@@ -55,11 +60,11 @@ class Meter:
 
     def exceeded(self, layer: int) -> str | None:
         """Why to stop exploring in this layer of faults, or None."""
-        if self._interrupted:
+        if self.interrupted:
             return "interrupted"
         budget = self._budget
         if budget.seconds is None:
-            out_of_time = layer > ALWAYS_COVERED and self.elapsed > DEFAULT_SECONDS
+            out_of_time = self._timed and layer > ALWAYS_COVERED and self.elapsed > DEFAULT_SECONDS
         else:
             out_of_time = self.elapsed > budget.seconds
         if out_of_time:

@@ -32,9 +32,6 @@ EXIT_BAD_INPUT = 2
 EXIT_UNDECIDED = 3
 EXIT_VACUOUS = 4
 
-DEFAULT_SECONDS = 10.0
-"""How long a check raises the number of faults where neither ``--faults`` nor the deployment names a total."""
-
 MAX_RESULT_BYTES = 64 << 20
 """A result file larger than this is not one of ours."""
 
@@ -306,15 +303,13 @@ def properties() -> None:
 
 
 def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None], *, sensitivity: bool) -> Result:
-    """Explore. Without ``seconds``, time is limited only where no total of faults is asked for."""
+    """Explore, with a progress line where somebody watches."""
     import checker.check
     from checker.budget import Budget
     from model.deployment.errors import DeploymentError
     from reports.progress import ProgressLine
     from reports.terminal import console
 
-    if seconds is None and deployment.faults.total is None:
-        seconds = DEFAULT_SECONDS
     given = {name: value for name, value in limits.items() if value is not None}
     try:
         with ProgressLine(console(stderr=True), wanted=sys.stdout.isatty()) as progress:

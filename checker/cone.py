@@ -71,11 +71,7 @@ def _specialise(action: Action, fixed: Substitution, kept: set[Variable]) -> Act
     guard = specialise(action.guard, fixed)
     if z3.is_false(guard):
         return None
-    updates = {
-        variable: specialise(value, fixed)
-        for variable, value in action.updates.items()
-        if variable in kept
-    }
+    updates = {variable: specialise(value, fixed) for variable, value in action.updates.items() if variable in kept}
     return replace(action, guard=guard, updates={v: u for v, u in updates.items() if not u.eq(v.term)})
 
 

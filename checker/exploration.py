@@ -19,7 +19,7 @@ import z3
 from checker.budget import Meter
 from checker.combinations import Combination, layer, smaller, without_one
 from checker.kernel import search
-from checker.kernel.layout import Layout, lay_out
+from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from checker.shard import Shard, addresses
 from model.faults import Fault
@@ -65,6 +65,11 @@ class LayerReport:
     of: int = 0
     stopped: str | None = None
 
+    @property
+    def complete(self) -> bool:
+        """Every combination that could say anything new was explored whole."""
+        return self.explored == self.of and self.stopped is None
+
 
 @dataclass
 class Exploration:
@@ -81,7 +86,9 @@ class Exploration:
 
     def __post_init__(self) -> None:
         present = {action.fault for action in self.system.actions if action.fault is not None}
-        self.kinds: tuple[Fault, ...] = tuple(kind for kind in Fault if kind in present and self.at_most.get(kind, 0) > 0)
+        self.kinds: tuple[Fault, ...] = tuple(
+            kind for kind in Fault if kind in present and self.at_most.get(kind, 0) > 0
+        )
         self.most = tuple(self.at_most[kind] for kind in self.kinds)
         self.layout: Layout = lay_out(self.system.variables)
         self._predicates = [*self.question.invariants.values(), *self.question.observations.values()]
@@ -218,13 +225,22 @@ class Exploration:
 
     def path(self, violation: Violation) -> list[int]:
         """The labels of the actions from the initial state to the violation."""
-        labels: list[int] = []
+        return [label for label, _ in self._backwards(violation)][-2::-1]
+
+    def states_along(self, violation: Violation) -> list[dict[str, int]]:
+        """The concrete states from the initial one to the violation, of the variables this system has."""
+        return [self.layout.unpack(row) for _, row in self._backwards(violation)][::-1]
+
+    def _backwards(self, violation: Violation) -> Iterator[tuple[int, Words]]:
+        """Each state from the violation back to the initial one, with the label of the action that led to it."""
         combination, index = violation.combination, violation.index
         while True:
-            entry = int(self.shards[combination].parents[index])
+            shard = self.shards[combination]
+            entry = int(shard.parents[index])
+            label = entry & ((1 << search.LABEL_BITS) - 1)
+            yield label, shard.states[index]
             if entry == int(search.INITIAL_STATE):
-                return labels[::-1]
-            labels.append(entry & ((1 << search.LABEL_BITS) - 1))
+                return
             tag = (entry >> search.LABEL_BITS) & ((1 << search.SOURCE_BITS) - 1)
             index = entry >> (search.LABEL_BITS + search.SOURCE_BITS)
             if tag:

@@ -135,7 +135,9 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         {"broker": replica.number},
         z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
         effect.updates,
-        lambda before, after: f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR",
+        lambda before, after: (
+            f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
+        ),
         "6.4",
     )
 
@@ -190,9 +192,7 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         "brokers",
         {"broker": replica.number},
-        z3.And(
-            replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
-        ),
+        z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set),
         effect.updates,
         lambda before, after: f"{replica.name} is cut off from the controller",
         "9",

@@ -80,9 +80,7 @@ def _controller(pipeline: Pipeline) -> Iterator[Display]:
 
 def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     consumer = pipeline.consumer
-    yield Display(
-        "consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,)
-    )
+    yield Display("consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,))
     yield _number("position", consumer.position)
     yield _number("committed offset", consumer.committed)
     for record, count in enumerate(consumer.processed):

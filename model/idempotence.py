@@ -61,6 +61,14 @@ def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.Not(z3.Or(*lower))
 
 
+def can_be_numbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The batch has its sequence, or there is one left within an epoch; there always is (each batch takes one)."""
+    if batch.sequence is None:
+        return z3.BoolVal(True)
+    next_sequence = pipeline.producer.next_sequence
+    return z3.Or(batch.sequence.term >= 0, next_sequence.term < next_sequence.high)
+
+
 def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """A batch gets its sequence once, when it is first sent (semantics 3.1, P2)."""
     if batch.sequence is None:

@@ -8,7 +8,7 @@ import z3
 
 from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
 from model.faults import Fault
-from model.idempotence import assign_sequence, bump_epoch, epoch_left, is_first_in_flight
+from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
 from model.language import Action, Effect, State
 from model.network import abandon, complete, join_connection
 from model.produce import held_up
@@ -103,6 +103,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     others = [other for other in pipeline.producer.batches if other is not batch]
     newest = leader.epoch.term >= pipeline.producer.leader_epoch.term
     conditions = [batch.is_(Fate.BUFFERED), leader.presumes_leadership, newest, _is_next(pipeline, batch)]
+    conditions.append(can_be_numbered(pipeline, batch))
     if deployment.max_in_flight <= len(others):
         in_flight = z3.Sum(*(z3.If(other.in_flight, 1, 0) for other in others))
         conditions.append(in_flight < deployment.max_in_flight)

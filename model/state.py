@@ -273,7 +273,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
     fields = {"batch": (0, batches - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
-        fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (0, batches - 1)}
+        fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
     every = deployment.flush_messages
     leads = number == 1
     return Replica(
@@ -315,7 +315,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_delayed", 0, deployment.replicas, 0),
             Variable(f"{name}_sequence", -1, count - 1, -1) if numbered else None,
             Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
-            Variable(f"{name}_delayed_sequence", 0, count - 1, 0) if numbered else None,
+            Variable(f"{name}_delayed_sequence", -1, count - 1, 0) if numbered else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 
@@ -345,4 +345,3 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         flag("disorder"),
         flag("consumer_restarted"),
     )
-

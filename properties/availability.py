@@ -25,7 +25,9 @@ def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
     """The availability properties of a pipeline."""
-    trouble = [z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set, replica.slow.is_set) for replica in pipeline.replicas]
+    trouble = [
+        z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set, replica.slow.is_set) for replica in pipeline.replicas
+    ]
     retried = [batch.retries.term > 0 for batch in pipeline.producer.batches]
     yield Property(
         "recoverability",

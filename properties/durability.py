@@ -155,5 +155,3 @@ def _lost_request(pipeline: Pipeline) -> z3.BoolRef:
     """With acks=0: a record was taken for done although it is in no log."""
     records = range(pipeline.deployment.bounds.records)
     return z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records))
-
-

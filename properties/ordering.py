@@ -41,7 +41,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         log = records_of_log(pipeline, state, leader)
         later = first(range(len(log)), lambda i: any(before > log[i] for before in log[:i]))
         ahead = next((record for record in log[:later] if record > log[later]), 0)
-        return f"record {log[later] + 1} stands behind record {ahead + 1} in the log of {leader.name}, but was sent first"
+        return (
+            f"record {log[later] + 1} stands behind record {ahead + 1} in the log of {leader.name}, but was sent first"
+        )
 
     def both_with_a_retry(leader: Replica) -> z3.BoolRef:
         retried = z3.Or(*(z3.Or(b.retries.term > 0, b.delayed.term != 0) for b in pipeline.producer.batches))

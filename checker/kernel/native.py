@@ -1,15 +1,17 @@
 """Terms to machine code: one straight-line function per group of actions, generated with llvmlite.
 
-``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates predicates. All
-guards are computed first, sharing every common subterm; only the updates of enabled actions follow.
+``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates predicates. Guards
+are tested as a decision tree, the condition that most actions share first, so that a state pays only for what could be
+enabled in it; only the updates of enabled actions are computed. LLVM's optimiser is left out: it costs more than it gives
+(benchmarks/RESULTS.md).
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -142,25 +144,64 @@ class _Function:
         return evaluator.builder.add(value, I64(field.variable.low)) if field.variable.low else value
 
 
-def _emit_expand(
-    module: ir.Module, name: str, layout: Layout, labelled: Sequence[tuple[int, Action]]
-) -> None:
+@dataclass(frozen=True)
+class _Pending:
+    """An action on its way through the decision tree: what of its guard is still to be tested."""
+
+    label: int
+    action: Action
+    tests: Mapping[int, z3.BoolRef]
+
+
+def _emit_expand(module: ir.Module, name: str, layout: Layout, labelled: Sequence[tuple[int, Action]]) -> None:
     function = _Function(module, name, layout, 2)
-    builder, top = function.builder, function.top
-    guards = [top.value(action.guard) for _, action in labelled]
-    stride = layout.words + 1
-    count = builder.alloca(I64)
-    builder.store(I64(0), count)
-    for (label, action), guard in zip(labelled, guards, strict=True):
-        with builder.if_then(guard):
-            inner = _Evaluator(builder, function._load, top)
-            row = _updated_words(inner, function, action.updates)
-            position = builder.load(count)
-            base = builder.mul(position, I64(stride))
-            for offset, value in enumerate([*row, I64(label)]):
-                builder.store(value, builder.gep(function.function.args[1], [builder.add(base, I64(offset))]))
-            builder.store(builder.add(position, I64(1)), count)
-    builder.ret(builder.load(count))
+    count = function.builder.alloca(I64)
+    function.builder.store(I64(0), count)
+    pending = [_Pending(label, action, _conjuncts(action.guard)) for label, action in labelled]
+    _emit_tree(function, function.top, count, pending)
+    function.builder.ret(function.builder.load(count))
+
+
+def _conjuncts(guard: z3.BoolRef) -> dict[int, z3.BoolRef]:
+    """The guard as a set of conditions that must all hold."""
+    if guard.decl().kind() == z3.Z3_OP_AND:
+        return {key: part for child in guard.children() for key, part in _conjuncts(child).items()}
+    return {} if z3.is_true(guard) else {guard.get_id(): guard}
+
+
+def _emit_tree(function: _Function, evaluator: _Evaluator, count: ir.Value, pending: Sequence[_Pending]) -> None:
+    """Test the condition that most pending actions share, once, and emit those actions behind it."""
+    for found in [one for one in pending if not one.tests]:
+        _emit_successor(function, evaluator, count, found)
+    pending = [one for one in pending if one.tests]
+    while pending:
+        shared = Counter(key for one in pending for key in one.tests)
+        most = max(shared.values())
+        key = min((k for k, times in shared.items() if times == most), key=lambda k: (_size(_term_of(pending, k)), k))
+        behind = [one for one in pending if key in one.tests]
+        pending = [one for one in pending if key not in one.tests]
+        with function.builder.if_then(evaluator.value(behind[0].tests[key])):
+            rest = [replace(one, tests={k: v for k, v in one.tests.items() if k != key}) for one in behind]
+            _emit_tree(function, _Evaluator(function.builder, function._load, evaluator), count, rest)
+
+
+def _term_of(pending: Sequence[_Pending], key: int) -> z3.BoolRef:
+    return next(one.tests[key] for one in pending if key in one.tests)
+
+
+def _size(term: z3.ExprRef) -> int:
+    """How deep a term is: a cheap measure of what it costs to evaluate."""
+    return int(z3.Z3_get_depth(term.ctx.ref(), term.as_ast()))
+
+
+def _emit_successor(function: _Function, evaluator: _Evaluator, count: ir.Value, found: _Pending) -> None:
+    builder = function.builder
+    row = _updated_words(_Evaluator(builder, function._load, evaluator), function, found.action.updates)
+    position = builder.load(count)
+    base = builder.mul(position, I64(function.layout.words + 1))
+    for offset, value in enumerate([*row, I64(found.label)]):
+        builder.store(value, builder.gep(function.function.args[1], [builder.add(base, I64(offset))]))
+    builder.store(builder.add(position, I64(1)), count)
 
 
 def _updated_words(
@@ -195,12 +236,12 @@ def _emit_inspect(module: ir.Module, layout: Layout, predicates: Sequence[z3.Boo
     builder.ret(result)
 
 
-@cache
 def _machine() -> llvm.TargetMachine:
+    """A target machine for one engine, which owns it from then on."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), opt=2)
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), opt=1)
 
 
 def compile_kernel(
@@ -217,9 +258,6 @@ def compile_kernel(
     machine = _machine()
     module.triple = machine.triple
     parsed = llvm.parse_assembly(str(module))
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
-    passes = llvm.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(parsed, passes)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
     names = [*groups, "inspect"]

@@ -14,7 +14,6 @@ KEYS = (
     "enable.auto.commit",
     "auto.offset.reset",
     "max.poll.records",
-    "group.id",
     "group.protocol",
     "group.remote.assignor",
     "heartbeat.interval.ms",
@@ -22,7 +21,7 @@ KEYS = (
     "share.acknowledgement.mode",
     "share.acquire.mode",
 )
-"""The settings these rules read: their values must be known."""
+"""The settings these rules read: their values must be known. (Any group.id will do, a placeholder too.)"""
 
 AUTO_COMMIT = "enable.auto.commit"
 GROUP = "group.id"

@@ -20,7 +20,9 @@ class DeploymentError(Exception):
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return ": ".join(part for part in (place, self.key, self.message) if part)
+        line = ": ".join(part for part in (place, self.key, self.message) if part)
+        # Even a file's name can hold a line break or an escape sequence.
+        return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line)
 
 
 class NotModelledError(DeploymentError):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
-_PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?")
+_PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)
 
 OLDEST_BROKER = (3, 3)
 """KRaft is production-ready from here on; older brokers (ZooKeeper) are not modelled yet."""

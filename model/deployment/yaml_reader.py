@@ -96,13 +96,13 @@ class _Reader:
         for entry in self._mapping(entries.get(name), name):
             if entry.key == "settings":
                 for setting in self._mapping(entry, "settings"):
-                    self._put(section.settings, self._setting(setting))
+                    self._put(section.settings, self._setting(setting, name))
             elif entry.key in words:
                 section.words[entry.key] = self._scalar(entry, entry.key)
             elif "." not in entry.key and self._is_word_misspelt(entry, words):
                 raise unknown(self._given(entry, "", entry.key), f"unknown {name} key", (*words, "settings"))
             else:
-                self._put(section.settings, self._setting(entry))
+                self._put(section.settings, self._setting(entry, name))
         return section
 
     @staticmethod
@@ -112,9 +112,9 @@ class _Reader:
     def _client(self, section: _Section, present: bool) -> GivenClient:
         return GivenClient(section.settings, section.words.get("client"), section.words.get("version"), present)
 
-    def _setting(self, entry: yaml_tree.Entry) -> Given:
+    def _setting(self, entry: yaml_tree.Entry, section: str) -> Given:
         node = entry.node
-        if entry.key == GROUP and isinstance(node, yaml_tree.Scalar) and node.null:
+        if section == "consumer" and entry.key == GROUP and isinstance(node, yaml_tree.Scalar) and node.null:
             return self._given(entry, NULL_GROUP, entry.key)
         return self._scalar(entry, entry.key)
 

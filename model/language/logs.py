@@ -50,9 +50,7 @@ class Log:
 
     def count(self, condition: Callable[[int, Slot], z3.BoolRef]) -> z3.ArithRef:
         """How many entries meet ``condition(offset, slot)``."""
-        return z3.Sum(
-            *(z3.If(z3.And(self.has(i), condition(i, slot)), 1, 0) for i, slot in enumerate(self.slots))
-        )
+        return z3.Sum(*(z3.If(z3.And(self.has(i), condition(i, slot)), 1, 0) for i, slot in enumerate(self.slots)))
 
     def append(self, effect: Effect, entry: Mapping[str, z3.ArithRef | int], when: z3.BoolRef | None = None) -> None:
         """Add ``entry`` at the end (where ``when`` holds); the guard must see to it that there is room."""

@@ -1,0 +1,211 @@
+"""Check one deployment: build its model, explore it, and say of each property what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from checker.budget import ALWAYS_COVERED, Budget, Meter
+from checker.combinations import Combination
+from checker.exploration import Exploration, Violation
+from checker.identity import Fingerprint, verdict_id
+from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
+from checker.traces import build_trace
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from model.pipeline import VERSION, build
+from properties.catalogue import properties_of
+from properties.property import Property
+from properties.verdict import (
+    Coverage,
+    CutSet,
+    EngineRun,
+    Progress,
+    Result,
+    Sensitivity,
+    Status,
+    Trace,
+    Verdict,
+)
+
+OnProgress = Callable[[Progress], None]
+
+
+def check(
+    deployment: Deployment,
+    *,
+    budget: Budget | None = None,
+    on_progress: OnProgress | None = None,
+    sensitivity: bool = True,
+) -> Result:
+    """Explore ``deployment`` within ``budget`` and return a verdict for each property.
+
+    Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed.
+    """
+    from checker.sensitivity import sensitivities
+
+    run = explore(deployment, budget or Budget(), on_progress)
+    verdicts = run.verdicts()
+    changed: tuple[Sensitivity, ...] = ()
+    if sensitivity and not run.meter.interrupted:
+        changed = sensitivities(deployment, verdicts, run.meter)
+    return Result(verdicts, run.engine(), changed, _versions())
+
+
+class Run:
+    """The explorations of one deployment, one per group of properties, and what they say."""
+
+    def __init__(self, deployment: Deployment, prepared: Prepared, groups: Sequence[Group], meter: Meter, threads: int):
+        started = time.monotonic()
+        self.deployment = deployment
+        self.prepared = prepared
+        self.groups = groups
+        self.meter = meter
+        at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
+        self.explorations = [Exploration(g.system, g.question, at_most, meter, threads) for g in groups]
+        self.compile_seconds = time.monotonic() - started
+
+    def explore(self, on_progress: OnProgress | None) -> None:
+        """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
+        total = self.deployment.faults.total
+        size = 0
+        while total is None or size <= total:
+            progressed = False
+            for exploration in self.explorations:
+                if exploration.exhausted() or (exploration.layers and exploration.layers[-1].stopped):
+                    continue
+                exploration.explore_layer(_reporter(exploration, size, on_progress))
+                progressed = True
+            if not progressed:
+                return
+            size += 1
+
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """A verdict per property, in the order of the catalogue."""
+        fingerprint = Fingerprint()
+        found = {}
+        for one, exploration in zip(self.groups, self.explorations, strict=True):
+            system = fingerprint.of_system(one.system)
+            for prop in one.properties:
+                found[prop.name] = self._verdict(prop, exploration, fingerprint, system)
+        order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
+        return tuple(found[name] for name in order if name in found)
+
+    def _verdict(self, prop: Property, exploration: Exploration, prints: Fingerprint, system: bytes) -> Verdict:
+        violations = exploration.cut_sets(prop.name)
+        witnessed = WITNESS + prop.name in exploration.observed()
+        coverage = self._coverage(exploration)
+        if violations:
+            status = Status.VIOLATED
+        elif not self._covered(exploration, coverage):
+            status = Status.UNKNOWN
+        else:
+            status = Status.HOLDS if witnessed else Status.VACUOUS
+        terms = [term for term in (prop.violated, prop.witness, prop.goal) if term is not None]
+        question = [prints.of_term(self.prepared.specialise(term)) for term in terms]
+        return Verdict(
+            prop.name,
+            prop.statement,
+            prop.guarantee,
+            status,
+            prop.name in self.deployment.require,
+            tuple(_cut_set(exploration, violation.combination) for violation in violations),
+            tuple(self._trace(prop, exploration, violation) for violation in violations),
+            prop.witness_words,
+            witnessed,
+            exploration.states,
+            coverage,
+            verdict_id([VERSION, system, prop.name, *question, repr(self.deployment.faults), repr(coverage.bounds)]),
+        )
+
+    def _trace(self, prop: Property, exploration: Exploration, violation: Violation) -> Trace:
+        actions = [exploration.system.actions[label] for label in exploration.path(violation)]
+        packed = exploration.states_along(violation)
+        whole = self.prepared.model.system
+        originals = [original for action in actions if (original := whole.action(action.name, action.arguments))]
+        return build_trace(whole, prop, originals, packed)
+
+    def _coverage(self, exploration: Exploration) -> Coverage:
+        whole = 0
+        while whole < len(exploration.layers) and exploration.layers[whole].complete:
+            whole += 1
+        following = exploration.layers[whole] if whole < len(exploration.layers) else None
+        bounds = self.deployment.bounds
+        sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
+        if self.deployment.idempotence:
+            sizes["producer_epochs"] = bounds.producer_epochs
+        reached = (name.removeprefix(LIMIT) for name in exploration.observed() if name.startswith(LIMIT))
+        stopped = next((layer.stopped for layer in exploration.layers if layer.stopped), None)
+        return Coverage(
+            whole - 1,
+            self.deployment.faults.total,
+            following.explored if following else 0,
+            following.of if following else 0,
+            tuple((kind.value, most) for kind, most in zip(exploration.kinds, exploration.most, strict=True)),
+            sizes,
+            tuple(sorted(reached)),
+            stopped,
+        )
+
+    def _covered(self, exploration: Exploration, coverage: Coverage) -> bool:
+        """Whether enough was explored to speak of a pass: the total asked for, or every pair of faults."""
+        total = self.deployment.faults.total
+        wanted = ALWAYS_COVERED if total is None else total
+        return coverage.complete_to >= wanted or exploration.exhausted()
+
+    def engine(self) -> EngineRun:
+        """What the explorations cost together."""
+        deepest = max((len(exploration.layers) for exploration in self.explorations), default=0)
+        return EngineRun(
+            "embedded",
+            sum(exploration.states for exploration in self.explorations),
+            sum(exploration.transitions for exploration in self.explorations),
+            max((exploration.depth for exploration in self.explorations), default=0),
+            tuple(sum(e.states_in_layer(size) for e in self.explorations) for size in range(deepest)),
+            round(self.meter.elapsed, 3),
+            round(self.compile_seconds, 3),
+            max((exploration.layout.words * 8 for exploration in self.explorations), default=0),
+        )
+
+
+def explore(deployment: Deployment, budget: Budget, on_progress: OnProgress | None = None) -> Run:
+    """Build the model of a deployment and explore it within a budget."""
+    meter = Meter(budget, timed=deployment.faults.total is None)
+    model = build(deployment)
+    prepared = prepare(model)
+    groups = group(prepared, properties_of(model.pipeline))
+    run = Run(deployment, prepared, groups, meter, budget.threads)
+    run.explore(on_progress)
+    return run
+
+
+def _cut_set(exploration: Exploration, combination: Combination) -> CutSet:
+    pairs = zip(exploration.kinds, combination, strict=True)
+    return tuple(sorted((kind.value, count) for kind, count in pairs if count))
+
+
+def _reporter(
+    exploration: Exploration, size: int, on_progress: OnProgress | None
+) -> Callable[[Combination], None] | None:
+    if on_progress is None:
+        return None
+    started, states = time.monotonic(), exploration.meter.states
+
+    def report(combination: Combination) -> None:
+        meter = exploration.meter
+        rate = (meter.states - states) / max(time.monotonic() - started, 1e-3)
+        on_progress(Progress(size, _cut_set(exploration, combination), meter.states, rate, meter.memory))
+
+    return report
+
+
+def _versions() -> dict[str, str]:
+    """The versions a verdict depends on."""
+    versions = {"model": VERSION}
+    for package in ("proofka", "z3-solver", "llvmlite", "numba", "numpy"):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions

@@ -1,0 +1,52 @@
+"""Stable identities: the same question has the same id on any machine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import z3
+
+from model.language import Action, TransitionSystem
+
+ID_LENGTH = 16
+
+
+class Fingerprint:
+    """Hashes terms by structure, each shared subterm once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bytes] = {}
+        self._keep_alive: list[z3.ExprRef] = []
+
+    def of_term(self, term: z3.ExprRef) -> bytes:
+        """The hash of a term: equal for terms that are written alike, whatever run built them."""
+        known = self._known.get(term.get_id())
+        if known is None:
+            parts = [str(term.decl().kind()), str(term) if not term.children() else str(term.num_args())]
+            children = b"".join(self.of_term(child) for child in term.children())
+            known = hashlib.sha256("|".join(parts).encode() + children).digest()
+            self._known[term.get_id()] = known
+            self._keep_alive.append(term)
+        return known
+
+    def of_system(self, system: TransitionSystem) -> bytes:
+        """The hash of a system: its variables and actions, in no particular order."""
+        variables = sorted(f"{v.name}:{v.low}:{v.high}:{v.initial}".encode() for v in system.variables)
+        actions = sorted(self._of_action(action) for action in system.actions)
+        return hashlib.sha256(b"\n".join([*variables, *actions])).digest()
+
+    def _of_action(self, action: Action) -> bytes:
+        updates = sorted(v.name.encode() + self.of_term(value) for v, value in action.updates.items())
+        head = f"{action} {action.fault}".encode()
+        return hashlib.sha256(head + self.of_term(action.guard) + b"".join(updates)).digest()
+
+
+def verdict_id(parts: Iterable[bytes | str]) -> str:
+    """The id of a verdict from everything the question consists of."""
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode() if isinstance(part, str) else part
+        digest.update(len(encoded).to_bytes(8, "big"))
+        digest.update(encoded)
+    return digest.hexdigest()[:ID_LENGTH]

@@ -1,0 +1,89 @@
+"""Which properties are explored together: those that see the same part of the system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import z3
+
+from checker.cone import FreeVariables, Substitution, propagate_constants, slice_to, specialise
+from checker.exploration import Question
+from checker.solver import prove_domain_safety
+from model.language import TransitionSystem
+from model.pipeline import Model
+from properties.property import Property
+
+WITNESS = "witness of "
+LIMIT = "limit "
+FEW_VARIABLES = 4
+"""A question that needs only so many variables more than another is asked together with it."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A model made ready: constants filled in, domain safety proved, impossible actions dropped."""
+
+    model: Model
+    system: TransitionSystem
+    constants: Substitution
+    free: FreeVariables
+
+    def specialise(self, term: z3.BoolRef) -> z3.BoolRef:
+        """A term over the model's variables, over those that are left."""
+        return specialise(term, self.constants)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Properties asked together, of the part of the system that they see."""
+
+    properties: tuple[Property, ...]
+    system: TransitionSystem
+    question: Question
+
+
+def prepare(model: Model) -> Prepared:
+    """Simplify a model and prove it safe to pack."""
+    system, constants = propagate_constants(model.system)
+    return Prepared(model, prove_domain_safety(system), constants, FreeVariables())
+
+
+def group(prepared: Prepared, properties: Sequence[Property]) -> tuple[Group, ...]:
+    """Group properties by their cones of influence; a cone little larger than another absorbs it."""
+    cones = [(prop, _slice(prepared, [prop])) for prop in properties]
+    cones.sort(key=lambda pair: -len(pair[1].variables))
+    groups: list[tuple[list[Property], set[str]]] = []
+    for prop, system in cones:
+        names = {variable.name for variable in system.variables}
+        home = next((g for g in groups if names <= g[1] and len(g[1]) - len(names) <= FEW_VARIABLES), None)
+        if home is None:
+            groups.append(([prop], names))
+        else:
+            home[0].append(prop)
+    order = {prop.name: place for place, prop in enumerate(properties)}
+    return tuple(_group(prepared, sorted(members, key=lambda p: order[p.name])) for members, _ in groups)
+
+
+def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRef]:
+    terms = [term for prop in properties for term in (prop.violated, prop.witness, prop.goal) if term is not None]
+    return [prepared.specialise(term) for term in terms]
+
+
+def _slice(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:
+    return slice_to(prepared.system, _roots(prepared, properties), prepared.free)
+
+
+def _group(prepared: Prepared, properties: Sequence[Property]) -> Group:
+    system = _slice(prepared, properties)
+    seen = {variable.name for variable in system.variables}
+    observations = {WITNESS + prop.name: prepared.specialise(prop.witness) for prop in properties}
+    for name, limit in (prepared.model.system.limits or {}).items():
+        term = prepared.specialise(limit)
+        if prepared.free.of(term) <= seen:
+            observations[LIMIT + name] = term
+    goals = [(prop.name, prepared.specialise(prop.goal)) for prop in properties if prop.goal is not None]
+    invariants = {prop.name: prepared.specialise(prop.violated) for prop in properties if prop.goal is None}
+    if len(goals) > 1:
+        raise ValueError("at most one property of a group may speak of a goal")
+    return Group(tuple(properties), system, Question(invariants, goals[0] if goals else None, observations))

@@ -1,0 +1,90 @@
+"""Replay the traces of an earlier result: is each step allowed, and is the property violated at the end?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from checker.solver import holds_in
+from checker.traces import ReplayMismatch, replay, steps_of
+from model.deployment import from_document
+from model.language import Action, TransitionSystem
+from model.pipeline import build
+from properties.catalogue import properties_of
+from properties.property import Property
+
+
+class TamperedDocument(Exception):
+    """A result does not say what the model says; the message names the verdict and the step."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was re-checked, a line each."""
+
+    lines: tuple[str, ...]
+    ok: bool
+
+
+def verify(document: Mapping[str, Any]) -> Verification:
+    """Replay every trace of a result document against the model of its deployment.
+
+    Raises :class:`TamperedDocument` for the first step or statement that the model does not bear out.
+    """
+    model = build(from_document(document["deployment"]))
+    properties = {prop.name: prop for prop in properties_of(model.pipeline)}
+    lines = []
+    for verdict in document["verdicts"]:
+        name = verdict["property"]
+        if name not in properties:
+            raise TamperedDocument(f"{name}: the model has no such property")
+        if verdict["trace"] != (verdict["traces"][0] if verdict["traces"] else None):
+            raise TamperedDocument(f"{name}: the first trace is not among its traces")
+        if [trace["faults"] for trace in verdict["traces"]] != verdict["cut_sets"]:
+            raise TamperedDocument(f"{name}: traces and fault sets do not match")
+        if (verdict["status"] == "violated") != bool(verdict["traces"]):
+            raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
+        for trace in verdict["traces"]:
+            _verify_trace(model.system, properties[name], trace)
+            steps = len(trace["steps"])
+            lines.append(f"{name}: {steps} steps with {_faults(trace)} replayed, each is allowed; violated at the end")
+        if not verdict["traces"]:
+            lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
+    return Verification(tuple(lines), True)
+
+
+def _faults(trace: Mapping[str, Any]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in trace["faults"].items()) or "no fault"
+
+
+def _verify_trace(system: TransitionSystem, prop: Property, trace: Mapping[str, Any]) -> None:
+    actions: list[Action] = []
+    for number, step in enumerate(trace["steps"], 1):
+        action = system.action(step["action"], step["arguments"])
+        if action is None:
+            raise TamperedDocument(f"{prop.name}, step {number}: the model has no action {step['action']}")
+        actions.append(action)
+    try:
+        states = replay(system, actions)
+    except ReplayMismatch as mismatch:
+        raise TamperedDocument(f"{prop.name}, {mismatch}") from None
+    for number, (said, is_so) in enumerate(zip(trace["steps"], steps_of(system, actions, states), strict=True), 1):
+        changes = [{"what": c.what, "before": c.before, "after": c.after} for c in is_so.changes]
+        facts = {
+            "actor": is_so.actor,
+            "lane": is_so.lane,
+            "text": is_so.text,
+            "fault": is_so.fault,
+            "changes": changes,
+        }
+        for key, fact in facts.items():
+            if said[key] != fact:
+                raise TamperedDocument(f"{prop.name}, step {number}: {key} is not what the model says")
+    faults = [action.fault.value for action in actions if action.fault is not None]
+    if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
+        raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")
+    if prop.goal is None and not holds_in(system, states[-1], prop.violated):
+        raise TamperedDocument(f"{prop.name}, step {len(actions)}: the property is not violated at the end")
+    if trace["failure"] != prop.explain(states[-1]):
+        raise TamperedDocument(f"{prop.name}: what failed is not what the model says")

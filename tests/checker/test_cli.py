@@ -1,0 +1,349 @@
+"""The command line: exit status, what goes where, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import checker
+from checker import cli
+from model.deployment import KNOWN_PROPERTIES
+from model.deployment.deployment import Deployment
+from model.deployment.errors import NotModelledError
+from properties.verdict import Result, Status
+from reports.document import to_document
+from reports.schema import problem
+from tests.reports import samples
+from tests.reports.samples import verdict
+
+HOLDS = verdict("a", Status.HOLDS, required=True)
+VIOLATED = verdict("b", Status.VIOLATED, required=True)
+UNKNOWN = verdict("c", Status.UNKNOWN, required=True)
+VACUOUS = verdict("d", Status.VACUOUS, required=True)
+
+
+def proofka(*arguments: str | Path) -> Any:
+    return CliRunner().invoke(cli.app, [str(a) for a in arguments])
+
+
+def fails_in_one_line(run: Any, *parts: str) -> None:
+    """The run ended with status 2 and one line on standard error that holds every part."""
+    assert run.exit_code == 2, run.output
+    assert run.stdout == ""
+    assert len(run.stderr.splitlines()) == 1, run.stderr
+    assert all(part in run.stderr for part in parts), run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [
+        ([], 0),
+        ([HOLDS], 0),
+        ([HOLDS, replace(VIOLATED, required=False)], 0),
+        ([HOLDS, VACUOUS], 4),
+        ([HOLDS, VACUOUS, UNKNOWN], 3),
+        ([VACUOUS, UNKNOWN, VIOLATED, HOLDS], 1),
+    ],
+)
+def test_exit_status(verdicts: list[Any], status: int) -> None:
+    assert cli.exit_status(verdicts) == status
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Result], None]:
+    """Have ``check`` read the sample deployment and explore it to the given result."""
+
+    def use(result: Result) -> None:
+        monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
+        monkeypatch.setattr(cli, "_run", lambda *_, **__: result)
+
+    return use
+
+
+def test_check_prints_the_table_and_the_traces(checked: Callable[[Result], None]) -> None:
+    checked(samples.RESULT)
+    run = proofka("check", "orders.yaml", "--faults", "2", "--memory", "2G")
+    assert run.exit_code == 1
+    assert "no-acked-loss*       ✗ violated" in run.stdout
+    assert "FAULT kill: broker 1 is killed" in run.stdout
+    assert "again: proofka check orders.yaml --faults 2 --memory 2147483648\n" in run.stdout
+    assert run.stderr == ""
+
+
+def test_quiet_is_one_sentence(checked: Callable[[Result], None]) -> None:
+    checked(samples.HARMLESS)
+    run = proofka("check", "orders.yaml", "--quiet")
+    assert run.exit_code == 0
+    assert run.stdout == "Yes: the required property, no-skip, holds within the bounds below.\n"
+
+
+def test_json_on_standard_output_is_alone(checked: Callable[[Result], None]) -> None:
+    checked(samples.RESULT)
+    run = proofka("check", "orders.yaml", "--json", "-")
+    assert run.exit_code == 1
+    document = json.loads(run.stdout)
+    assert problem(document) is None
+    assert document["command"] == "proofka check orders.yaml"
+
+
+def test_files_are_written(checked: Callable[[Result], None], tmp_path: Path) -> None:
+    checked(samples.RESULT)
+    run = proofka("check", "orders.yaml", "--json", tmp_path / "r.json", "--report", tmp_path / "pages")
+    assert run.exit_code == 1
+    assert problem(json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))) is None
+    assert (tmp_path / "pages" / "orders.md").read_text(encoding="utf-8").startswith("# orders\n")
+    assert "orders.md" in run.stderr
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Stand in for a module of the checker."""
+
+    def stand_in(name: str, **contents: object) -> None:
+        made = SimpleNamespace(**contents)
+        monkeypatch.setitem(sys.modules, f"checker.{name}", made)
+        monkeypatch.setattr(checker, name, made, raising=False)
+
+    return stand_in
+
+
+@pytest.mark.parametrize(
+    ("arguments", "budget"),
+    [
+        ([], {"seconds": 10.0}),
+        (["--faults", "3"], {"seconds": None}),
+        (["--faults", "3", "--time", "2.5"], {"seconds": 2.5}),
+        (
+            ["--states", "7", "--memory", "1G", "--threads", "2"],
+            {"seconds": 10.0, "states": 7, "memory": 1 << 30, "threads": 2},
+        ),
+    ],
+)
+def test_budgets(
+    module: Callable[..., None], monkeypatch: pytest.MonkeyPatch, arguments: list[str], budget: dict[str, object]
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def check(deployment: Deployment, **options: Any) -> Result:
+        asked.update(options, faults=deployment.faults.total)
+        return samples.HARMLESS
+
+    monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
+    module("budget", Budget=dict)
+    module("check", check=check)
+    assert proofka("check", "orders.yaml", "--no-sensitivity", *arguments).exit_code == 0
+    assert asked["budget"] == budget
+    assert asked["sensitivity"] is False
+    assert asked["faults"] == (3 if "--faults" in arguments else None)
+
+
+def test_an_interrupt_before_any_verdict(module: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def check(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
+    module("budget", Budget=dict)
+    module("check", check=check)
+    run = proofka("check", "orders.yaml")
+    assert run.exit_code == 3
+    assert run.stderr == "interrupted before any verdict\n"
+
+
+class Tampered(Exception):
+    """What the replay raises."""
+
+
+@pytest.mark.parametrize("ok", [True, False])
+def test_verify(module: Callable[..., None], tmp_path: Path, ok: bool) -> None:
+    lines = ("no-acked-loss {kill}: 4 steps allowed", "violated at the end")
+
+    def replay(document: object) -> SimpleNamespace:
+        return SimpleNamespace(lines=lines, ok=ok)
+
+    module("verify", verify=replay, TamperedDocument=Tampered)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")
+    run = proofka("verify", file)
+    assert run.stdout.splitlines() == list(lines)
+    assert run.exit_code == (0 if ok else 1)
+
+
+def test_verify_names_what_was_tampered_with(module: Callable[..., None], tmp_path: Path) -> None:
+    def replay(document: object) -> None:
+        raise Tampered("no-acked-loss {kill}: step 3 is not allowed")
+
+    module("verify", verify=replay, TamperedDocument=Tampered)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")
+    run = proofka("verify", file)
+    assert run.exit_code == 1
+    assert run.stderr == f"{file}: no-acked-loss {{kill}}: step 3 is not allowed\n"
+
+
+def test_what_cannot_be_written_is_said_before_the_exploration(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    fails_in_one_line(proofka("check", "x.yaml", "--json", tmp_path), "is a directory")
+    fails_in_one_line(proofka("check", "x.yaml", "--json", tmp_path / "no" / "r.json"), "no such directory")
+    fails_in_one_line(proofka("check", "x.yaml", "--report", file), "is no directory")
+
+
+def test_an_interrupted_check_is_undecided(checked: Callable[[Result], None]) -> None:
+    covered = replace(HOLDS, coverage=replace(samples.COVERAGE, stopped="interrupted"))
+    checked(replace(samples.HARMLESS, verdicts=(covered,)))
+    run = proofka("check", "orders.yaml")
+    assert run.exit_code == 3
+    assert "stopped: it was interrupted" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["check"], "give a deployment FILE"),
+        (["check", "a.yaml", "--kafka", "4.0"], "not both"),
+        (["show", "--producer", "p.properties"], "--kafka V is needed"),
+        (["check", "a.yaml", "--assume", "processing"], "expected KEY=VALUE"),
+        (["check", "a.yaml", "--assume", "sink=plain", "--assume", "sink=idempotent"], "given twice"),
+    ],
+)
+def test_contradicting_options(arguments: list[str], part: str) -> None:
+    fails_in_one_line(proofka(*arguments), part)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--faults", "-1"],
+        ["--time", "0"],
+        ["--time", "nan"],
+        ["--memory", "much"],
+        ["--threads", "0"],
+        ["--states", "x"],
+        ["--colour"],
+    ],
+)
+def test_usage_errors(arguments: list[str]) -> None:
+    run = proofka("check", "orders.yaml", *arguments)
+    assert run.exit_code == 2
+    assert run.stdout == ""
+    assert arguments[0] in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1", 1), ("512M", 512 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("2GiB", 2 << 30)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert cli._bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1", "0", "2X", "1e3", "NaN"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(typer.BadParameter):
+        cli._bytes(text)
+
+
+def test_what_is_not_modelled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: cli.Source) -> None:
+        raise NotModelledError("transactions are not modelled yet\nreally", file="orders.yaml", line=3, key="x\x1b[31m")
+
+    monkeypatch.setattr(cli.Source, "read", refuse)
+    fails_in_one_line(
+        proofka("check", "orders.yaml"), "orders.yaml:3: x\\x1b[31m: transactions are not modelled yet\\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[]", b"\xff\xfe\x00", b"[" * 100_000, b'{"format": 2}', b"nonsense: true"],
+    ids=["empty", "cut", "list", "binary", "deep", "format", "yaml"],
+)
+def test_verify_refuses_what_is_no_result(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "result.json"
+    file.write_bytes(content)
+    fails_in_one_line(proofka("verify", file), "result.json")
+
+
+def test_verify_refuses_what_is_not_there(tmp_path: Path) -> None:
+    fails_in_one_line(proofka("verify", tmp_path), "is a directory")
+    fails_in_one_line(proofka("verify", tmp_path / "none.json"), "none.json: no such file")
+    sparse = tmp_path / "huge.json"
+    with sparse.open("wb") as handle:
+        handle.truncate(cli.MAX_RESULT_BYTES + 1)
+    fails_in_one_line(proofka("verify", sparse), "larger than")
+
+
+@pytest.mark.parametrize("command", ["check", "show"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00\x01\x02", b"a: [", b"a: 1\na: 2\n", b"- 1\n"],
+    ids=["empty", "binary", "cut", "twice", "list"],
+)
+def test_broken_deployments(tmp_path: Path, command: str, content: bytes) -> None:
+    file = tmp_path / "orders.yaml"
+    file.write_bytes(content)
+    fails_in_one_line(proofka(command, file), "orders.yaml")
+
+
+@pytest.mark.parametrize("command", ["check", "show"])
+def test_deployments_that_are_no_file(tmp_path: Path, command: str) -> None:
+    fails_in_one_line(proofka(command, tmp_path), str(tmp_path))
+    fails_in_one_line(proofka(command, tmp_path / "none.yaml"), "none.yaml")
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    program = "import sys, checker.cli; sys.argv = ['proofka', 'check', '--help']; checker.cli.main()"
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        run = subprocess.run([sys.executable, "-c", program], stdout=closed, stderr=subprocess.PIPE, check=False)
+    assert run.returncode in (-signal.SIGPIPE, 0)
+    assert run.stderr == b""
+
+
+def test_output_that_cannot_show_symbols_replaces_them() -> None:
+    program = "import checker.cli; checker.cli.app = lambda: print('✗'); checker.cli.main()"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, check=True)
+    assert run.stdout == b"?\n"
+
+
+def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Deployment] = []
+
+    def run(deployment: Deployment, *_: Any, **__: Any) -> Result:
+        asked.append(deployment)
+        return samples.HARMLESS
+
+    monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
+    monkeypatch.setattr(cli, "_run", run)
+    run_once = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-loss", "--require", "no-skip")
+    assert run_once.exit_code == 0, run_once.output
+    assert set(asked[0].require) == {"no-skip", "no-loss"}
+    fails_in_one_line(proofka("check", "o.yaml", "--require", "no-los"), "no-los")
+    fails_in_one_line(proofka("check", "o.yaml", "--require", "atomicity"), "not modelled yet")
+
+
+def test_properties_are_listed() -> None:
+    run = proofka("properties")
+    assert run.exit_code == 0
+    assert "\nno-skip (durability)\n  says " in run.stdout
+    assert run.stdout.count("  witness ") == len(KNOWN_PROPERTIES)
+
+
+def test_the_version_is_printed() -> None:
+    run = proofka("--version")
+    assert run.exit_code == 0
+    assert run.stdout.startswith("proofka ")

@@ -1,0 +1,73 @@
+"""What no file tells: defaults, options, and the same deployment with another assumption."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment import ASSUMPTIONS, DeploymentError, with_assumption
+from model.deployment.deployment import Commit, OnRestart, OnSendError, Origin, Processing, Sends, Sink
+
+MANUAL = 'kafka: "4.0"\ntopic: {replicas: 3}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
+
+
+def test_documented_defaults(read_yaml) -> None:
+    deployment = read_yaml(MANUAL)
+    assert (deployment.sends, deployment.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
+    assert (deployment.on_restart, deployment.commit) == (OnRestart.FORGET, Commit.AFTER)
+    assert (deployment.processing, deployment.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
+    assert {s.key for s in deployment.assumptions} == set(ASSUMPTIONS)
+    assert all(assumption.default in assumption.values for assumption in ASSUMPTIONS.values())
+
+
+def test_a_commit_that_the_client_does_is_no_assumption(read_yaml) -> None:
+    deployment = read_yaml('kafka: "4.0"')
+    assert deployment.commit is Commit.AUTO
+    assert "commit" not in {s.key for s in deployment.assumptions}
+
+
+def test_an_option_outranks_the_file(read_yaml) -> None:
+    deployment = read_yaml(
+        MANUAL + "producer: {sends: async}\nbounds: {records: 1}", {"sends": "sync", "replicas": "2"}
+    )
+    assert (deployment.sends, deployment.replicas) == (Sends.SYNC, 2)
+    origins = {(s.scope, s.key): s.origin for s in deployment.settings}
+    assert origins["application", "sends"] == Origin("option", "--assume sends=sync")
+    assert origins["topic", "replication.factor"] == Origin("option", "--assume replicas=2")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("foo", "1", "--assume foo=1: unknown assumption (choices: on_send_error, on_restart"),
+        ("sinks", "1", "did you mean sink?"),
+        ("sink", "x", "--assume sink=x: must be one of plain, idempotent, transactional"),
+        ("replicas", "9", "--assume replicas=9: 9 replicas are not modelled: from 1 to 5"),
+        ("replicas", "x", "--assume replicas=x: ConfigException: Invalid value x"),
+        ("elr", "maybe", "--assume elr=maybe: must be off (0) or on (1)"),
+        ("faults", "-1", "from 0 to 20"),
+        ("faults.kill", "x", "--assume faults.kill=x: must be a whole number from 0 to 9"),
+        ("faults.foo", "1", "unknown assumption"),
+        ("bounds.records", "7", "from 1 to 3"),
+    ],
+)
+def test_wrong_option(refusal, key: str, value: str, message: str) -> None:
+    assert message in refusal(MANUAL, {key: value})
+
+
+@pytest.mark.parametrize(("key", "value"), [(key, value) for key, a in ASSUMPTIONS.items() for value in a.values])
+def test_with_assumption_equals_reading_with_the_option(read_yaml, key: str, value: str) -> None:
+    assert with_assumption(read_yaml(MANUAL), key, value) == read_yaml(MANUAL, {key: value})
+
+
+def test_with_assumption_keeps_bounds_that_were_said(read_yaml) -> None:
+    said = read_yaml(MANUAL + "bounds: {sends: 3}")
+    assert with_assumption(said, "on_restart", "resend").bounds.sends == 3
+    resending = with_assumption(read_yaml(MANUAL), "on_restart", "resend")
+    assert (resending.bounds.sends, with_assumption(resending, "on_restart", "forget").bounds.sends) == (2, 1)
+
+
+def test_with_assumption_refuses_what_makes_no_sense(read_yaml) -> None:
+    auto = read_yaml('kafka: "4.0"')
+    for key, value in (("commit", "before"), ("sink", "x"), ("acks", "1")):
+        with pytest.raises(DeploymentError):
+            with_assumption(auto, key, value)

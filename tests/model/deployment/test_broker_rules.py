@@ -1,0 +1,158 @@
+"""What brokers and controller make of topic and broker settings: precedence, eras, refusals."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def setting(deployment, key: str):
+    return next(s for s in deployment.settings if (s.scope, s.key) == ("topic", key))
+
+
+def test_the_topic_outranks_the_broker(read_files) -> None:
+    deployment = read_files(
+        topic="min.insync.replicas=2\nreplication.factor=3\nflush.messages=1",
+        broker="min.insync.replicas=1\ndefault.replication.factor=1\nlog.flush.interval.messages=9",
+    )
+    assert (deployment.replicas, deployment.min_insync_replicas, deployment.flush_messages) == (3, 2, 1)
+    assert [i.key for i in deployment.ignored] == [
+        "min.insync.replicas",
+        "default.replication.factor",
+        "log.flush.interval.messages",
+    ]
+    assert {i.reason for i in deployment.ignored} == {"another setting of this topic or broker takes precedence"}
+
+
+def test_the_broker_stands_in_for_the_topic(read_files) -> None:
+    deployment = read_files(
+        broker="min.insync.replicas=2\ndefault.replication.factor=3\nlog.flush.interval.messages=7\n"
+        "unclean.leader.election.enable=true"
+    )
+    assert (deployment.replicas, deployment.min_insync_replicas, deployment.flush_messages) == (3, 2, 7)
+    assert deployment.unclean_leader_election
+    origin = setting(deployment, "flush.messages").origin
+    assert (origin.kind, origin.line, origin.detail) == ("file", 3, "broker setting log.flush.interval.messages")
+    assert deployment.ignored == ()
+
+
+def test_replicas_of_minus_one_ask_for_the_brokers_default(read_files) -> None:
+    assert read_files(topic="replication.factor=-1", broker="default.replication.factor=3").replicas == 3
+
+
+@pytest.mark.parametrize("text", ["{replicas: 6}", "{replicas: 0}", "{replication.factor: 30}"])
+def test_replicas_out_of_range(refusal, text: str) -> None:
+    assert "from 1 to 5 are allowed" in refusal(f'kafka: "4.0"\ntopic: {text}')
+
+
+def test_min_isr_is_capped_since_3_7(read_yaml) -> None:
+    deployment = read_yaml("kafka: 3.7\ntopic: {replicas: 2, min.insync.replicas: 3}")
+    assert deployment.min_insync_replicas == 2
+    assert setting(deployment, "min.insync.replicas").origin.kind == "rule"
+    assert any("(rule B03)" in note for note in deployment.notes)
+
+
+def test_min_isr_is_not_capped_before_3_7(read_yaml) -> None:
+    deployment = read_yaml("kafka: 3.6\ntopic: {replicas: 2, min.insync.replicas: 3}")
+    assert deployment.min_insync_replicas == 3
+    assert any("NotEnoughReplicasException (rule B04)" in note for note in deployment.notes)
+
+
+@pytest.mark.parametrize(("release", "honoured"), [("3.3", False), ("3.8", False), ("3.9", True), ("4.0", True)])
+def test_unclean_election_is_honoured_since_3_9(read_yaml, release: str, honoured: bool) -> None:
+    deployment = read_yaml(f"kafka: {release}\ntopic: {{unclean.leader.election.enable: true}}")
+    assert deployment.unclean_leader_election is honoured
+    assert any("(rule B09)" in note for note in deployment.notes) is not honoured
+
+
+@pytest.mark.parametrize(
+    ("value", "effective"), [("1", 1), ("10000", 10000), (str(2**31 - 1), 2**31 - 1), (str(2**31), None)]
+)
+def test_flush(read_yaml, value: str, effective: int | None) -> None:
+    assert read_yaml(f'kafka: "4.0"\ntopic: {{flush.messages: {value}}}').flush_messages == effective
+
+
+@pytest.mark.parametrize(
+    ("broker", "exception", "rule"),
+    [
+        ("replica.fetch.wait.max.ms: 40000, replica.socket.timeout.ms: 50000", "IllegalArgumentException", "B16"),
+        ("replica.lag.time.max.ms: 100", "IllegalArgumentException", "B16"),
+        ("replica.socket.timeout.ms: 100", "IllegalArgumentException", "B15"),
+    ],
+)
+def test_refused_by_the_broker(refusal, broker: str, exception: str, rule: str) -> None:
+    message = refusal(f'kafka: "4.0"\nbroker: {{{broker}}}')
+    assert f"refused by Kafka 4.0 with {exception}" in message
+    assert f"(rule {rule})" in message
+
+
+def test_compaction_lags_must_not_cross(refusal) -> None:
+    text = 'kafka: "4.0"\ntopic: {min.compaction.lag.ms: 10, max.compaction.lag.ms: 5}'
+    assert refusal(text).endswith("exceeds max.compaction.lag.ms (5) (rule B21)")
+
+
+def test_small_segments_are_refused_since_4_1(read_yaml, refusal) -> None:
+    assert read_yaml('kafka: "4.0"\ntopic: {segment.bytes: 1000}')
+    assert "must be an integer from 1048576" in refusal(
+        'kafka: "4.1"\nbroker: {elr: off}\ntopic: {segment.bytes: 1000}'
+    )
+
+
+def test_a_topic_cannot_have_a_setting_that_the_release_dropped(refusal, read_yaml) -> None:
+    message = refusal('kafka: "4.0"\ntopic: {message.format.version: 3.0}')
+    assert "refused by Kafka 4.0 with InvalidConfigurationException: Unknown topic config name" in message
+    assert read_yaml("kafka: 3.9\ntopic: {message.format.version: 3.0}")
+
+
+def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
+    (ignored,) = read_yaml('kafka: "4.0"\nbroker: {leader.imbalance.per.broker.percentage: 5}').ignored
+    assert ignored.reason == "not defined in Kafka 4.0 (it exists before 4.0): it is not read"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kafka: 3.2",
+        "kafka: 2.8",
+        "kafka: 3.9\nbroker: {zookeeper.connect: 'zk:2181'}",
+        "kafka: 4.0\nbroker: {zookeeper.connect: 'zk:2181'}",
+        "kafka: 4.1",
+        "kafka: 4.3",
+        "kafka: 4.0\nbroker: {elr: on}",
+        "kafka: 4.0\nbroker: {eligible.leader.replicas.version: 1}",
+        "kafka: 3.9\nbroker: {eligible.leader.replicas.enable: true}",
+        "kafka: 4.0\nproducer: {client: librdkafka}",
+        "kafka: 4.0\nconsumer: {client: sarama}",
+        "kafka: 4.0\nproducer: {version: 2.4}",
+        "kafka: 4.0\ntopic: {cleanup.policy: compact}",
+        "kafka: 4.0\nbroker: {log.cleanup.policy: 'delete,compact'}",
+        "kafka: 4.0\ntopic: {remote.storage.enable: true}",
+        "kafka: 4.0\nbroker: {replica.selector.class: x.RackAwareReplicaSelector}\nconsumer: {client.rack: a}",
+    ],
+)
+def test_not_modelled_yet(refusal, text: str) -> None:
+    message = refusal(text)
+    assert "not modelled yet" in message
+    assert message.startswith("deployment.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("text", "assume"),
+    [
+        ("kafka: 4.1\nbroker: {elr: off}", {}),
+        ("kafka: 4.1\nbroker: {eligible.leader.replicas.version: 0}", {}),
+        ("kafka: 4.1\nassume: {elr: off}", {}),
+        ("kafka: 4.1", {"elr": "off"}),
+        ("kafka: 4.1\nbroker: {elr: on}", {"elr": "off"}),
+    ],
+)
+def test_elr_that_is_off_is_modelled(read_yaml, text: str, assume: dict[str, str]) -> None:
+    assert read_yaml(text, assume).kafka == (4, 1, 0)
+
+
+def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None:
+    assert read_yaml('kafka: "4.0"\nbroker: {log.cleanup.policy: compact}\ntopic: {cleanup.policy: delete}')
+
+
+def test_retention_is_ignored_with_its_reason(read_yaml) -> None:
+    (ignored,) = read_yaml('kafka: "4.0"\ntopic: {retention.ms: 1000}').ignored
+    assert "retention is not modelled yet" in ignored.reason

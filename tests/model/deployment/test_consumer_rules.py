@@ -1,0 +1,83 @@
+"""What the Java consumer refuses and what it silently changes, rule by rule (C01 to C11)."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.deployment import Commit, OffsetReset
+
+
+def consumer(settings: str, version: str = "4.0", rest: str = "") -> str:
+    return f'kafka: "4.0"\nconsumer: {{version: "{version}", settings: {{{settings}}}{rest}}}'
+
+
+@pytest.mark.parametrize(
+    ("settings", "version", "exception", "rule"),
+    [
+        ("group.id: null, enable.auto.commit: true", "4.0", "InvalidConfigurationException", "C01"),
+        ("group.id: null", "4.0", "InvalidGroupIdException", "C05"),
+        ("group.id: ''", "4.0", "InvalidGroupIdException", "C04"),
+        ("group.id: ' '", "4.3", "InvalidGroupIdException", "C04"),
+        ("heartbeat.interval.ms: 45000", "4.0", "IllegalArgumentException", "C06"),
+        ("session.timeout.ms: 3000", "4.0", "IllegalArgumentException", "C06"),
+        ("group.protocol: consumer, session.timeout.ms: 10000", "4.0", "ConfigException", "C08"),
+        ("group.remote.assignor: uniform", "3.9", "ConfigException", "C09"),
+        ("share.acknowledgement.mode: explicit", "4.1", "ConfigException", "C10"),
+    ],
+)
+def test_refused(refusal, settings: str, version: str, exception: str, rule: str) -> None:
+    message = refusal(consumer(settings, version))
+    assert message.startswith("deployment.yaml:2: ")
+    assert f"refused by the Java consumer {version} with {exception}" in message
+    assert message.endswith(f"(rule {rule})")
+
+
+def test_auto_commit_is_off_without_a_group(read_yaml) -> None:
+    deployment = read_yaml(consumer("group.id: null", rest=", sink: transactional"))
+    assert deployment.commit is Commit.AFTER
+    assert any("(rule C02)" in note for note in deployment.notes)
+
+
+def test_a_group_that_is_not_in_the_file_is_assumed_to_be_set_in_code(read_files) -> None:
+    deployment = read_files(consumer="max.poll.records=1")
+    assert deployment.commit is Commit.AUTO
+    assert any("the application is assumed to set it" in note for note in deployment.notes)
+    assert not any("group.id" in note for note in read_files(consumer="group.id=orders").notes)
+
+
+def test_an_empty_group_was_accepted_before_4_0(read_files) -> None:
+    assert any("(rule C03)" in note for note in read_files("3.9", consumer="group.id=").notes)
+
+
+@pytest.mark.parametrize("value", ["by_duration:P", "by_duration:-P1D", "by_duration:1d", "Latest", "smallest"])
+def test_offset_reset_outside_the_choice(refusal, value: str) -> None:
+    message = refusal(consumer(f'auto.offset.reset: "{value}"'))
+    assert "ConfigException" in message
+    assert "(rule C11)" in message
+
+
+@pytest.mark.parametrize("value", ["by_duration:P1D", "by_duration:PT1H30M", "by_duration:P1DT0.5S"])
+def test_a_reset_to_a_time(refusal, value: str) -> None:
+    assert "not modelled yet" in refusal(consumer(f'auto.offset.reset: "{value}"'))
+    assert "must be one of latest, earliest, none" in refusal(consumer(f'auto.offset.reset: "{value}"', "3.9"))
+
+
+@pytest.mark.parametrize("value", list(OffsetReset))
+def test_offset_reset(read_yaml, value: OffsetReset) -> None:
+    assert read_yaml(consumer(f"auto.offset.reset: {value}")).offset_reset is value
+
+
+def test_the_new_group_protocol_is_not_modelled_yet(refusal, read_yaml) -> None:
+    assert "not modelled yet" in refusal(consumer("group.protocol: Consumer"))
+    assert read_yaml(consumer("group.protocol: CLASSIC"))
+
+
+def test_read_committed_is_harmless_without_transactions(read_yaml) -> None:
+    ignored = read_yaml(consumer("isolation.level: read_committed")).ignored
+    assert [(i.key, i.reason) for i in ignored] == [("isolation.level", "the producer uses no transactions")]
+
+
+def test_a_placeholder_is_as_good_a_group_as_any(read_files) -> None:
+    deployment = read_files(consumer="group.id=${GROUP}")
+    assert deployment.commit is Commit.AUTO
+    assert not any("group.id" in note for note in deployment.notes)

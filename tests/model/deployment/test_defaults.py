@@ -1,0 +1,117 @@
+"""Defaults by release: the table, and what a deployment makes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.defaults import find_default, find_definition, known_keys
+from model.deployment.deployment import Acks, Commit, OffsetReset
+from model.deployment.reasons import REASONS, find_reason, names_key
+from model.deployment.release import ReleaseError, parse_release
+
+
+@pytest.mark.parametrize(
+    ("scope", "key", "release", "default"),
+    [
+        ("producer", "acks", "2.8", "1"),
+        ("producer", "acks", "3.0", "all"),
+        ("producer", "enable.idempotence", "2.8", "false"),
+        ("producer", "enable.idempotence", "3.3", "true"),
+        ("producer", "linger.ms", "3.9.1", "0"),
+        ("producer", "linger.ms", "4.0", "5"),
+        ("consumer", "session.timeout.ms", "2.5", "10000"),
+        ("consumer", "session.timeout.ms", "4.3", "45000"),
+        ("topic", "min.insync.replicas", "4.0", "1"),
+        ("topic", "flush.messages", "4.0", "9223372036854775807"),
+        ("broker", "replica.lag.time.max.ms", "3.3", "30000"),
+        ("broker", "default.replication.factor", "4.3", "1"),
+    ],
+)
+def test_default(scope: str, key: str, release: str, default: str) -> None:
+    assert find_default(scope, key, parse_release(release)) == default
+
+
+def test_a_setting_exists_only_in_its_releases() -> None:
+    assert find_definition("broker", "zookeeper.connect", parse_release("3.9")) is not None
+    assert find_definition("broker", "zookeeper.connect", parse_release("4.0")) is None
+    assert find_definition("producer", "transaction.two.phase.commit.enable", parse_release("4.0")) is None
+
+
+def test_a_deployment_that_says_nothing_has_the_defaults_of_the_release(read_yaml) -> None:
+    deployment = read_yaml('kafka: "4.0"')
+    assert deployment.kafka == (4, 0, 0)
+    assert deployment.client == "java 4.0"
+    assert (deployment.replicas, deployment.min_insync_replicas) == (1, 1)
+    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, True, 5)
+    assert deployment.retries == 2**31 - 1
+    assert deployment.flush_messages is None
+    assert (deployment.commit, deployment.offset_reset) == (Commit.AUTO, OffsetReset.LATEST)
+    assert deployment.max_poll_records == 500
+    assert not deployment.unclean_leader_election
+    assert any("--assume replicas=3" in note for note in deployment.notes)
+
+
+@pytest.mark.parametrize(
+    ("release", "gated", "fast_restart"),
+    [("3.3", False, True), ("3.6", False, True), ("3.7", True, True), ("3.9", True, True), ("4.0", True, False)],
+)
+def test_eras(read_yaml, release: str, gated: bool, fast_restart: bool) -> None:
+    deployment = read_yaml(f"kafka: {release}")
+    assert deployment.high_watermark_needs_min_isr is gated
+    assert deployment.restart_before_fenced is fast_restart
+
+
+def test_clients_have_their_own_release(read_yaml) -> None:
+    deployment = read_yaml('kafka: "4.0"\nproducer: {version: 2.8.2}\nconsumer: {version: 3.9}')
+    assert deployment.acks is Acks.LEADER
+    assert not deployment.idempotence
+    assert deployment.client == "java 2.8.2 (producer), java 3.9 (consumer)"
+
+
+@pytest.mark.parametrize(
+    "text", ["4", "latest", "9.9", "3.10", "4.4", "4.0.0-rc1", "", "0.9", "4.0.0.0", "\u0664.\u0660"]
+)
+def test_unknown_release(text: str) -> None:
+    with pytest.raises(ReleaseError, match=r"known releases are 0\.10 to 4\.3"):
+        parse_release(text)
+
+
+@pytest.mark.parametrize(("text", "line", "full"), [("3.9.1", (3, 9), (3, 9, 1)), (" 4.0 ", (4, 0), (4, 0, 0))])
+def test_release(text: str, line: tuple[int, int], full: tuple[int, int, int]) -> None:
+    release = parse_release(text)
+    assert (release.line, release.full, str(release)) == (line, full, text.strip())
+
+
+@pytest.mark.parametrize("scope", ["producer", "consumer", "topic", "broker"])
+def test_every_known_setting_is_used_or_has_a_reason(scope: str) -> None:
+    from model.deployment import broker_rules, consumer_rules, producer_rules
+
+    used = {
+        "producer": producer_rules.KEYS,
+        "consumer": (*consumer_rules.KEYS, consumer_rules.GROUP),
+        "topic": broker_rules.TOPIC_KEYS,
+        "broker": broker_rules.BROKER_KEYS,
+    }[scope]
+    current = [key for key in known_keys(scope) if find_definition(scope, key, parse_release("4.3")) is not None]
+    assert current
+    assert [key for key in current if key not in used and find_reason(scope, key) is None] == []
+
+
+@pytest.mark.parametrize(
+    ("scope", "key"),
+    [
+        ("producer", "ssl.truststore.location"),
+        ("consumer", "sasl.jaas.config"),
+        ("broker", "listener.name.internal.ssl.keystore.password"),
+        ("broker", "socket.send.buffer.bytes"),
+        ("broker", "listeners"),
+        ("broker", "security.inter.broker.protocol"),
+        ("producer", "client.dns.lookup"),
+        ("consumer", "receive.buffer.bytes"),
+        ("producer", "metrics.num.samples"),
+        ("consumer", "schema.registry.url"),
+    ],
+)
+def test_standard_settings_outside_the_table_are_known(scope: str, key: str) -> None:
+    assert names_key(scope, key)
+    assert find_reason(scope, key) in REASONS.values()

@@ -1,0 +1,40 @@
+"""The examples that ship with the project are read without a complaint."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model.deployment import read_deployment, read_properties
+from model.deployment.deployment import Acks, Commit, Processing
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_example(path: Path) -> None:
+    deployment = read_deployment(path)
+    assert deployment.replicas == 3
+    assert deployment.require
+    assert path.read_text().startswith("# ")
+
+
+def test_the_first_example_hands_records_off_under_auto_commit() -> None:
+    deployment = read_deployment(EXAMPLES / "orders.yaml")
+    assert (deployment.commit, deployment.processing) == (Commit.AUTO, Processing.HANDED_OFF)
+    assert (deployment.acks, deployment.min_insync_replicas, deployment.idempotence) == (Acks.ALL, 2, True)
+
+
+def test_the_properties_files() -> None:
+    folder = EXAMPLES / "properties"
+    deployment = read_properties(
+        kafka="4.0",
+        topic=folder / "topic.properties",
+        broker=folder / "server.properties",
+        producer=folder / "producer.properties",
+        consumer=folder / "consumer.properties",
+    )
+    assert (deployment.replicas, deployment.min_insync_replicas, deployment.max_poll_records) == (3, 2, 100)
+    assert deployment.commit is Commit.AFTER
+    assert deployment.notes == ()
