@@ -75,6 +75,7 @@ def _slice(prepared: Prepared, properties: Sequence[Property]) -> TransitionSyst
 
 
 def _group(prepared: Prepared, properties: Sequence[Property]) -> Group:
+    """The question about these properties. A state where a bound stops a behaviour is not held against a goal."""
     system = _slice(prepared, properties)
     seen = {variable.name for variable in system.variables}
     observations = {WITNESS + prop.name: prepared.specialise(prop.witness) for prop in properties}
@@ -82,7 +83,10 @@ def _group(prepared: Prepared, properties: Sequence[Property]) -> Group:
         term = prepared.specialise(limit)
         if prepared.free.of(term) <= seen:
             observations[LIMIT + name] = term
-    goals = [(prop.name, prepared.specialise(prop.goal)) for prop in properties if prop.goal is not None]
+    at_limit = [term for name, term in observations.items() if name.startswith(LIMIT)]
+    goals = [
+        (prop.name, z3.Or(prepared.specialise(prop.goal), *at_limit)) for prop in properties if prop.goal is not None
+    ]
     invariants = {prop.name: prepared.specialise(prop.violated) for prop in properties if prop.goal is None}
     if len(goals) > 1:
         raise ValueError("at most one property of a group may speak of a goal")

@@ -142,22 +142,29 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     )
 
 
-def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
-    """A broker applies the controller's newest decision and leads or follows from then on (semantics 6.5, 7)."""
+def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """Lead or follow as the controller decided last; requests that wait at a former leader fail (semantics 6.5)."""
     controller = pipeline.controller
     leads = controller.leader.term == replica.number
-    effect = Effect()
     fail_requests_of_former_leader(pipeline, effect, replica, z3.Not(leads))
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     stop_leading(effect, replica)
     for number, member in controller.isr.items():
         effect[replica.isr[number]] = z3.If(leads, member.term, 0)
+
+
+def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
+    """A broker applies the controller's newest decision and leads or follows from then on (semantics 6.5, 7)."""
+    controller = pipeline.controller
+    effect = Effect()
+    _apply_newest_decision(pipeline, effect, replica)
     as_leader = Effect()
     for variable, value in effect.updates.items():
         as_leader[variable] = value
     advance_high_watermark(pipeline, as_leader, replica)
     for variable in (replica.high_watermark, *pipeline.exposed):
+        leads = controller.leader.term == replica.number
         effect[variable] = z3.If(leads, as_leader[variable], variable.term)
 
     def sentence(before: State, after: State) -> str:
@@ -200,8 +207,8 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
     )
 
 
-def reconnect(replica: Replica) -> Action:
-    """A broker that was cut off reaches the controller again."""
+def reconnect(pipeline: Pipeline, replica: Replica) -> Action:
+    """A broker that was cut off reaches the controller again before it was fenced."""
     effect = Effect()
     effect[replica.cut_off] = False
     return Action(
@@ -209,10 +216,42 @@ def reconnect(replica: Replica) -> Action:
         replica.name,
         "brokers",
         {"broker": replica.number},
-        z3.And(replica.up.is_set, replica.cut_off.is_set),
+        z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
         effect.updates,
         lambda before, after: f"{replica.name} reaches the controller again",
         "9",
+    )
+
+
+def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
+    """A broker that was cut off and fenced catches up with the metadata and is unfenced (semantics 6.3, E7).
+
+    Until it has caught up it cannot be told from one that is still cut off.
+    """
+    controller = pipeline.controller
+    effect = Effect()
+    effect[replica.cut_off] = False
+    _apply_newest_decision(pipeline, effect, replica)
+    welcome(pipeline, effect, replica)
+
+    def sentence(before: State, after: State) -> str:
+        elected = after[controller.leader.name] != before[controller.leader.name]
+        return f"{replica.name} rejoins the cluster" + ("; being in the ISR it is elected leader" if elected else "")
+
+    return Action(
+        "rejoin",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(
+            replica.up.is_set,
+            replica.cut_off.is_set,
+            z3.Not(controller.unfenced[replica.number].is_set),
+            welcome_has_room(pipeline, replica),
+        ),
+        effect.updates,
+        sentence,
+        "6.3 E7, 9",
     )
 
 
@@ -228,4 +267,5 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield restart_before_fenced(pipeline, replica)
         yield apply_metadata(pipeline, replica)
         yield cut_off(pipeline, replica)
-        yield reconnect(replica)
+        yield reconnect(pipeline, replica)
+        yield rejoin(pipeline, replica)

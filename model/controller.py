@@ -87,34 +87,6 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
     )
 
 
-def unfence(pipeline: Pipeline, replica: Replica) -> Action:
-    """A running broker that has caught up with the metadata is unfenced (semantics 6.3, E7)."""
-    controller = pipeline.controller
-    effect = Effect()
-    welcome(pipeline, effect, replica)
-
-    def sentence(before: State, after: State) -> str:
-        elected = after[controller.leader.name] != before[controller.leader.name]
-        return f"the controller unfences {replica.name}" + (" and elects it leader" if elected else "")
-
-    return Action(
-        "unfence",
-        "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
-            replica.up.is_set,
-            z3.Not(replica.cut_off.is_set),
-            z3.Not(controller.unfenced[replica.number].is_set),
-            replica.epoch.term == controller.epoch.term,
-            welcome_has_room(pipeline, replica),
-        ),
-        effect.updates,
-        sentence,
-        "6.3 E7",
-    )
-
-
 def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
     """No leader and nobody eligible: a replica outside the ISR is elected, and whatever it has is the truth (E4)."""
     controller = pipeline.controller
@@ -166,7 +138,6 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything the controller decides by itself."""
     for replica in pipeline.replicas:
         yield fence(pipeline, replica)
-        yield unfence(pipeline, replica)
         yield move_leader(pipeline, replica)
         if pipeline.deployment.unclean_leader_election:
             yield elect_unclean(pipeline, replica)

@@ -175,10 +175,12 @@ def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
     )
 
 
-def discard_delayed(batch: Batch) -> Action:
-    """An abandoned request is never executed: its connection is gone, or the broker refuses it."""
+def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
+    """An abandoned request is never executed, nor is what was sent behind it: the broker closed the connection."""
     effect = Effect()
-    drop_delayed(effect, batch, z3.BoolVal(True))
+    for other in pipeline.producer.batches:
+        if other is batch or (other.attempt == batch.attempt and other.record > batch.record):
+            drop_delayed(effect, other, other.delayed.term == batch.delayed.term)
     return Action(
         "discard_delayed",
         "network",
@@ -195,7 +197,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything the network does to produce requests."""
     for batch in pipeline.producer.batches:
         yield lose_request(pipeline, batch)
-        yield discard_delayed(batch)
+        yield discard_delayed(pipeline, batch)
         if pipeline.deployment.acks is not Acks.NONE:
             yield lose_response(pipeline, batch)
             yield delay_request(pipeline, batch)

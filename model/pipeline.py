@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import z3
 
-from model import broker, consumer, controller, isr, network, produce, producer, replica
+from model import broker, consumer, controller, idempotence, isr, network, produce, producer, replica
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.language import TransitionSystem
-from model.producer import resend_due
+from model.producer import resend_due, resolution_due
 from model.state import Pipeline, declare
 
 VERSION = "1"
@@ -55,5 +55,7 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         "epochs": z3.Not(controller.epoch_left(pipeline)),
     }
     if pipeline.deployment.idempotence:
-        limits["producer_epochs"] = pipeline.producer.epoch.term == pipeline.producer.epoch.high
+        bumps = [produce.bump_due(pipeline, batch, leader) for batch in batches for leader in replicas]
+        wanted = z3.Or(resolution_due(pipeline), *bumps)
+        limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
     return limits

@@ -116,13 +116,27 @@ def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica
     )
 
 
-def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4)."""
+def _refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    check = _check(pipeline, batch, leader)
+    assert check is not None
+    refused = z3.Or(check.out_of_order, check.fenced)
+    return z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), refused)
+
+
+def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The client takes the refusal for lost data, or has given up on an earlier sequence: it bumps (semantics 3.4)."""
     check = _check(pipeline, batch, leader)
     assert check is not None and batch.sequence is not None
     producer = pipeline.producer
     next_due = batch.sequence.term == producer.last_acknowledged.term + 1
-    bumps = z3.And(check.out_of_order, z3.Or(producer.unresolved.is_set, next_due))
+    cause = z3.And(check.out_of_order, z3.Or(producer.unresolved.is_set, next_due))
+    return z3.And(_refused_as_out_of_order(pipeline, batch, leader), cause)
+
+
+def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4)."""
+    producer = pipeline.producer
+    bumps = bump_due(pipeline, batch, leader)
     effect = Effect()
     bump_epoch(pipeline, effect, bumps)
     fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
@@ -131,12 +145,7 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(
-            _arrives(pipeline, batch, leader),
-            _accepts(pipeline, leader),
-            z3.Or(check.out_of_order, check.fenced),
-            z3.Or(z3.Not(bumps), epoch_left(pipeline)),
-        ),
+        z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
         effect.updates,
         lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"

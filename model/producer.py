@@ -164,13 +164,29 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     )
 
 
+def resolution_due(pipeline: Pipeline) -> z3.BoolRef:
+    """A sequence was given up on, nothing numbered is in flight any more, and a sequence is missing (3.4)."""
+    return z3.And(_drained(pipeline), z3.Not(_continues(pipeline)))
+
+
+def _drained(pipeline: Pipeline) -> z3.BoolRef:
+    numbered = [
+        z3.And(batch.incomplete, batch.sequence.term >= 0)
+        for batch in pipeline.producer.batches
+        if batch.sequence is not None
+    ]
+    return z3.And(pipeline.producer.unresolved.is_set, z3.Not(z3.Or(*numbered)))
+
+
+def _continues(pipeline: Pipeline) -> z3.BoolRef:
+    producer = pipeline.producer
+    return producer.next_sequence.term == producer.last_acknowledged.term + 1
+
+
 def resolve_sequences(pipeline: Pipeline) -> Action:
     """Nothing numbered is in flight any more: go on if the last sequence was acknowledged, else bump (3.4)."""
     producer = pipeline.producer
-    numbered = [
-        z3.And(batch.incomplete, batch.sequence.term >= 0) for batch in producer.batches if batch.sequence is not None
-    ]
-    continues = producer.next_sequence.term == producer.last_acknowledged.term + 1
+    continues = _continues(pipeline)
     effect = Effect()
     bump_epoch(pipeline, effect, z3.Not(continues))
     effect[producer.unresolved] = False
@@ -179,7 +195,7 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
         "producer",
         "producer",
         {},
-        z3.And(producer.unresolved.is_set, z3.Not(z3.Or(*numbered)), z3.Or(continues, epoch_left(pipeline))),
+        z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
         effect.updates,
         lambda before, after: (
             "the producer bumps its epoch to get past the sequence it gave up on"

@@ -50,7 +50,8 @@ def stop_leading(effect: Effect, replica: Replica) -> None:
 def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:
     """Raise the leader's high watermark to what every member of its ISR is known to have (semantics 6.1, R2).
 
-    From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on.
+    From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on. Followers that
+    have fetched in this epoch hear of it at once: one that hears later can only serve later (docs/semantics.md).
     """
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():
@@ -61,10 +62,19 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
     if pipeline.deployment.high_watermark_needs_min_isr:
         advances = z3.And(advances, members >= pipeline.deployment.min_insync_replicas)
     effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
+    for follower in pipeline.followers_of(leader):
+        has_fetched = effect[leader.fetched[follower.number]] > 0
+        tell_high_watermark(effect, follower, leader, z3.And(follower.follows(leader), has_fetched))
     for offset, exposed in enumerate(pipeline.exposed):
         readable = z3.And(effect[leader.high_watermark] > offset, exposed.term == 0)
         record = pipeline.record_of(effect[leader.log.slots[offset]["batch"]])
         effect[exposed] = z3.If(readable, record + 1, exposed.term)
+
+
+def tell_high_watermark(effect: Effect, follower: Replica, leader: Replica, when: z3.BoolRef) -> None:
+    """A follower takes over the leader's high watermark, as far as its own log goes (semantics 6.1, R3)."""
+    known, end = effect[leader.high_watermark], effect[follower.log.end]
+    effect.set_when(when, follower.high_watermark, z3.If(known < end, known, end))
 
 
 def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
@@ -88,13 +98,12 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     entry = {name: leader.log.at(end, name) for name in leader.log.slots[0]}
     follower.log.append(effect, entry, when=has_next)
     flush_if_due(pipeline, effect, follower)
-    known = effect[leader.high_watermark]
-    effect[follower.high_watermark] = z3.If(known < effect[follower.log.end], known, effect[follower.log.end])
+    tell_high_watermark(effect, follower, leader, z3.BoolVal(True))
 
     def sentence(before: State, after: State) -> str:
         offset = before[follower.log.end.name]
         if after[follower.log.end.name] == offset:
-            return f"{follower.name} fetches at offset {offset} from {leader.name}: nothing new but the high watermark"
+            return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
         return f"{follower.name} fetches {record_at(pipeline, after, follower, offset)} from {leader.name}"
 
     return Action(

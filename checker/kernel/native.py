@@ -19,6 +19,7 @@ import z3
 from llvmlite import ir
 
 from checker.kernel.layout import Layout
+from checker.kernel.terms import Node, TermTable
 from model.language import Action, Variable
 
 I64 = ir.IntType(64)
@@ -26,7 +27,7 @@ I1 = ir.IntType(1)
 
 
 class UnsupportedTerm(Exception):
-    """A term uses an operator that the kernel does not know: extend ``_Evaluator`` or rewrite the term."""
+    """A term uses an operator that the kernel does not know: extend ``_apply`` or rewrite the term."""
 
 
 @dataclass(frozen=True)
@@ -53,95 +54,93 @@ class Kernel:
 
 
 class _Evaluator:
-    """Emits the value of terms in one basic block, reusing what dominating blocks computed."""
+    """Emits the value of nodes in one basic block, reusing what dominating blocks computed."""
 
-    def __init__(self, builder: ir.IRBuilder, load: Any, outer: _Evaluator | None = None) -> None:
-        self.builder = builder
-        self.load = load
+    def __init__(self, function: _Function, outer: _Evaluator | None = None) -> None:
+        self.function = function
         self.outer = outer
         self.known: dict[int, ir.Value] = {}
 
-    def _lookup(self, key: int) -> ir.Value | None:
-        found = self.known.get(key)
-        if found is None and self.outer is not None:
-            found = self.outer._lookup(key)
+    def inner(self) -> _Evaluator:
+        """An evaluator for a block that this one's block dominates."""
+        return _Evaluator(self.function, self)
+
+    def value(self, place: int) -> ir.Value:
+        """The value of a node."""
+        evaluator: _Evaluator | None = self
+        while evaluator is not None:
+            if place in evaluator.known:
+                return evaluator.known[place]
+            evaluator = evaluator.outer
+        node = self.function.terms.nodes[place]
+        values = [self.value(child) for child in node.children]
+        found = self.function.load(str(node.leaf)) if _is_variable(node) else _apply(self.function.builder, node, values)
+        self.known[place] = found
         return found
 
-    def value(self, term: z3.ExprRef) -> ir.Value:
-        key = term.get_id()
-        found = self._lookup(key)
-        if found is None:
-            found = self._emit(term)
-            self.known[key] = found
-        return found
 
-    def _emit(self, term: z3.ExprRef) -> ir.Value:
-        kind = term.decl().kind()
-        children = term.children()
-        if kind == z3.Z3_OP_UNINTERPRETED and not children:
-            return self.load(self, term.decl().name())
-        if kind == z3.Z3_OP_ANUM:
-            return I64(term.as_long())
-        if kind == z3.Z3_OP_TRUE:
-            return I1(1)
-        if kind == z3.Z3_OP_FALSE:
-            return I1(0)
-        values = [self.value(child) for child in children]
-        return self._apply(kind, values, term)
+def _is_variable(node: Node) -> bool:
+    return node.kind == z3.Z3_OP_UNINTERPRETED and not node.children
 
-    def _apply(self, kind: int, values: list[ir.Value], term: z3.ExprRef) -> ir.Value:
-        builder = self.builder
-        comparisons = {z3.Z3_OP_LE: "<=", z3.Z3_OP_LT: "<", z3.Z3_OP_GE: ">=", z3.Z3_OP_GT: ">"}
-        folds = {
-            z3.Z3_OP_AND: builder.and_,
-            z3.Z3_OP_OR: builder.or_,
-            z3.Z3_OP_ADD: builder.add,
-            z3.Z3_OP_SUB: builder.sub,
-            z3.Z3_OP_MUL: builder.mul,
-            z3.Z3_OP_XOR: builder.xor,
-        }
-        if kind in (z3.Z3_OP_AND, z3.Z3_OP_OR) and not values:
-            return I1(kind == z3.Z3_OP_AND)
-        if kind in folds:
-            result = values[0]
-            for value in values[1:]:
-                result = folds[kind](result, value)
-            return result
-        if kind in comparisons:
-            return builder.icmp_signed(comparisons[kind], *values)
-        if kind in (z3.Z3_OP_EQ, z3.Z3_OP_IFF):
-            return builder.icmp_signed("==", *values)
-        if kind == z3.Z3_OP_DISTINCT and len(values) == 2:
-            return builder.icmp_signed("!=", *values)
-        if kind == z3.Z3_OP_NOT:
-            return builder.not_(values[0])
-        if kind == z3.Z3_OP_UMINUS:
-            return builder.neg(values[0])
-        if kind == z3.Z3_OP_IMPLIES:
-            return builder.or_(builder.not_(values[0]), values[1])
-        if kind == z3.Z3_OP_ITE:
-            return builder.select(*values)
-        raise UnsupportedTerm(f"the kernel does not know {term.decl().name()} in {term}")
+
+_COMPARISONS = {z3.Z3_OP_LE: "<=", z3.Z3_OP_LT: "<", z3.Z3_OP_GE: ">=", z3.Z3_OP_GT: ">", z3.Z3_OP_EQ: "=="}
+_FOLDS = {
+    z3.Z3_OP_AND: "and_",
+    z3.Z3_OP_OR: "or_",
+    z3.Z3_OP_XOR: "xor",
+    z3.Z3_OP_ADD: "add",
+    z3.Z3_OP_SUB: "sub",
+    z3.Z3_OP_MUL: "mul",
+}
+
+
+def _apply(builder: ir.IRBuilder, node: Node, values: list[ir.Value]) -> ir.Value:
+    kind = node.kind
+    if kind == z3.Z3_OP_ANUM:
+        return I64(node.leaf)
+    if kind in (z3.Z3_OP_TRUE, z3.Z3_OP_FALSE):
+        return I1(kind == z3.Z3_OP_TRUE)
+    if kind in (z3.Z3_OP_AND, z3.Z3_OP_OR) and not values:
+        return I1(kind == z3.Z3_OP_AND)
+    if kind in _FOLDS:
+        result = values[0]
+        for value in values[1:]:
+            result = getattr(builder, _FOLDS[kind])(result, value)
+        return result
+    if kind in _COMPARISONS:
+        return builder.icmp_signed(_COMPARISONS[kind], *values)
+    if kind == z3.Z3_OP_DISTINCT and len(values) == 2:
+        return builder.icmp_signed("!=", *values)
+    if kind == z3.Z3_OP_NOT:
+        return builder.not_(values[0])
+    if kind == z3.Z3_OP_UMINUS:
+        return builder.neg(values[0])
+    if kind == z3.Z3_OP_IMPLIES:
+        return builder.or_(builder.not_(values[0]), values[1])
+    if kind == z3.Z3_OP_ITE:
+        return builder.select(*values)
+    raise UnsupportedTerm(f"the kernel does not know operator {node.leaf or node.kind}: add it to checker/kernel/native.py")
 
 
 class _Function:
     """One function over a packed state."""
 
-    def __init__(self, module: ir.Module, name: str, layout: Layout, arguments: int) -> None:
+    def __init__(self, module: ir.Module, name: str, layout: Layout, terms: TermTable, arguments: int) -> None:
         pointer = I64.as_pointer()
         self.function = ir.Function(module, ir.FunctionType(I64, [pointer] * arguments), name)
         self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.layout = layout
+        self.terms = terms
         self.words = [
             self.builder.load(self.builder.gep(self.function.args[0], [I64(word)])) for word in range(layout.words)
         ]
-        self.top = _Evaluator(self.builder, self._load)
 
-    def _load(self, evaluator: _Evaluator, name: str) -> ir.Value:
+    def load(self, name: str) -> ir.Value:
+        """The value of a variable in the state."""
         field = self.layout.fields[name]
-        value = evaluator.builder.lshr(self.words[field.word], I64(field.shift))
-        value = evaluator.builder.and_(value, I64((1 << field.width) - 1))
-        return evaluator.builder.add(value, I64(field.variable.low)) if field.variable.low else value
+        value = self.builder.lshr(self.words[field.word], I64(field.shift))
+        value = self.builder.and_(value, I64((1 << field.width) - 1))
+        return self.builder.add(value, I64(field.variable.low)) if field.variable.low else value
 
 
 @dataclass(frozen=True)
@@ -150,53 +149,40 @@ class _Pending:
 
     label: int
     action: Action
-    tests: Mapping[int, z3.BoolRef]
+    tests: frozenset[int]
 
 
-def _emit_expand(module: ir.Module, name: str, layout: Layout, labelled: Sequence[tuple[int, Action]]) -> None:
-    function = _Function(module, name, layout, 2)
+def _emit_expand(
+    module: ir.Module, name: str, layout: Layout, terms: TermTable, labelled: Sequence[tuple[int, Action]]
+) -> None:
+    function = _Function(module, name, layout, terms, 2)
     count = function.builder.alloca(I64)
     function.builder.store(I64(0), count)
-    pending = [_Pending(label, action, _conjuncts(action.guard)) for label, action in labelled]
-    _emit_tree(function, function.top, count, pending)
+    pending = [_Pending(label, action, terms.conjuncts(terms.add(action.guard))) for label, action in labelled]
+    _emit_tree(_Evaluator(function), count, pending)
     function.builder.ret(function.builder.load(count))
 
 
-def _conjuncts(guard: z3.BoolRef) -> dict[int, z3.BoolRef]:
-    """The guard as a set of conditions that must all hold."""
-    if guard.decl().kind() == z3.Z3_OP_AND:
-        return {key: part for child in guard.children() for key, part in _conjuncts(child).items()}
-    return {} if z3.is_true(guard) else {guard.get_id(): guard}
-
-
-def _emit_tree(function: _Function, evaluator: _Evaluator, count: ir.Value, pending: Sequence[_Pending]) -> None:
+def _emit_tree(evaluator: _Evaluator, count: ir.Value, pending: Sequence[_Pending]) -> None:
     """Test the condition that most pending actions share, once, and emit those actions behind it."""
-    for found in [one for one in pending if not one.tests]:
-        _emit_successor(function, evaluator, count, found)
+    builder, nodes = evaluator.function.builder, evaluator.function.terms.nodes
+    for found in pending:
+        if not found.tests:
+            _emit_successor(evaluator.inner(), count, found)
     pending = [one for one in pending if one.tests]
     while pending:
-        shared = Counter(key for one in pending for key in one.tests)
-        most = max(shared.values())
-        key = min((k for k, times in shared.items() if times == most), key=lambda k: (_size(_term_of(pending, k)), k))
-        behind = [one for one in pending if key in one.tests]
-        pending = [one for one in pending if key not in one.tests]
-        with function.builder.if_then(evaluator.value(behind[0].tests[key])):
-            rest = [replace(one, tests={k: v for k, v in one.tests.items() if k != key}) for one in behind]
-            _emit_tree(function, _Evaluator(function.builder, function._load, evaluator), count, rest)
+        shared = Counter(test for one in pending for test in one.tests)
+        test = min(shared, key=lambda place: (-shared[place], nodes[place].depth, place))
+        behind = [replace(one, tests=one.tests - {test}) for one in pending if test in one.tests]
+        pending = [one for one in pending if test not in one.tests]
+        with builder.if_then(evaluator.value(test)):
+            _emit_tree(evaluator.inner(), count, behind)
 
 
-def _term_of(pending: Sequence[_Pending], key: int) -> z3.BoolRef:
-    return next(one.tests[key] for one in pending if key in one.tests)
-
-
-def _size(term: z3.ExprRef) -> int:
-    """How deep a term is: a cheap measure of what it costs to evaluate."""
-    return int(z3.Z3_get_depth(term.ctx.ref(), term.as_ast()))
-
-
-def _emit_successor(function: _Function, evaluator: _Evaluator, count: ir.Value, found: _Pending) -> None:
+def _emit_successor(evaluator: _Evaluator, count: ir.Value, found: _Pending) -> None:
+    function = evaluator.function
     builder = function.builder
-    row = _updated_words(_Evaluator(builder, function._load, evaluator), function, found.action.updates)
+    row = _updated_words(evaluator, found.action.updates)
     position = builder.load(count)
     base = builder.mul(position, I64(function.layout.words + 1))
     for offset, value in enumerate([*row, I64(found.label)]):
@@ -204,16 +190,15 @@ def _emit_successor(function: _Function, evaluator: _Evaluator, count: ir.Value,
     builder.store(builder.add(position, I64(1)), count)
 
 
-def _updated_words(
-    evaluator: _Evaluator, function: _Function, updates: Mapping[Variable, z3.ArithRef]
-) -> list[ir.Value]:
-    builder, layout = evaluator.builder, function.layout
+def _updated_words(evaluator: _Evaluator, updates: Mapping[Variable, z3.ArithRef]) -> list[ir.Value]:
+    function = evaluator.function
+    builder, layout = function.builder, function.layout
     kept = [(1 << 64) - 1] * layout.words
     added: list[list[ir.Value]] = [[] for _ in range(layout.words)]
     for variable, term in updates.items():
         field = layout.fields[variable.name]
         kept[field.word] &= ~field.mask
-        value = evaluator.value(term)
+        value = evaluator.value(function.terms.add(term))
         if variable.low:
             value = builder.sub(value, I64(variable.low))
         added[field.word].append(builder.shl(value, I64(field.shift)))
@@ -226,14 +211,42 @@ def _updated_words(
     return row
 
 
-def _emit_inspect(module: ir.Module, layout: Layout, predicates: Sequence[z3.BoolRef]) -> None:
-    function = _Function(module, "inspect", layout, 1)
+def _emit_inspect(module: ir.Module, layout: Layout, terms: TermTable, predicates: Sequence[z3.BoolRef]) -> None:
+    """Each predicate is a disjunction; a disjunct is evaluated only where its cheap conditions hold."""
+    function = _Function(module, "inspect", layout, terms, 1)
     builder = function.builder
-    result: ir.Value = I64(0)
-    for bit, predicate in enumerate(predicates):
-        holds = builder.zext(function.top.value(predicate), I64)
-        result = builder.or_(result, builder.shl(holds, I64(bit)))
-    builder.ret(result)
+    result = builder.alloca(I64)
+    builder.store(I64(0), result)
+    pending = [
+        (bit, tests)
+        for bit, predicate in enumerate(predicates)
+        for tests in _disjuncts(terms, terms.add(predicate))
+    ]
+    _emit_bits(_Evaluator(function), result, pending)
+    builder.ret(builder.load(result))
+
+
+def _disjuncts(terms: TermTable, place: int) -> list[frozenset[int]]:
+    """The ways in which a predicate can hold, each a set of conditions."""
+    node = terms.nodes[place]
+    if node.kind == z3.Z3_OP_OR:
+        return [tests for child in node.children for tests in _disjuncts(terms, child)]
+    return [] if node.kind == z3.Z3_OP_FALSE else [terms.conjuncts(place)]
+
+
+def _emit_bits(evaluator: _Evaluator, result: ir.Value, pending: Sequence[tuple[int, frozenset[int]]]) -> None:
+    """Set the bit of each predicate one of whose disjuncts holds, testing shared conditions once."""
+    builder, nodes = evaluator.function.builder, evaluator.function.terms.nodes
+    for bit in sorted({bit for bit, tests in pending if not tests}):
+        builder.store(builder.or_(builder.load(result), I64(1 << bit)), result)
+    pending = [(bit, tests) for bit, tests in pending if tests]
+    while pending:
+        shared = Counter(test for _, tests in pending for test in tests)
+        test = min(shared, key=lambda place: (-shared[place], nodes[place].depth, place))
+        behind = [(bit, tests - {test}) for bit, tests in pending if test in tests]
+        pending = [(bit, tests) for bit, tests in pending if test not in tests]
+        with builder.if_then(evaluator.value(test)):
+            _emit_bits(evaluator.inner(), result, behind)
 
 
 def _machine() -> llvm.TargetMachine:
@@ -252,9 +265,10 @@ def compile_kernel(
     Raises :class:`UnsupportedTerm` for an operator the kernel does not know.
     """
     module = ir.Module("proofka")
+    terms = TermTable()
     for name, labelled in groups.items():
-        _emit_expand(module, name, layout, labelled)
-    _emit_inspect(module, layout, predicates)
+        _emit_expand(module, name, layout, terms, labelled)
+    _emit_inspect(module, layout, terms, predicates)
     machine = _machine()
     module.triple = machine.triple
     parsed = llvm.parse_assembly(str(module))

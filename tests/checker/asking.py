@@ -1,0 +1,58 @@
+"""Put chosen properties of a deployment, or of a model changed by a test, to the embedded engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from checker.budget import Budget, Meter
+from checker.check import Run
+from checker.questions import group, prepare
+from model.deployment import Deployment, read_deployment
+from model.deployment.deployment import Bounds, FaultBudget
+from model.faults import Fault
+from model.pipeline import Model, build
+from properties.catalogue import properties_of
+from properties.verdict import CutSet, Verdict
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+MANY = 9
+"""More of a kind than any test explores."""
+
+SMALL = Bounds(records=1, log=2, sends=1, epochs=4, producer_epochs=2)
+"""Enough for most of what can happen to a single record."""
+
+
+def assuming(deployment: Deployment, kinds: Iterable[Fault], total: int) -> Deployment:
+    """The deployment with ``total`` faults at most, of these kinds only."""
+    return replace(deployment, faults=FaultBudget(total, tuple((kind.value, MANY) for kind in kinds)))
+
+
+def example(name: str, kinds: Iterable[Fault] = tuple(Fault), total: int = 1) -> Deployment:
+    """An example's deployment with ``total`` faults at most, of these kinds only."""
+    return assuming(read_deployment(EXAMPLES / f"{name}.yaml"), kinds, total)
+
+
+def ask(question: Deployment | Model, *properties: str, budget: Budget | None = None) -> dict[str, Verdict]:
+    """The verdicts on these properties (on all, where none is named), explored together."""
+    return {verdict.property: verdict for verdict in run(question, properties, budget).verdicts()}
+
+
+def run(question: Deployment | Model, properties: Collection[str] = (), budget: Budget | None = None) -> Run:
+    """Explore a deployment, or a model, for these properties."""
+    model = build(question) if isinstance(question, Deployment) else question
+    asked = [prop for prop in properties_of(model.pipeline) if not properties or prop.name in properties]
+    assert len(asked) == len(properties) or not properties, f"the catalogue lacks one of {properties}"
+    budget = budget or Budget(threads=2)
+    prepared = prepare(model)
+    deployment = model.pipeline.deployment
+    meter = Meter(budget, timed=deployment.faults.total is None)
+    started = Run(deployment, prepared, group(prepared, asked), meter, budget.threads)
+    started.explore(None)
+    return started
+
+
+def cut(*kinds: Fault) -> CutSet:
+    """The cut set of these faults."""
+    return tuple((kind, kinds.count(Fault(kind))) for kind in sorted({kind.value for kind in kinds}))

@@ -1,0 +1,190 @@
+"""What each example's configuration guarantees and what breaks it: the table the project was commissioned with.
+
+The expectations come from Kafka's documented behaviour, never from a run of the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import explore
+from model.faults import Fault
+from properties.verdict import Status, Verdict
+from tests.checker.asking import ask, cut, example
+
+K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
+R, Q, M = Fault.LOST_RESPONSE, Fault.LOST_REQUEST, Fault.LEADER_MOVE
+C, A = Fault.CONSUMER_CRASH, Fault.PRODUCER_CRASH
+ALL = tuple(Fault)
+
+
+@dataclass(frozen=True)
+class Row:
+    """``prop`` of ``deployment`` under up to ``total`` faults of ``kinds``.
+
+    ``violated_by``: fault sets that must be among the smallest; ``only``: they are all there are. None at all: it holds.
+    """
+
+    deployment: str
+    prop: str
+    kinds: tuple[Fault, ...]
+    total: int
+    violated_by: tuple[tuple[Fault, ...], ...] = ()
+    only: bool = False
+
+    def __str__(self) -> str:
+        kinds = "any" if self.kinds == ALL else "+".join(kind.value for kind in self.kinds)
+        return f"{self.deployment}-{self.prop}-{self.total}-of-{kinds}"
+
+
+def rows(*found: Row) -> Iterable[object]:
+    """Rows as parameters of a test, named by what they say."""
+    return [pytest.param(row, id=str(row)) for row in found]
+
+
+QUICK = rows(
+    Row("acks-0", "no-silent-loss", ALL, 1, ((Q,), (K,))),
+    Row("acks-1", "no-acked-loss", ALL, 1, ((K,), (M,))),
+    Row("acks-all-min-isr-1", "no-acked-loss", ALL, 1),
+    Row("acks-all-min-isr-1", "no-acked-loss", (S, P), 3, ((S, S, P),)),
+    Row("acks-all-min-isr-1", "no-acked-loss", (K,), 2),
+    Row("acks-all-min-isr-1-unclean", "no-acked-loss", (S, K), 3, ((S, S, K),)),
+    Row("acks-all-min-isr-2", "no-acked-loss", ALL, 1),
+    Row("acks-all-min-isr-2", "no-acked-loss", (S, P), 3, ((S, S, P),)),
+    Row("flush-every-record", "no-acked-loss", (K, P), 2),
+    Row("retries-in-flight-1", "no-log-duplicate", (R,), 1, ((R,),), only=True),
+    Row("retries-in-flight-1", "log-order", (R,), 3),
+    Row("retries-in-flight-5", "log-order", (R, Q), 1, ((R,), (Q,)), only=True),
+    Row("idempotent", "no-log-duplicate", (R, Q, K), 1),
+    Row("idempotent", "log-order", (R, Q, K), 1),
+    Row("idempotent-resend", "no-log-duplicate", (R,), 1, ((R,),), only=True),
+    Row("idempotent-restart", "no-log-duplicate", (A,), 1, ((A,),), only=True),
+    Row("auto-commit", "no-skip", (C,), 2),
+    Row("auto-commit", "no-reprocessing", (C,), 2, ((C,),), only=True),
+    Row("auto-commit-handed-off", "no-skip", (C,), 2, ((C,),), only=True),
+    Row("commit-before-processing", "no-skip", (C,), 2, ((C,),), only=True),
+    Row("manual-commit-plain-sink", "exactly-once-effect", (C,), 2, ((C,),), only=True),
+    Row("manual-commit-idempotent-sink", "exactly-once-effect", (C,), 2),
+)
+
+SLOW = rows(
+    Row("acks-all-min-isr-1", "no-acked-loss", (K,), 3),
+    Row("acks-all-min-isr-2", "no-acked-loss", (K,), 3),
+    Row("flush-every-record", "no-acked-loss", (K, P), 3),
+    Row("flush-every-record", "no-acked-loss", (S, P), 3),
+    Row("idempotent", "no-log-duplicate", (R, Q, K), 2),
+    Row("idempotent", "no-log-duplicate", ALL, 1),
+    Row("retries-in-flight-5", "log-order", ALL, 1, ((R,), (Q,), (S,), (K,))),
+    Row("idempotent-resend", "no-log-duplicate", ALL, 1, ((R,), (S,), (K,))),
+    Row("auto-commit", "no-skip", ALL, 1),
+)
+
+
+def check(row: Row, verdict: Verdict) -> None:
+    """The verdict says what the row says."""
+    expected = {cut(*faults) for faults in row.violated_by}
+    found = set(verdict.cut_sets)
+    if not expected:
+        assert verdict.status is Status.HOLDS, f"{verdict.status}, cut sets {verdict.cut_sets}"
+        assert verdict.witness_reached
+        assert verdict.coverage.complete_to >= row.total
+        return
+    assert verdict.status is Status.VIOLATED
+    assert expected <= found
+    if row.only:
+        assert found == expected
+    assert [trace.faults for trace in verdict.traces] == list(verdict.cut_sets)
+
+
+@pytest.mark.parametrize("row", QUICK)
+def test_row(row: Row) -> None:
+    check(row, ask(example(row.deployment, row.kinds, row.total), row.prop)[row.prop])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", SLOW)
+def test_slow_row(row: Row) -> None:
+    check(row, ask(example(row.deployment, row.kinds, row.total), row.prop)[row.prop])
+
+
+def test_acks_1_survives_lost_responses() -> None:
+    """Nobody dies and nobody is replaced: nothing is lost, and the pass says by itself that it means nothing."""
+    verdict = ask(example("acks-1", (R,), 2), "no-acked-loss")["no-acked-loss"]
+    assert not verdict.cut_sets
+    assert verdict.status is Status.VACUOUS
+
+
+def test_acks_1_lost_by_planned_move_without_any_crash() -> None:
+    verdict = ask(example("acks-1", (M,), 1), "no-acked-loss")["no-acked-loss"]
+    assert verdict.cut_sets == (cut(M),)
+    (trace,) = verdict.traces
+    assert [step.action for step in trace.steps if step.fault] == ["move_leader"]
+    assert "acknowledge" in [step.action for step in trace.steps]
+
+
+@pytest.mark.parametrize("deployment", ["acks-all-min-isr-1", "acks-all-min-isr-2"])
+def test_last_replica_standing_loses_power_last(deployment: str) -> None:
+    """{S, S, P}: both followers leave the ISR, then the only member loses its log and is elected all the same (6.6)."""
+    verdict = ask(example(deployment, (S, P), 3), "no-acked-loss")["no-acked-loss"]
+    trace = verdict.traces[verdict.cut_sets.index(cut(S, S, P))]
+    actions = [step.action for step in trace.steps]
+    assert actions.count("shrink_isr") == 2
+    assert "elect_unclean" not in actions
+    assert actions.index("lose_power") > actions.index("acknowledge")
+    assert all(dict(found).get(P.value) for found in verdict.cut_sets), "only a power loss loses records"
+    assert all(sum(count for _, count in found) == 3 for found in verdict.cut_sets)
+
+
+def test_delivery_timeout_and_resend_duplicate_with_idempotence() -> None:
+    """The application sends anew what timed out: another record to the broker, with another sequence (3.6)."""
+    verdict = ask(example("idempotent-resend", (R,), 1), "no-log-duplicate")["no-log-duplicate"]
+    (trace,) = verdict.traces
+    actions = [step.action for step in trace.steps]
+    assert actions.count("send") == 2
+    assert actions.index("give_up") < len(actions) - 1 - actions[::-1].index("send")
+
+
+def test_fast_restart_before_4_0() -> None:
+    """Kafka 3.9 (semantics 6.4): one power loss suffices where the broker is back before it is fenced.
+
+    The session expired, but the new incarnation registers before the fencing check has run, so that ISR and leadership
+    are left as they were: a leader that lost its suffix still leads, and its followers truncate to it.
+    """
+    verdict = ask(example("fast-restart-3.9", (P,), 1), "no-acked-loss")["no-acked-loss"]
+    assert verdict.cut_sets == (cut(P),)
+    (trace,) = verdict.traces
+    actions = [step.action for step in trace.steps]
+    assert actions.index("acknowledge") < actions.index("lose_power") < actions.index("restart_before_fenced")
+    assert not {"fence", "elect_unclean", "move_leader"} & set(actions), "nobody else ever led"
+
+
+def test_fast_restart_is_harmless_after_a_kill() -> None:
+    """The page cache survives a kill, and with it what the ISR seat stands for."""
+    check(
+        Row("fast-restart-3.9", "no-acked-loss", (K,), 1),
+        ask(example("fast-restart-3.9", (K,), 1), "no-acked-loss")["no-acked-loss"],
+    )
+
+
+def test_fast_restart_since_4_0() -> None:
+    """The same settings on 4.0, where registering anew always gives up the seat: exhaustively no loss."""
+    fixed = replace(example("fast-restart-3.9", (P,), 1), restart_before_fenced=False)
+    check(Row("fast-restart-4.0", "no-acked-loss", (P,), 1), ask(fixed, "no-acked-loss")["no-acked-loss"])
+    assert not example("acks-all-min-isr-2").restart_before_fenced
+    assert example("fast-restart-3.9").restart_before_fenced
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["acks-0", "auto-commit-handed-off"])
+def test_asking_for_one_property_is_asking_for_all(name: str) -> None:
+    """The whole check groups properties otherwise, and must come to the same cut sets."""
+    deployment = example(name, (K, Q, C), 1)
+    whole = explore(deployment, Budget()).verdicts()
+    for verdict in whole:
+        alone = ask(deployment, verdict.property)[verdict.property]
+        assert (alone.status, alone.cut_sets) == (verdict.status, verdict.cut_sets), verdict.property
+        assert [len(t.steps) for t in alone.traces] == [len(t.steps) for t in verdict.traces]
