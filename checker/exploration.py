@@ -9,7 +9,7 @@ whose parts suffices is a shortest one, and the combination is a minimal cut set
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
@@ -22,11 +22,13 @@ from checker.kernel import search
 from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from checker.shard import Shard, addresses
-from model.faults import Fault
+from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 
 ROWS_BETWEEN_CHECKS = 1 << 16
 MOST_PREDICATES = 63
+BATCH = 256
+"""Successors made before they are looked up together."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ class Exploration:
     at_most: Mapping[Fault, int]
     meter: Meter
     threads: int = 1
+    infer: bool = True
     shards: dict[Combination, Shard] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -142,7 +145,7 @@ class Exploration:
         return sorted(found, key=lambda v: (sum(v.combination), v.depth, tuple(-count for count in v.combination)))
 
     def open_questions(self, combination: Combination) -> list[str]:
-        """What no smaller combination violates: for the rest this combination cannot be minimal."""
+        """What neither this combination nor a smaller one is known to violate; the rest it cannot be minimal for."""
         return [
             name
             for name, violations in self.violations.items()
@@ -160,30 +163,84 @@ class Exploration:
                 yield combination
 
     def explore_layer(self, on_progress: Callable[[Combination], None] | None = None) -> LayerReport:
-        """Explore every combination of one fault more than so far, cheapest first, as far as the budget allows."""
+        """Explore every combination of one fault more than so far, cheapest first, as far as the budget allows.
+
+        Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering kind come first;
+        what they do not violate, the covered ones do not either, and need not be explored.
+        """
         size = len(self.layers)
         report = LayerReport(size)
         self.layers.append(report)
-        ready = [c for c in self._worth_exploring(size) if self._parts_complete(c)]
-        report.of = sum(1 for _ in self._worth_exploring(size))
-        ready.sort(key=self._expected_cost)
+        worth = list(self._worth_exploring(size))
+        report.of = len(worth)
+        covering = {combination: self._covering(combination) for combination in worth}
+        self._explore_all([c for c in worth if covering[c] is None], report, on_progress)
+        remaining = [c for c in worth if covering[c] is not None]
+        inferred = [c for c in remaining if self._is_inferred(c, covering[c])]
+        report.explored += len(inferred)
+        needed = set(remaining) - set(inferred)
+        for missing in self._missing_parts(needed):
+            self._explore_all(missing, LayerReport(size), on_progress)
+        self._explore_all(list(needed), report, on_progress)
+        if report.explored < report.of and report.stopped is None:
+            report.stopped = self.layers[size - 1].stopped
+        return report
+
+    def _covering(self, combination: Combination) -> Combination | None:
+        """The combination whose runs include this one's, if there is another that is allowed."""
+        if not self.infer:
+            return None
+        counts = list(combination)
+        for kind, by in COVERED_BY.items():
+            if kind in self.kinds and by in self.kinds:
+                covered, covers = self.kinds.index(kind), self.kinds.index(by)
+                counts[covers] += counts[covered]
+                counts[covered] = 0
+        changed = tuple(counts)
+        within = all(count <= most for count, most in zip(changed, self.most, strict=True))
+        return changed if changed != combination and within else None
+
+    def _is_inferred(self, combination: Combination, covering: Combination | None) -> bool:
+        """Nothing that is still open here is violated by what covers it, all of which was explored."""
+        if covering is None or covering not in self.shards or not self.shards[covering].complete:
+            return False
+        return set(self.open_questions(combination)) <= set(self.open_questions(covering))
+
+    def _missing_parts(self, combinations: Iterable[Combination]) -> list[list[Combination]]:
+        """What was inferred so far and is now needed to explore these, smallest first."""
+        missing: set[Combination] = set()
+        frontier = set(combinations)
+        while frontier:
+            parts = {part for one in frontier for _, part in without_one(one) if part not in self.shards}
+            frontier = parts - missing
+            missing |= parts
+        sizes = sorted({sum(part) for part in missing})
+        return [[part for part in missing if sum(part) == size] for size in sizes]
+
+    def _explore_all(
+        self,
+        combinations: Sequence[Combination],
+        report: LayerReport,
+        on_progress: Callable[[Combination], None] | None,
+    ) -> None:
+        ready = [combination for combination in combinations if self._parts_complete(combination)]
+        ready.sort(key=lambda combination: (self._expected_cost(combination), combination))
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: set[Future[str | None]] = {pool.submit(self._explore, combination) for combination in ready}
+            finished = 0
             try:
                 while waiting:
                     done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                     for future in done:
                         stopped = future.result()
+                        finished += 1
                         report.explored += stopped is None
                         report.stopped = report.stopped or stopped
-                    if on_progress is not None and ready:
-                        on_progress(ready[min(report.explored, len(ready) - 1)])
+                    if on_progress is not None:
+                        on_progress(ready[min(finished, len(ready) - 1)])
             except KeyboardInterrupt:
                 self.meter.interrupt()
                 report.stopped = "interrupted"
-        if report.explored < report.of and report.stopped is None:
-            report.stopped = self.layers[size - 1].stopped
-        return report
 
     def _parts_complete(self, combination: Combination) -> bool:
         return all(part in self.shards and self.shards[part].complete for _, part in without_one(combination))
@@ -256,7 +313,8 @@ class _Search:
         self.parts = parts
         kernel = exploration.kernel
         self.most = max(kernel.most_successors.values(), default=1) + 1
-        self.buffer = np.empty(self.most * (exploration.layout.words + 1), dtype=np.uint64)
+        self.batch = self.most + BATCH
+        self.buffer = np.empty(self.batch * (exploration.layout.words + 1), dtype=np.uint64)
         self.smaller = addresses(parts)
         self.sources = [
             (exploration.shards[part], kernel.addresses[exploration.kinds[kind].value], kind + 1)
@@ -300,7 +358,7 @@ class _Search:
         layer_size = sum(shard.combination)
         while first < last:
             known, memory = shard.count, shard.memory
-            shard.reserve(self.most)
+            shard.reserve(self.batch)
             first = search.expand_range(
                 function,
                 exploration.kernel.addresses["inspect"],
@@ -312,6 +370,7 @@ class _Search:
                 shard.parents,
                 shard.goals,
                 shard.table,
+                shard.tags,
                 self.buffer,
                 self.smaller,
                 self.most,
@@ -339,6 +398,7 @@ class _Search:
             shard.count,
             good,
             shard.table,
+            shard.tags,
             self.buffer,
             self.smaller,
             smaller_good,

@@ -17,7 +17,7 @@ from properties.property import Property
 WITNESS = "witness of "
 LIMIT = "limit "
 FEW_VARIABLES = 4
-"""A question that needs only so many variables more than another is asked together with it."""
+"""Cones of influence that differ in so many variables at most are explored together."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,17 @@ def prepare(model: Model) -> Prepared:
 
 
 def group(prepared: Prepared, properties: Sequence[Property]) -> tuple[Group, ...]:
-    """Group properties by their cones of influence; a cone little larger than another absorbs it."""
-    cones = [(prop, _slice(prepared, [prop])) for prop in properties]
-    cones.sort(key=lambda pair: -len(pair[1].variables))
+    """Group properties by their cones of influence; cones that differ in a few variables are explored as one."""
     groups: list[tuple[list[Property], set[str]]] = []
-    for prop, system in cones:
-        names = {variable.name for variable in system.variables}
-        home = next((g for g in groups if names <= g[1] and len(g[1]) - len(names) <= FEW_VARIABLES), None)
+    for prop in properties:
+        names = {variable.name for variable in _slice(prepared, [prop]).variables}
+        home = next((g for g in groups if len(names ^ g[1]) <= FEW_VARIABLES), None)
         if home is None:
             groups.append(([prop], names))
         else:
             home[0].append(prop)
-    order = {prop.name: place for place, prop in enumerate(properties)}
-    return tuple(_group(prepared, sorted(members, key=lambda p: order[p.name])) for members, _ in groups)
+            home[1].update(names)
+    return tuple(_group(prepared, members) for members, _ in groups)
 
 
 def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRef]:

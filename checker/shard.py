@@ -25,7 +25,8 @@ class Shard:
         self.states = np.empty((self._capacity, words), dtype=np.uint64)
         self.parents = np.empty(self._capacity, dtype=np.uint64)
         self.goals = np.zeros(self._capacity, dtype=np.uint8)
-        self.table = np.zeros(2 * self._capacity, dtype=np.uint32)
+        self.table = np.empty(2 * self._capacity, dtype=np.uint32)
+        self.tags = np.zeros(2 * self._capacity, dtype=np.uint8)
         self.tally = np.zeros(3, dtype=np.int64)
         self.first_seen = np.full(predicates, -1, dtype=np.int64)
 
@@ -47,12 +48,12 @@ class Shard:
     @property
     def memory(self) -> int:
         """Bytes in use."""
-        return self.states.nbytes + self.parents.nbytes + self.goals.nbytes + self.table.nbytes
+        return sum(part.nbytes for part in (self.states, self.parents, self.goals, self.table, self.tags))
 
     @property
-    def address(self) -> tuple[int, int, int]:
-        """Where the compiled loops find the states and the table, and the table's mask."""
-        return self.states.ctypes.data, self.table.ctypes.data, len(self.table) - 1
+    def address(self) -> tuple[int, int, int, int]:
+        """Where the compiled loops find the states, the table and its tags, and the table's mask."""
+        return self.states.ctypes.data, self.table.ctypes.data, self.tags.ctypes.data, len(self.table) - 1
 
     def level(self, depth: int) -> tuple[int, int]:
         """The range of states at a depth; empty beyond the deepest."""
@@ -70,8 +71,9 @@ class Shard:
         self.states.resize((self._capacity, self.words), refcheck=False)
         self.parents.resize(self._capacity, refcheck=False)
         self.goals.resize(self._capacity, refcheck=False)
-        self.table = np.zeros(2 * self._capacity, dtype=np.uint32)
-        search.rebuild_table(self.states, self.count, self.table)
+        self.table = np.empty(2 * self._capacity, dtype=np.uint32)
+        self.tags = np.zeros(2 * self._capacity, dtype=np.uint8)
+        search.rebuild_table(self.states, self.count, self.table, self.tags)
 
     def start(self, row: NDArray[np.uint64], bits: int, goal_bit: int) -> None:
         """Enter the initial state, whose predicates are ``bits``."""
@@ -83,7 +85,7 @@ class Shard:
         for bit in range(len(self.first_seen)):
             if (bits >> bit) & 1:
                 self.first_seen[bit] = 0
-        search.rebuild_table(self.states, 1, self.table)
+        search.rebuild_table(self.states, 1, self.table, self.tags)
 
     def depth_of(self, index: int) -> int:
         """The depth at which a state was found."""
@@ -92,4 +94,4 @@ class Shard:
 
 def addresses(shards: Sequence[Shard]) -> NDArray[np.int64]:
     """The addresses of several shards, as the compiled loops take them."""
-    return np.array([shard.address for shard in shards], dtype=np.int64).reshape(len(shards), 3)
+    return np.array([shard.address for shard in shards], dtype=np.int64).reshape(len(shards), 4)

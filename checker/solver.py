@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import z3
@@ -69,38 +68,36 @@ def _bounds_by_form(value: z3.ArithRef, variable: Variable) -> tuple[float, floa
     return float("-inf"), float("inf")
 
 
-def at(system: TransitionSystem, state: State) -> z3.BoolRef:
-    """The formula that the system is in this concrete state."""
-    return z3.And(*(variable.term == state[variable.name] for variable in system.variables))
+def in_state(term: z3.BoolRef, state: State) -> z3.BoolRef:
+    """What Z3 makes of a formula once the state's values are filled in."""
+    pairs = [(z3.Int(name), z3.IntVal(value)) for name, value in state.items()]
+    return z3.simplify(z3.substitute(term, *pairs))
 
 
-def replay_step(system: TransitionSystem, state: State, action: Action) -> dict[str, int] | None:
+def replay_step(state: State, action: Action) -> dict[str, int] | None:
     """The state after ``action``, as Z3 computes it from the terms; None if the action is not enabled.
 
-    Raises :class:`SolverUndecided` if Z3 gives up.
+    Raises :class:`SolverUndecided` if Z3 does not come to a value.
     """
-    solver = z3.Solver()
-    solver.add(at(system, state), action.guard)
-    after = {variable: z3.Int(f"{variable.name}'") for variable in action.updates}
-    solver.add(*(after[variable] == value for variable, value in action.updates.items()))
-    if not _satisfiable(solver, action):
+    after = {f"{variable.name}'": variable.name for variable in action.updates}
+    assignments = [z3.Int(f"{variable.name}'") == value for variable, value in action.updates.items()]
+    outcome = in_state(z3.And(action.guard, *assignments), state)
+    if z3.is_false(outcome):
         return None
-    model = solver.model()
-    changed = {variable.name: model.eval(term, model_completion=True).as_long() for variable, term in after.items()}
-    return {**state, **changed}
+    following = dict(state)
+    for equation in outcome.children() if z3.is_and(outcome) else [outcome]:
+        sides = sorted(equation.children(), key=z3.is_int_value)
+        if not z3.is_eq(equation) or len(sides) != 2 or not z3.is_int_value(sides[1]) or str(sides[0]) not in after:
+            raise SolverUndecided(f"Z3 does not come to a value for {action}: {equation}")
+        following[after.pop(str(sides[0]))] = sides[1].as_long()
+    if after:
+        raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
+    return following
 
 
-def holds_in(system: TransitionSystem, state: State, term: z3.BoolRef) -> bool:
-    """Whether a Boolean term holds in a concrete state, as Z3 decides it."""
-    solver = z3.Solver()
-    solver.add(at(system, state), term)
-    answer = solver.check()
-    if answer == z3.unknown:
-        raise SolverUndecided(f"Z3 cannot decide {term}: {solver.reason_unknown()}")
-    return bool(answer == z3.sat)
-
-
-def evaluate(terms: Mapping[str, z3.ExprRef], system: TransitionSystem, state: State) -> dict[str, z3.ExprRef]:
-    """Each term simplified in a concrete state."""
-    pairs = [(variable.term, z3.IntVal(state[variable.name])) for variable in system.variables]
-    return {name: z3.simplify(z3.substitute(term, *pairs)) for name, term in terms.items()}
+def holds_in(state: State, term: z3.BoolRef) -> bool:
+    """Whether a formula holds in a concrete state, as Z3 decides it."""
+    value = in_state(term, state)
+    if not (z3.is_true(value) or z3.is_false(value)):
+        raise SolverUndecided(f"Z3 does not decide {value}")
+    return z3.is_true(value)

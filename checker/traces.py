@@ -27,7 +27,7 @@ def replay(system: TransitionSystem, actions: Sequence[Action]) -> list[dict[str
     """
     states = [system.initial]
     for number, action in enumerate(actions, 1):
-        following = replay_step(system, states[-1], action)
+        following = replay_step(states[-1], action)
         if following is None:
             raise ReplayMismatch(f"step {number}, {action}, is not allowed")
         states.append(following)
@@ -46,7 +46,7 @@ def build_trace(
         wrong = [name for name, value in theirs.items() if mine[name] != value]
         if wrong:
             raise ReplayMismatch(f"after step {number} kernel and solver disagree on {', '.join(wrong)}")
-    if prop.goal is None and not holds_in(system, states[-1], prop.violated):
+    if prop.goal is None and not holds_in(states[-1], prop.violated):
         raise ReplayMismatch(f"{prop.name} is not violated at the end of the run")
     return Trace(cut_set(actions), steps_of(system, actions, states), prop.explain(states[-1]))
 

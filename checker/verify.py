@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from checker.budget import Budget, Meter
+from checker.exploration import Exploration
+from checker.questions import group, prepare
 from checker.solver import holds_in
 from checker.traces import ReplayMismatch, replay, steps_of
 from model.deployment import from_document
-from model.language import Action, TransitionSystem
-from model.pipeline import build
+from model.language import Action, State
+from model.pipeline import Model, build
 from properties.catalogue import properties_of
 from properties.property import Property
 
@@ -32,7 +35,8 @@ def verify(document: Mapping[str, Any]) -> Verification:
 
     Raises :class:`TamperedDocument` for the first step or statement that the model does not bear out.
     """
-    model = build(from_document(document["deployment"]))
+    deployment = from_document(document["deployment"])
+    model = build(deployment)
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
     lines = []
     for verdict in document["verdicts"]:
@@ -46,7 +50,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
         if (verdict["status"] == "violated") != bool(verdict["traces"]):
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:
-            _verify_trace(model.system, properties[name], trace)
+            _verify_trace(model, properties[name], trace)
             steps = len(trace["steps"])
             lines.append(f"{name}: {steps} steps with {_faults(trace)} replayed, each is allowed; violated at the end")
         if not verdict["traces"]:
@@ -58,7 +62,8 @@ def _faults(trace: Mapping[str, Any]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in trace["faults"].items()) or "no fault"
 
 
-def _verify_trace(system: TransitionSystem, prop: Property, trace: Mapping[str, Any]) -> None:
+def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> None:
+    system = model.system
     actions: list[Action] = []
     for number, step in enumerate(trace["steps"], 1):
         action = system.action(step["action"], step["arguments"])
@@ -84,7 +89,24 @@ def _verify_trace(system: TransitionSystem, prop: Property, trace: Mapping[str, 
     faults = [action.fault.value for action in actions if action.fault is not None]
     if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
         raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")
-    if prop.goal is None and not holds_in(system, states[-1], prop.violated):
+    violated = _is_stuck(model, prop, states[-1]) if prop.goal is not None else holds_in(states[-1], prop.violated)
+    if not violated:
         raise TamperedDocument(f"{prop.name}, step {len(actions)}: the property is not violated at the end")
     if trace["failure"] != prop.explain(states[-1]):
         raise TamperedDocument(f"{prop.name}: what failed is not what the model says")
+
+
+def _is_stuck(model: Model, prop: Property, state: State) -> bool:
+    """Explore what follows from the state without another fault: the goal is nowhere."""
+    started = tuple(replace(variable, initial=state[variable.name]) for variable in model.system.variables)
+    renamed = dict(zip(model.system.variables, started, strict=True))
+    actions = tuple(
+        replace(action, updates={renamed[variable]: value for variable, value in action.updates.items()})
+        for action in model.system.actions
+        if action.fault is None
+    )
+    system = replace(model.system, variables=started, actions=actions)
+    (only,) = group(prepare(replace(model, system=system)), [prop])
+    exploration = Exploration(only.system, only.question, {}, Meter(Budget()))
+    exploration.explore_layer()
+    return any(violation.index == 0 for violation in exploration.violations[prop.name])

@@ -74,6 +74,8 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     effect = Effect()
     _die(pipeline, effect, replica)
     keep_prefix(effect, replica, 0)
+    if replica.knows_producer is not None:
+        effect[replica.knows_producer] = False
     return Action(
         "lose_disk",
         replica.name,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.deployment import Commit, OffsetReset, Processing, Sink
+from model.deployment.deployment import Commit, Group, OffsetReset, Processing, Sink
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.state import Pipeline, Replica
@@ -271,23 +271,59 @@ def crash(pipeline: Pipeline) -> Action:
 
 
 def restart(pipeline: Pipeline) -> Action:
-    """The consumer starts from the committed offset (semantics 12, C13)."""
+    """The consumer starts from the committed offset; without one, earliest starts at 0 (semantics 12, C13)."""
     consumer = pipeline.consumer
+    has_start = consumer.committed.term >= 0
+    if pipeline.deployment.offset_reset is OffsetReset.EARLIEST:
+        has_start = z3.BoolVal(True)
     effect = Effect()
-    effect[consumer.running] = True
-    effect[consumer.position] = consumer.committed.term
+    _start(pipeline, effect)
+    effect[consumer.position] = z3.If(consumer.committed.term > 0, consumer.committed.term, 0)
     effect[consumer.position_epoch] = consumer.committed_epoch.term
-    effect.set_when(z3.Or(*(count.term > 0 for count in consumer.processed)), consumer.restarted, 1)
+
+    def sentence(before: State, after: State) -> str:
+        committed = before[consumer.committed.name]
+        where = f"the committed offset {committed}" if committed >= 0 else "the earliest offset, none being committed"
+        return f"the consumer restarts at {where}"
+
     return Action(
         "restart_consumer",
         "consumer",
         "consumer",
         {},
-        z3.Not(consumer.running.is_set),
+        z3.And(z3.Not(consumer.running.is_set), has_start),
         effect.updates,
-        lambda before, after: f"the consumer restarts at the committed offset {before[consumer.committed.name]}",
+        sentence,
         "12 C13",
     )
+
+
+def restart_at_end(pipeline: Pipeline, leader: Replica) -> Action:
+    """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13)."""
+    consumer = pipeline.consumer
+    end = leader.high_watermark.term
+    effect = Effect()
+    _start(pipeline, effect)
+    effect[consumer.position] = end
+    effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
+    return Action(
+        "restart_consumer_at_end",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        z3.And(z3.Not(consumer.running.is_set), consumer.committed.term < 0, leader.presumes_leadership),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer restarts at the latest offset {after[consumer.position.name]}, none being committed"
+        ),
+        "12 C13",
+    )
+
+
+def _start(pipeline: Pipeline, effect: Effect) -> None:
+    consumer = pipeline.consumer
+    effect[consumer.running] = True
+    effect.set_when(z3.Or(*(count.term > 0 for count in consumer.processed)), consumer.restarted, 1)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
@@ -304,6 +340,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                     yield crash_while_processing(pipeline, leader, count, done)
         if deployment.offset_reset is not OffsetReset.NONE:
             yield seek_to_divergence(pipeline, leader)
+        if deployment.group is Group.NEW and deployment.offset_reset is OffsetReset.LATEST:
+            yield restart_at_end(pipeline, leader)
     for offset in range(len(pipeline.consumer.queued)):
         yield finish(pipeline, offset)
     if deployment.sink is not Sink.TRANSACTIONAL and deployment.commit is not Commit.BEFORE:

@@ -33,6 +33,10 @@ def _number(what: str, variable: Variable) -> Display:
     return Display(what, lambda state: str(state[variable.name]), (variable,))
 
 
+def _offset(value: int) -> str:
+    return str(value) if value >= 0 else "none"
+
+
 def _batch(pipeline: Pipeline, batch: Batch) -> Display:
     def render(state: State) -> str:
         words = _FATES[Fate(state[batch.fate.name])]
@@ -82,7 +86,7 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     consumer = pipeline.consumer
     yield Display("consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,))
     yield _number("position", consumer.position)
-    yield _number("committed offset", consumer.committed)
+    yield Display("committed offset", lambda state: _offset(state[consumer.committed.name]), (consumer.committed,))
     for record, count in enumerate(consumer.processed):
         yield Display(
             f"record {record + 1} processed",

@@ -34,3 +34,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
 }
+
+
+COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
+"""Kind -> a kind whose runs include all of its runs: a power loss may lose nothing, and then it is a kill."""

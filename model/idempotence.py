@@ -25,7 +25,8 @@ def check_sequence(
 ) -> SequenceCheck:
     """Hold a batch's producer epoch and sequence against what the leader's log says of its producer id.
 
-    Every session has a producer id of its own. The log is never longer than the five batches a broker remembers.
+    Every session has a producer id of its own. The log is never longer than the five batches a broker remembers. Of a
+    producer id that it does not know a broker accepts any sequence.
     """
 
     def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
@@ -34,6 +35,9 @@ def check_sequence(
 
     batches = pipeline.producer.batches
     last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    if leader.knows_producer is not None:
+        known = z3.And(leader.knows_producer.is_set, batch.session.term == 0)
+        last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
     seen = z3.BoolVal(False)
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))

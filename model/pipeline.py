@@ -9,6 +9,7 @@ import z3
 from model import broker, consumer, controller, idempotence, isr, network, produce, producer, replica
 from model.deployment.deployment import Deployment
 from model.displays import displays
+from model.faults import Fault
 from model.language import TransitionSystem
 from model.producer import resend_due, resolution_due
 from model.state import Pipeline, declare
@@ -43,8 +44,11 @@ def build(deployment: Deployment) -> Model:
 def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
     """Where a bound stops a behaviour that a larger one would allow."""
     batches, replicas = pipeline.producer.batches, pipeline.replicas
+    appending = (produce.appendable, produce.delayed_appendable)
     full = [
-        z3.And(produce.appendable(pipeline, batch, leader), z3.Not(produce.has_room(leader)))
+        z3.And(
+            z3.Or(*(appendable(pipeline, batch, leader) for appendable in appending)), z3.Not(produce.has_room(leader))
+        )
         for batch in batches
         for leader in replicas
     ]
@@ -54,6 +58,8 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
         "epochs": z3.Not(controller.epoch_left(pipeline)),
     }
+    if dict(pipeline.deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0) > pipeline.producer.session.high:
+        limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.idempotence:
         bumps = [produce.bump_due(pipeline, batch, leader) for batch in batches for leader in replicas]
         wanted = z3.Or(resolution_due(pipeline), *bumps)

@@ -155,14 +155,15 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     )
 
 
-def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A leader executes a request whose client gave up on it, in the order of sending (semantics 1.1)."""
-    in_order = z3.BoolVal(True)
-    epoch: z3.ArithRef | int = 0
-    sequence: z3.ArithRef | int = 0
-    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
-        epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
-        in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
+def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
+    """Producer epoch and sequence that an abandoned request was sent with."""
+    if batch.delayed_epoch is None or batch.delayed_sequence is None:
+        return 0, 0
+    return batch.delayed_epoch.term, batch.delayed_sequence.term
+
+
+def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The leader would append an abandoned request, next on its connection, if its log had room."""
     earlier = z3.Or(
         *(
             other.delayed.term == leader.number
@@ -170,8 +171,18 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
             if other.attempt == batch.attempt and other.record < batch.record
         )
     )
+    in_order = z3.BoolVal(True)
+    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
+        epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
+        in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
+    at_leader = z3.And(batch.delayed.term == leader.number, leader.presumes_leadership)
+    return z3.And(at_leader, _accepts(pipeline, leader), z3.Not(earlier), in_order)
+
+
+def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """A leader executes a request whose client gave up on it, in the order of sending (semantics 1.1)."""
     effect = Effect()
-    append(pipeline, effect, leader, _entry(pipeline, batch, leader, epoch, sequence))
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *_delayed_numbers(batch)))
     advance_high_watermark(pipeline, effect, leader)
     drop_delayed(effect, batch, z3.BoolVal(True))
     return Action(
@@ -179,14 +190,7 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(
-            batch.delayed.term == leader.number,
-            leader.presumes_leadership,
-            _accepts(pipeline, leader),
-            z3.Not(earlier),
-            in_order,
-            has_room(leader),
-        ),
+        z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
         effect.updates,
         lambda before, after: (
             f"{leader.name} executes the abandoned request: {record_name(batch)}"

@@ -97,7 +97,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The sender thread sends the batch to the broker it takes for the leader (semantics 3.1, P2).
 
-    Its metadata never goes back to an older leader epoch.
+    Its metadata never goes back to an older leader epoch. ``max.in.flight.requests.per.connection`` counts per broker,
+    except that 1 mutes the partition whatever the broker (semantics 3.7).
     """
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
@@ -105,7 +106,9 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     conditions = [batch.is_(Fate.BUFFERED), leader.presumes_leadership, newest, _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
     if deployment.max_in_flight <= len(others):
-        in_flight = z3.Sum(*(z3.If(other.in_flight, 1, 0) for other in others))
+        muted = deployment.max_in_flight == 1
+        counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
+        in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
         conditions.append(in_flight < deployment.max_in_flight)
     effect = Effect()
     effect[batch.fate] = int(Fate.SENT)
@@ -243,8 +246,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield send(pipeline, batch)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
-        if pipeline.deployment.acks is not Acks.NONE:
-            yield give_up(pipeline, batch)
+        yield give_up(pipeline, batch)
     if pipeline.deployment.idempotence:
         yield resolve_sequences(pipeline)
     yield crash(pipeline)

@@ -71,6 +71,12 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
         effect[exposed] = z3.If(readable, record + 1, exposed.term)
 
 
+def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
+    """What a leader knows of producers from before the modelled log a follower copies with that log (semantics 3.5)."""
+    if follower.knows_producer is not None and leader.knows_producer is not None:
+        effect[follower.knows_producer] = leader.knows_producer.term
+
+
 def tell_high_watermark(effect: Effect, follower: Replica, leader: Replica, when: z3.BoolRef) -> None:
     """A follower takes over the leader's high watermark, as far as its own log goes (semantics 6.1, R3)."""
     known, end = effect[leader.high_watermark], effect[follower.log.end]
@@ -99,6 +105,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     follower.log.append(effect, entry, when=has_next)
     flush_if_due(pipeline, effect, follower)
     tell_high_watermark(effect, follower, leader, z3.BoolVal(True))
+    share_producer_state(effect, follower, leader)
 
     def sentence(before: State, after: State) -> str:
         offset = before[follower.log.end.name]
@@ -128,6 +135,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     prefix = common_prefix(follower, leader)
     effect = Effect()
     keep_prefix(effect, follower, prefix)
+    share_producer_state(effect, follower, leader)
 
     def sentence(before: State, after: State) -> str:
         dropped = ", ".join(

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import z3
 
-from model.deployment.deployment import Deployment, Processing
+from model.deployment.deployment import Deployment, Group, Processing, ProducerId
 from model.faults import Fault
 from model.language import Log, Variable, flag, log
 
@@ -41,6 +41,8 @@ class Replica:
     broker number) is a leader's own view of the ISR, ``fetched`` what it believes of each follower: 0 before the
     follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on a broker that
     does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or always the whole log.
+    ``knows_producer``: older records of the idempotent producer's first session stand before the modelled log; None
+    where there are none.
     """
 
     number: int
@@ -52,6 +54,7 @@ class Replica:
     log: Log
     high_watermark: Variable
     flushed: Variable | None
+    knows_producer: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
 
@@ -80,9 +83,9 @@ class Replica:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        flushed = () if self.flushed is None else (self.flushed,)
+        optional = tuple(variable for variable in (self.flushed, self.knows_producer) if variable is not None)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
-        return (*own, *self.log.variables, *flushed, *self.isr.values(), *self.fetched.values())
+        return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ class Consumer:
     """The only member of the consumer group (semantics 12).
 
     ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` the group's
-    committed offset, likewise. ``processed`` counts (up to 2) per record; ``queued`` holds, per offset, one more than the record handed
+    committed offset (-1 = none yet), likewise. ``processed`` counts (up to 2) per record; ``queued`` holds, per offset, one more than the record handed
     off and not finished. ``latest`` is one more than the latest record processed since the last start; ``disorder`` remembers that
     processing left the order of sending, ``restarted`` that the group lost work half done.
     """
@@ -275,6 +278,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     if deployment.idempotence:
         fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
     every = deployment.flush_messages
+    knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
     leads = number == 1
     return Replica(
         number,
@@ -286,6 +290,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         log(f"{name}_log", capacity, fields),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if every is not None and 1 < every <= capacity else None,
+        flag(f"{name}_knows_producer", True) if knows else None,
         {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
         {
             other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads))
@@ -332,12 +337,13 @@ def _declare_producer(deployment: Deployment) -> Producer:
 
 def _declare_consumer(deployment: Deployment) -> Consumer:
     capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
+    none = -1 if deployment.group is Group.NEW else 0
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
     return Consumer(
         flag("consumer_running", True),
         Variable("position", 0, capacity, 0),
         Variable("position_epoch", 0, epochs, 0),
-        Variable("committed", 0, capacity, 0),
+        Variable("committed", none, capacity, none),
         Variable("committed_epoch", 0, epochs, 0),
         tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
         tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),

@@ -111,4 +111,4 @@ def first(candidates: range, holds: Callable[[int], bool], otherwise: int = 0) -
 def value(term: z3.BoolRef, pipeline: Pipeline, state: State) -> bool:
     """A Boolean term's value in a concrete state."""
     pairs = [(variable.term, z3.IntVal(state[variable.name])) for variable in pipeline.variables]
-    return z3.is_true(z3.simplify(z3.substitute(term, *pairs)))
+    return bool(z3.is_true(z3.simplify(z3.substitute(term, *pairs))))

@@ -74,7 +74,9 @@ class _Evaluator:
             evaluator = evaluator.outer
         node = self.function.terms.nodes[place]
         values = [self.value(child) for child in node.children]
-        found = self.function.load(str(node.leaf)) if _is_variable(node) else _apply(self.function.builder, node, values)
+        found = (
+            self.function.load(str(node.leaf)) if _is_variable(node) else _apply(self.function.builder, node, values)
+        )
         self.known[place] = found
         return found
 
@@ -119,7 +121,9 @@ def _apply(builder: ir.IRBuilder, node: Node, values: list[ir.Value]) -> ir.Valu
         return builder.or_(builder.not_(values[0]), values[1])
     if kind == z3.Z3_OP_ITE:
         return builder.select(*values)
-    raise UnsupportedTerm(f"the kernel does not know operator {node.leaf or node.kind}: add it to checker/kernel/native.py")
+    raise UnsupportedTerm(
+        f"the kernel does not know operator {node.leaf or node.kind}: add it to checker/kernel/native.py"
+    )
 
 
 class _Function:
@@ -218,9 +222,7 @@ def _emit_inspect(module: ir.Module, layout: Layout, terms: TermTable, predicate
     result = builder.alloca(I64)
     builder.store(I64(0), result)
     pending = [
-        (bit, tests)
-        for bit, predicate in enumerate(predicates)
-        for tests in _disjuncts(terms, terms.add(predicate))
+        (bit, tests) for bit, predicate in enumerate(predicates) for tests in _disjuncts(terms, terms.add(predicate))
     ]
     _emit_bits(_Evaluator(function), result, pending)
     builder.ret(builder.load(result))

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-EMPTY = np.uint32(0)
+EMPTY = np.uint8(0)
 LABEL_BITS = 12
 SOURCE_BITS = 8
 INITIAL_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -68,6 +69,31 @@ def load_index(typing_context: Any, address: Any) -> Any:
     return types.uint32(types.int64), generate
 
 
+@intrinsic
+def load_tag(typing_context: Any, address: Any) -> Any:
+    """The byte at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+
+    return types.uint8(types.int64), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, address: Any) -> Any:
+    """Ask the processor for the cache line at an address, and do not wait for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [builder.inttoptr(arguments[0], byte), flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _hash(row: int, words: int) -> np.uint64:
     value = np.uint64(0x9E3779B97F4A7C15)
@@ -88,36 +114,40 @@ def _same(one: int, other: int, words: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _find(row: int, hashed: np.uint64, words: int, states: int, table: int, mask: int) -> int:
-    """The index of the state at address ``row``, or -1. ``states`` and ``table`` are addresses."""
+def _tag(hashed: np.uint64) -> np.uint8:
+    """Eight bits of the hash that the slot does not depend on; never :data:`EMPTY`."""
+    return np.uint8(hashed >> np.uint64(56)) | np.uint8(1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _find(row: int, hashed: np.uint64, words: int, states: int, table: int, tags: int, mask: int) -> int:
+    """The index of the state at address ``row``, or -1. ``states``, ``table`` and ``tags`` are addresses."""
     slot = np.int64(hashed) & mask
+    wanted = _tag(hashed)
     while True:
-        entry = load_index(table + slot * 4)
-        if entry == EMPTY:
+        tag = load_tag(tags + slot)
+        if tag == EMPTY:
             return -1
-        index = np.int64(entry) - 1
-        if _same(row, states + index * words * 8, words):
-            return index
+        if tag == wanted:
+            index = np.int64(load_index(table + slot * 4))
+            if _same(row, states + index * words * 8, words):
+                return index
         slot = (slot + 1) & mask
 
 
 @njit(cache=True, nogil=True)
-def find(row: int, words: int, states: int, table: int, mask: int) -> int:
-    """The index of a packed state in a shard, or -1."""
-    return _find(row, _hash(row, words), words, states, table, mask)
-
-
-@njit(cache=True, nogil=True)
-def rebuild_table(states: NDArray[np.uint64], count: int, table: NDArray[np.uint32]) -> None:
+def rebuild_table(states: NDArray[np.uint64], count: int, table: NDArray[np.uint32], tags: NDArray[np.uint8]) -> None:
     """Enter the first ``count`` states into an empty table; its size is a power of two."""
     words = states.shape[1]
     mask = table.shape[0] - 1
     base = states.ctypes.data
     for index in range(count):
-        slot = np.int64(_hash(base + index * words * 8, words)) & mask
-        while table[slot] != EMPTY:
+        hashed = _hash(base + index * words * 8, words)
+        slot = np.int64(hashed) & mask
+        while tags[slot] != EMPTY:
             slot = (slot + 1) & mask
-        table[slot] = np.uint32(index + 1)
+        tags[slot] = _tag(hashed)
+        table[slot] = np.uint32(index)
 
 
 @njit(cache=True, nogil=True)
@@ -132,6 +162,7 @@ def expand_range(
     parents: NDArray[np.uint64],
     goals: NDArray[np.uint8],
     table: NDArray[np.uint32],
+    tags: NDArray[np.uint8],
     buffer: NDArray[np.uint64],
     smaller: NDArray[np.int64],
     most: int,
@@ -141,47 +172,69 @@ def expand_range(
 ) -> int:
     """Insert the successors of ``source`` rows ``first..last`` into a shard; return where it stopped for want of room.
 
-    ``smaller`` lists the shards of smaller combinations (addresses of states and table, mask): a state that is in one of them is
-    not entered again. ``tally`` is [count, transitions, predicate bits seen]; ``first_seen`` the first state per predicate.
+    Successors are made in batches as large as ``buffer``, so that the table's cache lines are on their way while others are
+    made.
+
+    ``smaller`` lists the shards of smaller combinations (see :func:`_find`): a state that is in one of them is not entered again. ``tally`` is [count, transitions, predicate bits seen]; ``first_seen`` the first state per predicate.
     """
     words = states.shape[1]
     capacity = states.shape[0]
     mask = table.shape[0] - 1
-    base, table_base, out = states.ctypes.data, table.ctypes.data, buffer.ctypes.data
+    base, table_base, tags_base, out = states.ctypes.data, table.ctypes.data, tags.ctypes.data, buffer.ctypes.data
     count, transitions, seen = tally[0], tally[1], np.uint64(tally[2])
     stride = words + 1
+    batch = buffer.shape[0] // stride
+    rows = np.empty(batch, dtype=np.int64)
+    hashes = np.empty(batch, dtype=np.uint64)
     row = first
-    while row < last and count + most <= capacity:
-        produced = call_expand(function, source + row * words * 8, out)
+    while row < last and count + batch <= capacity:
+        produced = 0
+        while row < last and produced + most <= batch:
+            more = call_expand(function, source + row * words * 8, out + produced * stride * 8)
+            for number in range(produced, produced + more):
+                hashed = _hash(out + number * stride * 8, words)
+                prefetch(tags_base + (np.int64(hashed) & mask))
+                prefetch(table_base + (np.int64(hashed) & mask) * 4)
+                hashes[number] = hashed
+                rows[number] = row
+            produced += more
+            row += 1
         transitions += produced
         for number in range(produced):
+            slot = np.int64(hashes[number]) & mask
+            if load_tag(tags_base + slot) == _tag(hashes[number]):
+                prefetch(base + np.int64(load_index(table_base + slot * 4)) * words * 8)
+        for number in range(produced):
             candidate = out + number * stride * 8
-            hashed = _hash(candidate, words)
+            hashed = hashes[number]
             slot = np.int64(hashed) & mask
+            wanted = _tag(hashed)
             known = False
             while True:
-                entry = load_index(table_base + slot * 4)
-                if entry == EMPTY:
+                tag = load_tag(tags_base + slot)
+                if tag == EMPTY:
                     break
-                if _same(candidate, base + (np.int64(entry) - 1) * words * 8, words):
-                    known = True
-                    break
+                if tag == wanted:
+                    index = np.int64(load_index(table_base + slot * 4))
+                    if _same(candidate, base + index * words * 8, words):
+                        known = True
+                        break
                 slot = (slot + 1) & mask
             if known:
                 continue
             for other in range(smaller.shape[0]):
-                if _find(candidate, hashed, words, smaller[other, 0], smaller[other, 1], smaller[other, 2]) >= 0:
+                part, table_of = smaller[other, 0], smaller[other, 1]
+                if _find(candidate, hashed, words, part, table_of, smaller[other, 2], smaller[other, 3]) >= 0:
                     known = True
                     break
             if known:
                 continue
             for word in range(words):
                 states[count, word] = buffer[number * stride + word]
-            label = buffer[number * stride + words]
             parents[count] = (
-                (np.uint64(row) << np.uint64(LABEL_BITS + SOURCE_BITS))
+                (np.uint64(rows[number]) << np.uint64(LABEL_BITS + SOURCE_BITS))
                 | (np.uint64(source_tag) << np.uint64(LABEL_BITS))
-                | label
+                | buffer[number * stride + words]
             )
             bits = call_inspect(inspect, candidate)
             if goal_bit >= 0:
@@ -192,9 +245,9 @@ def expand_range(
                     if (fresh >> np.uint64(bit)) & np.uint64(1):
                         first_seen[bit] = count
                 seen |= fresh
-            count += 1
             table[slot] = np.uint32(count)
-        row += 1
+            tags[slot] = wanted
+            count += 1
     tally[0], tally[1], tally[2] = count, transitions, np.int64(seen)
     return row
 
@@ -206,6 +259,7 @@ def sweep_backward(
     count: int,
     good: NDArray[np.uint8],
     table: NDArray[np.uint32],
+    tags: NDArray[np.uint8],
     buffer: NDArray[np.uint64],
     smaller: NDArray[np.int64],
     smaller_good: NDArray[np.int64],
@@ -216,7 +270,7 @@ def sweep_backward(
     """
     words = states.shape[1]
     mask = table.shape[0] - 1
-    base, table_base, out = states.ctypes.data, table.ctypes.data, buffer.ctypes.data
+    base, table_base, tags_base, out = states.ctypes.data, table.ctypes.data, tags.ctypes.data, buffer.ctypes.data
     marked = 0
     for row in range(count - 1, -1, -1):
         if good[row]:
@@ -225,7 +279,7 @@ def sweep_backward(
         for number in range(produced):
             candidate = out + number * (words + 1) * 8
             hashed = _hash(candidate, words)
-            index = _find(candidate, hashed, words, base, table_base, mask)
+            index = _find(candidate, hashed, words, base, table_base, tags_base, mask)
             if index >= 0:
                 if good[index]:
                     good[row] = 1
@@ -233,7 +287,8 @@ def sweep_backward(
                 continue
             found = False
             for other in range(smaller.shape[0]):
-                index = _find(candidate, hashed, words, smaller[other, 0], smaller[other, 1], smaller[other, 2])
+                part, table_of = smaller[other, 0], smaller[other, 1]
+                index = _find(candidate, hashed, words, part, table_of, smaller[other, 2], smaller[other, 3])
                 if index >= 0:
                     found = load_word(smaller_good[other] + (index & ~7)) >> np.uint64((index & 7) * 8) & np.uint64(1)
                     break

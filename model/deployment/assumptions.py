@@ -10,9 +10,11 @@ from model.deployment.bounds import default_sends
 from model.deployment.deployment import (
     Commit,
     Deployment,
+    Group,
     OnRestart,
     OnSendError,
     Origin,
+    ProducerId,
     Processing,
     Sends,
     Setting,
@@ -44,6 +46,17 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
     "sends": Assumption(
         ("async", "sync"), "async", "whether the application waits for each send before the next one (sync)"
     ),
+    "producer_id": Assumption(
+        ("known", "new"),
+        "known",
+        "whether the partition has records of this idempotent producer's id already: of a new id any first sequence "
+        "number is accepted",
+    ),
+    "group": Assumption(
+        ("established", "new"),
+        "established",
+        "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has",
+    ),
     "commit": Assumption(
         ("before", "after"),
         "after",
@@ -63,8 +76,8 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
 }
 """What the application does, by the key of ``--assume`` and of the YAML format."""
 
-PRODUCER_KEYS = ("sends", "on_send_error", "on_restart")
-CONSUMER_KEYS = ("commit", "processing", "sink")
+PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id")
+CONSUMER_KEYS = ("group", "commit", "processing", "sink")
 
 
 @dataclass(frozen=True)
@@ -74,6 +87,8 @@ class Application:
     sends: Sends
     on_send_error: OnSendError
     on_restart: OnRestart
+    producer_id: ProducerId
+    group: Group
     commit: Commit
     processing: Processing
     sink: Sink
@@ -103,6 +118,8 @@ def read_application(given: Settings, *, auto_commit: Setting) -> Application:
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
         on_restart=OnRestart(chosen["on_restart"].value),
+        producer_id=ProducerId(chosen["producer_id"].value),
+        group=Group(chosen["group"].value),
         commit=Commit(chosen["commit"].value),
         processing=Processing(chosen["processing"].value),
         sink=Sink(chosen["sink"].value),
@@ -139,6 +156,8 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         sends=Sends(value) if key == "sends" else deployment.sends,
         on_send_error=OnSendError(value) if key == "on_send_error" else deployment.on_send_error,
         on_restart=OnRestart(value) if key == "on_restart" else deployment.on_restart,
+        producer_id=ProducerId(value) if key == "producer_id" else deployment.producer_id,
+        group=Group(value) if key == "group" else deployment.group,
         commit=Commit(value) if key == "commit" else deployment.commit,
         processing=Processing(value) if key == "processing" else deployment.processing,
         sink=Sink(value) if key == "sink" else deployment.sink,

@@ -89,6 +89,8 @@ def build(given: GivenDeployment) -> Deployment:
         sends=application.sends,
         on_send_error=application.on_send_error,
         on_restart=application.on_restart,
+        producer_id=application.producer_id,
+        group=application.group,
         commit=application.commit,
         processing=application.processing,
         sink=application.sink,

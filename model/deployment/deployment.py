@@ -42,6 +42,20 @@ class Sends(StrEnum):
     SYNC = "sync"
 
 
+class ProducerId(StrEnum):
+    """Whether the partition has seen this producer's id before: a ``new`` one's first sequence is not checked (3.5)."""
+
+    KNOWN = "known"
+    NEW = "new"
+
+
+class Group(StrEnum):
+    """Whether the consumer group has committed an offset before, or starts by its reset policy."""
+
+    ESTABLISHED = "established"
+    NEW = "new"
+
+
 class Commit(StrEnum):
     """When the consumer's offset is committed.
 
@@ -166,7 +180,9 @@ class Deployment:
     sends: Sends
     on_send_error: OnSendError
     on_restart: OnRestart
+    producer_id: ProducerId
     # consumer
+    group: Group
     commit: Commit
     processing: Processing
     sink: Sink

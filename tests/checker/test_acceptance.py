@@ -26,7 +26,7 @@ ALL = tuple(Fault)
 class Row:
     """``prop`` of ``deployment`` under up to ``total`` faults of ``kinds``.
 
-    ``violated_by``: fault sets that must be among the smallest; ``only``: they are all there are. None at all: it holds.
+    ``violated_by``: fault sets that must be among the smallest (none: it holds); ``only``: they are all there are.
     """
 
     deployment: str

@@ -1,0 +1,284 @@
+"""Exploration by fault layers against its definition, on systems small enough for a naive explorer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+import z3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.budget import Budget, Meter
+from checker.check import explore
+from checker.exploration import Exploration, Question
+from model.faults import Fault
+from model.language import Action, TransitionSystem, Variable
+from properties.verdict import Status
+from tests.checker.asking import SMALL, ask, example, run
+from tests.checker.naive import Naive, freeze
+from tests.checker.plain_evaluator import holds, successor
+
+SLOW, MOVE, LOST = Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE, Fault.LOST_REQUEST
+KINDS = (SLOW, LOST, MOVE)
+NEVER = z3.BoolVal(False)
+
+
+def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef], fault: Fault | None = None) -> Action:
+    return Action(name, "somebody", "brokers", {}, guard, updates, lambda before, after: name, "", fault)
+
+
+def explored(
+    system: TransitionSystem,
+    question: Question,
+    at_most: Mapping[Fault, int],
+    total: int,
+    threads: int = 1,
+    budget: Budget | None = None,
+) -> Exploration:
+    exploration = Exploration(system, question, at_most, Meter(budget or Budget(), timed=False), threads)
+    for _ in range(total + 1):
+        exploration.explore_layer()
+    return exploration
+
+
+def random_number(chance: random.Random, variables: tuple[Variable, ...]) -> z3.ArithRef:
+    one = chance.choice(variables).term
+    return chance.choice(
+        [one, z3.IntVal(chance.randint(0, 3)), one + 1, one - 1, one + chance.choice(variables).term, 3 - one]
+    )
+
+
+def random_condition(chance: random.Random, variables: tuple[Variable, ...]) -> z3.BoolRef:
+    def comparison() -> z3.BoolRef:
+        one, other = random_number(chance, variables), random_number(chance, variables)
+        return chance.choice([one == other, one <= other, one < other, one != other])
+
+    return chance.choice([comparison(), z3.And(comparison(), comparison()), z3.Or(comparison(), comparison())])
+
+
+def random_system(chance: random.Random) -> TransitionSystem:
+    """A few variables and actions; what would leave a domain starts again at its lowest value."""
+    variables = tuple(
+        Variable(f"x{i}", -(i % 2), high, chance.randint(-(i % 2), high))
+        for i, high in enumerate(chance.choices(range(1, 4), k=chance.randint(2, 3)))
+    )
+
+    def update(variable: Variable) -> z3.ArithRef:
+        value = random_number(chance, variables)
+        return z3.If(z3.And(value >= variable.low, value <= variable.high), value, variable.low)
+
+    actions = []
+    for number in range(chance.randint(3, 8)):
+        changed = chance.sample(variables, chance.randint(1, len(variables)))
+        fault = chance.choice([None, None, *KINDS])
+        updates = {variable: update(variable) for variable in changed}
+        actions.append(action(f"action{number}", random_condition(chance, variables), updates, fault))
+    return TransitionSystem("random", variables, tuple(actions))
+
+
+def random_question(chance: random.Random, system: TransitionSystem, goal: bool) -> Question:
+    conditions = {f"invariant {i}": random_condition(chance, system.variables) for i in range(3)}
+    return Question(
+        conditions,
+        ("goal", random_condition(chance, system.variables)) if goal else None,
+        {f"observation {i}": random_condition(chance, system.variables) for i in range(3)},
+    )
+
+
+def found_cut_sets(exploration: Exploration) -> dict[str, dict[tuple[int, ...], int]]:
+    """Name -> minimal cut set -> length of its run; no cut set is found twice."""
+    found = {}
+    for name in exploration.question.names:
+        violations = exploration.cut_sets(name)
+        assert len({v.combination for v in violations}) == len(violations)
+        found[name] = {v.combination: v.depth for v in violations}
+    return found
+
+
+def check_runs(exploration: Exploration) -> None:
+    """Every run found is one: from the initial state, by enabled actions, with just these faults, to a violation."""
+    system, question = exploration.system, exploration.question
+    for name in question.names:
+        for violation in exploration.cut_sets(name):
+            states, labels = exploration.states_along(violation), exploration.path(violation)
+            assert states[0] == system.initial
+            assert len(labels) == violation.depth == len(states) - 1
+            actions = [system.actions[label] for label in labels]
+            for before, done, after in zip(states, actions, states[1:], strict=False):
+                assert successor(done, before) == after
+            counts = tuple(sum(done.fault is kind for done in actions) for kind in exploration.kinds)
+            assert counts == violation.combination
+            if name in question.invariants:
+                assert holds(question.invariants[name], states[-1])
+
+
+@settings(max_examples=60, derandomize=True)
+@given(st.randoms(use_true_random=False), st.integers(0, 3), st.sampled_from([1, 2]))
+def test_random_systems(chance: random.Random, total: int, threads: int) -> None:
+    """States per combination of faults, cut sets, shortest runs and observations equal the definition's."""
+    system = random_system(chance)
+    question = random_question(chance, system, goal=True)
+    question = replace(question, invariants={**question.invariants, "never": NEVER})
+    at_most = {kind: chance.randint(1, 3) for kind in KINDS}
+    exploration = explored(system, question, at_most, total, threads)
+    naive = Naive(system, exploration.kinds, exploration.most, total)
+
+    assert found_cut_sets(exploration) == naive.cut_sets(question)
+    assert all(report.complete for report in exploration.layers)
+    for combination, shard in exploration.shards.items():
+        unpacked = [freeze(exploration.layout.unpack(row)) for row in shard.states[: shard.count]]
+        assert len(set(unpacked)) == len(unpacked)
+        assert set(unpacked) == naive.own(combination)
+    assert {c for c, reached in naive.depth.items() if reached} <= exploration.shards.keys()
+    assert exploration.states == len([1 for faults in naive.depth for _ in naive.own(faults)])
+    assert exploration.observed() == {name for name, term in question.observations.items() if naive.where(term)}
+    check_runs(exploration)
+
+
+@settings(max_examples=60, derandomize=True)
+@given(st.randoms(use_true_random=False), st.integers(0, 3), st.booleans())
+def test_early_stops_change_nothing(chance: random.Random, total: int, goal: bool) -> None:
+    """Where nothing is left to ask a combination is skipped, and a search ends: cut sets and runs stay the same."""
+    system = random_system(chance)
+    question = random_question(chance, system, goal)
+    at_most = dict.fromkeys(KINDS, 2)
+    exploration = explored(system, question, at_most, total)
+    assert found_cut_sets(exploration) == Naive(system, exploration.kinds, exploration.most, total).cut_sets(question)
+    check_runs(exploration)
+
+
+@settings(max_examples=15, derandomize=True)
+@given(st.randoms(use_true_random=False))
+def test_threads_change_nothing(chance: random.Random) -> None:
+    system = random_system(chance)
+    question = random_question(chance, system, goal=True)
+    one, two = (explored(system, question, dict.fromkeys(KINDS, 2), 3, threads) for threads in (1, 2))
+    assert found_cut_sets(one) == found_cut_sets(two)
+    assert (one.states, one.transitions, one.depth) == (two.states, two.transitions, two.depth)
+    for name in question.names:
+        assert [one.path(v) for v in one.cut_sets(name)] == [two.path(v) for v in two.cut_sets(name)]
+
+
+def test_faults_are_not_monotone() -> None:
+    """One more fault can prevent a violation: each combination is explored, none inferred from a larger or smaller one."""
+    x, safe = Variable("x", 0, 2, 0), Variable("safe", 0, 1, 0)
+    system = TransitionSystem(
+        "not monotone",
+        (x, safe),
+        (
+            action("advance", x.term == 1, {x: z3.IntVal(2)}),
+            action("hurt", z3.And(x.term == 0, safe.term == 0), {x: z3.IntVal(1)}, SLOW),
+            action("protect", safe.term == 0, {safe: z3.IntVal(1), x: z3.IntVal(0)}, LOST),
+        ),
+    )
+    question = Question({"bad": x.term == 2, "safe and bad": z3.And(x.term == 2, safe.term == 1)}, None, {})
+    exploration = explored(system, question, {SLOW: 2, LOST: 2}, 3)
+    assert found_cut_sets(exploration) == {"bad": {(1, 0): 2}, "safe and bad": {}}
+
+
+def test_a_violation_without_any_fault() -> None:
+    x = Variable("x", 0, 1, 1)
+    system = TransitionSystem("bad at once", (x,), (action("fail", x.term == 1, {x: z3.IntVal(0)}, SLOW),))
+    exploration = explored(system, Question({"bad": x.term == 1}, ("goal", x.term == 0), {}), {SLOW: 1}, 1)
+    assert found_cut_sets(exploration) == {"bad": {(0,): 0}, "goal": {(0,): 0}}
+    assert exploration.exhausted()
+
+
+def test_no_actions_at_all() -> None:
+    x = Variable("x", 0, 1, 0)
+    exploration = explored(TransitionSystem("still", (x,), ()), Question({"bad": x.term == 1}, None, {}), {SLOW: 2}, 2)
+    assert found_cut_sets(exploration) == {"bad": {}}
+    assert exploration.states == 1
+    assert exploration.exhausted()
+
+
+def counters(highest: int) -> TransitionSystem:
+    """Three counters that go up one by one, and a fault that starts the first one again."""
+    variables = tuple(Variable(f"counter{i}", 0, highest, 0) for i in range(3))
+    ups = [action(f"up{i}", v.term < highest, {v: v.term + 1}) for i, v in enumerate(variables)]
+    again = action("again", variables[0].term == highest, {variables[0]: z3.IntVal(0)}, SLOW)
+    return TransitionSystem("counters", variables, (*ups, again))
+
+
+def test_growing_tables() -> None:
+    """Many more states than a shard has room for at first: each is stored once."""
+    exploration = explored(counters(40), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1)
+    assert exploration.states == 41**3
+    assert exploration.depth == 3 * 40 + 1
+
+
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [(Budget(states=1000), "states"), (Budget(memory=100_000), "memory"), (Budget(seconds=0), "time")],
+)
+def test_out_of_budget(budget: Budget, why: str) -> None:
+    """The layer says why it stopped and is not complete; nothing beyond it is claimed or explored."""
+    system = counters(60)
+    end = z3.And(*(v.term == v.high for v in system.variables))
+    exploration = explored(system, Question({"end": end}, None, {}), {SLOW: 2}, 2, budget=budget)
+    assert exploration.layers[0].stopped == why
+    assert not any(report.complete for report in exploration.layers)
+    assert not any(shard.complete for shard in exploration.shards.values())
+    assert exploration.states < 61**3
+    assert exploration.cut_sets("end") == []
+
+
+def test_interrupted() -> None:
+    meter = Meter(Budget(), timed=False)
+    meter.interrupt()
+    exploration = Exploration(counters(60), Question({"never": NEVER}, None, {}), {SLOW: 2}, meter)
+    assert exploration.explore_layer().stopped == "interrupted"
+
+
+def test_violation_found_before_the_budget_ran_out_counts() -> None:
+    system = counters(60)
+    started = z3.And(*(v.term == 1 for v in system.variables))
+    exploration = explored(
+        system, Question({"started": started, "never": NEVER}, None, {}), {SLOW: 1}, 1, budget=Budget(states=5000)
+    )
+    assert exploration.layers[0].stopped == "states"
+    assert found_cut_sets(exploration)["started"] == {(0,): 3}
+
+
+def test_verdicts_out_of_budget_are_unknown() -> None:
+    """Out of budget is its own answer: whatever is not violated is unknown, and the coverage says how far it got."""
+    deployment = replace(example("acks-all-min-isr-2"), bounds=SMALL)
+    for verdict in ask(deployment, "no-acked-loss", "recoverability", budget=Budget(states=50, threads=1)).values():
+        assert verdict.status is Status.UNKNOWN
+        assert verdict.coverage.stopped == "states"
+        assert verdict.coverage.complete_to < 1
+
+
+def test_a_layer_cut_short_is_not_claimed() -> None:
+    """The total asked for is not reached: what was complete before is what the coverage claims."""
+    deployment = replace(example("acks-all-min-isr-2", total=3), bounds=SMALL)
+    whole = run(replace(deployment, faults=replace(deployment.faults, total=0)), ["no-acked-loss"])
+    (verdict,) = run(deployment, ["no-acked-loss"], Budget(states=whole.explorations[0].states + 1)).verdicts()
+    assert verdict.status is Status.UNKNOWN
+    assert verdict.coverage.complete_to == 0
+    assert verdict.coverage.combinations < verdict.coverage.combinations_of_next
+
+
+@pytest.mark.parametrize("name", ["acks-1", "acks-all-min-isr-1", "flush-every-record"])
+def test_covered_combinations_are_inferred_rightly(name: str) -> None:
+    """A power loss that loses nothing is a kill: leaving out what follows from it changes no verdict."""
+    deployment = replace(example(name, (Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS, SLOW), 2), bounds=SMALL)
+    quick = run(deployment, ["no-acked-loss", "no-silent-loss", "recoverability"])
+    for one in quick.explorations:
+        whole = Exploration(one.system, one.question, one.at_most, Meter(Budget(), timed=False), 2, infer=False)
+        for _ in range(3):
+            whole.explore_layer()
+        assert found_cut_sets(whole) == found_cut_sets(one)
+        assert whole.observed() == one.observed()
+
+
+def test_check_raises_the_total_by_itself() -> None:
+    """Without a total every pair of faults is explored at least, whatever the time says."""
+    deployment = replace(example("acks-0", (LOST, MOVE), 1), bounds=SMALL, replicas=2)
+    deployment = replace(deployment, faults=replace(deployment.faults, total=None))
+    for verdict in explore(deployment, Budget(threads=1)).verdicts():
+        assert verdict.coverage.total is None
+        assert verdict.status is Status.VIOLATED or verdict.coverage.complete_to >= 2

@@ -1,0 +1,301 @@
+"""Machine code, Z3 and a plain walk over the terms agree on every action, in states reachable or not."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import random
+import re
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+
+import numpy as np
+import pytest
+import z3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.cone import FreeVariables
+from checker.kernel.layout import Layout, lay_out
+from checker.kernel.native import Kernel, UnsupportedTerm, compile_kernel
+from checker.questions import prepare
+from checker.solver import holds_in, replay_step
+from model.deployment import Deployment
+from model.deployment.deployment import Commit, OffsetReset, Processing, Sink
+from model.faults import Fault
+from model.language import Action, TransitionSystem, Variable
+from model.pipeline import build
+from properties.catalogue import properties_of
+from tests.checker.asking import SMALL, example
+from tests.checker.plain_evaluator import holds, successors
+
+TWO = replace(SMALL, records=2, log=3, epochs=4)
+
+
+def deployments() -> dict[str, Deployment]:
+    """Deployments that together have every action there is."""
+    return {
+        "acks-0, one record": replace(example("acks-0"), bounds=SMALL),
+        "acks-1, handed off": replace(
+            example("acks-1"),
+            bounds=TWO,
+            replicas=2,
+            retries=2,
+            idempotence=False,
+            commit=Commit.AUTO,
+            processing=Processing.HANDED_OFF,
+        ),
+        "acks-all, idempotent, unclean": replace(
+            example("acks-all-min-isr-1-unclean"), bounds=replace(TWO, records=2, sends=1), sink=Sink.TRANSACTIONAL
+        ),
+        "acks-all, resending, flushing, fast restarts": replace(
+            example("idempotent-resend"),
+            bounds=replace(SMALL, sends=2, log=3),
+            replicas=2,
+            flush_messages=2,
+            restart_before_fenced=True,
+            commit=Commit.BEFORE,
+            offset_reset=OffsetReset.EARLIEST,
+        ),
+    }
+
+
+NAMES = tuple(deployments())
+MACHINES = sorted((Path(__file__).parent.parent.parent / "model").glob("*.py"))
+
+
+@dataclass
+class Readings:
+    """One system, compiled, with the predicates of its properties."""
+
+    system: TransitionSystem
+    predicates: dict[str, z3.BoolRef]
+
+    @cached_property
+    def layout(self) -> Layout:
+        return lay_out(self.system.variables)
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        labelled = list(enumerate(self.system.actions))
+        groups = {"step": [pair for pair in labelled if pair[1].fault is None]}
+        for kind in Fault:
+            groups[kind.value] = [pair for pair in labelled if pair[1].fault is kind]
+        return compile_kernel(self.layout, groups, list(self.predicates.values()))
+
+    def by_kernel(self, state: dict[str, int]) -> dict[str, dict[str, int]]:
+        """The successors as the machine code computes them: action -> state."""
+        found = {}
+        row = self.layout.pack(state)
+        for name, most in self.kernel.most_successors.items():
+            stride = self.layout.words + 1
+            buffer = np.zeros((most + 1) * stride, dtype=np.uint64)
+            count = self.kernel.expand_function(name)(_pointer(row), _pointer(buffer))
+            assert count <= most
+            assert not buffer[count * stride :].any(), "machine code wrote beyond what it counted"
+            for successor_row in buffer[: count * stride].reshape(count, stride):
+                action = str(self.system.actions[int(successor_row[-1])])
+                assert action not in found
+                found[action] = self.layout.unpack(successor_row[:-1])
+        return found
+
+    def bits_by_kernel(self, state: dict[str, int]) -> dict[str, bool]:
+        """Each predicate's value as the machine code computes it."""
+        bits = self.kernel.inspect_function()(_pointer(self.layout.pack(state)))
+        return {name: bool(bits >> place & 1) for place, name in enumerate(self.predicates)}
+
+    def by_plain_evaluator(self, state: dict[str, int]) -> dict[str, dict[str, int]]:
+        return successors(self.system.actions, state)
+
+
+def _pointer(row: np.ndarray) -> ctypes._Pointer[ctypes.c_uint64]:
+    return row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
+
+
+@cache
+def readings(name: str) -> Readings:
+    """A deployment's system made ready, as the checker does it."""
+    model = build(deployments()[name])
+    prepared = prepare(model)
+    properties = properties_of(model.pipeline)
+    predicates = {prop.name: prepared.specialise(prop.violated) for prop in properties}
+    witnesses = {f"witness of {prop.name}": prepared.specialise(prop.witness) for prop in properties}
+    goals = {f"goal of {prop.name}": prepared.specialise(prop.goal) for prop in properties if prop.goal is not None}
+    return Readings(prepared.system, predicates | witnesses | goals)
+
+
+@cache
+def _solver(name: str) -> z3.Solver:
+    solver = z3.SimpleSolver()
+    solver.add(readings(name).system.domain)
+    return solver
+
+
+def enabled_state(name: str, action: Action, chance: random.Random) -> dict[str, int]:
+    """A state within the domains in which an action is enabled; random in whatever the guard leaves open."""
+    solver, variables = _solver(name), readings(name).system.variables
+    seen = FREE.of(action.guard)
+    solver.push()
+    solver.add(action.guard)
+    assert solver.check() == z3.sat, f"{action} can never happen"
+    for variable in chance.sample([v for v in variables if v.name in seen], min(3, len(seen))):
+        solver.push()
+        solver.add(variable.term == chance.randint(variable.low, variable.high))
+        if solver.check() != z3.sat:
+            solver.pop()
+            solver.check()
+    model = solver.model()
+    while solver.num_scopes():
+        solver.pop()
+    return {
+        v.name: model.eval(v.term, model_completion=True).as_long() if v.name in seen else chance.randint(v.low, v.high)
+        for v in variables
+    }
+
+
+FREE = FreeVariables()
+
+
+def within_domains(system: TransitionSystem, state: dict[str, int]) -> bool:
+    return state.keys() == system.initial.keys() and all(v.low <= state[v.name] <= v.high for v in system.variables)
+
+
+def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]:
+    """Kernel and plain evaluator agree on all actions in this state, Z3 on those named; returns which are enabled."""
+    reading = readings(name)
+    found = reading.by_kernel(state)
+    assert found == reading.by_plain_evaluator(state)
+    for action in by_solver:
+        assert replay_step(reading.system, state, action) == found.get(str(action)), action
+    assert all(within_domains(reading.system, after) for after in found.values())
+    return set(found)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_action(name: str) -> None:
+    """Every action there is, in states where it is enabled, and some where another is."""
+    system = readings(name).system
+    chance = random.Random(name)
+    exercised: set[str] = set()
+    for action in system.actions:
+        state = enabled_state(name, action, chance)
+        enabled = agree(name, state, [action, chance.choice(system.actions)])
+        assert str(action) in enabled
+        exercised |= enabled
+    assert exercised == {str(action) for action in system.actions}
+
+
+def test_deployments_have_every_action() -> None:
+    """What is compared is all there is: an action added to the model and missing here would go untested."""
+    there_is = {action.name for name in NAMES for action in build(deployments()[name]).system.actions}
+    compared = {action.name for name in NAMES for action in readings(name).system.actions}
+    declared = set(re.findall(r'Action\(\s*"(\w+)"', "".join(path.read_text("utf-8") for path in MACHINES)))
+    assert declared
+    assert there_is == compared == declared
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=25, derandomize=True)
+@given(data=st.data())
+def test_random_states(name: str, data: st.DataObject) -> None:
+    """Any state within the domains, reachable or not, often close to one where a certain action is enabled."""
+    system = readings(name).system
+    action = data.draw(st.sampled_from(system.actions))
+    state = enabled_state(name, action, random.Random(data.draw(st.integers(0, 2**16))))
+    for variable in data.draw(st.lists(st.sampled_from(system.variables), max_size=8, unique_by=lambda v: v.name)):
+        state[variable.name] = data.draw(st.integers(variable.low, variable.high))
+    agree(name, state, [action, data.draw(st.sampled_from(system.actions))])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=25, derandomize=True)
+@given(data=st.data())
+def test_random_predicates(name: str, data: st.DataObject) -> None:
+    """Properties, witnesses and goals have the same value in every reading."""
+    reading = readings(name)
+    state = {v.name: data.draw(st.integers(v.low, v.high)) for v in reading.system.variables}
+    bits = reading.bits_by_kernel(state)
+    assert bits == {name: holds(term, state) for name, term in reading.predicates.items()}
+    asked = data.draw(st.sampled_from(sorted(reading.predicates)))
+    assert bits[asked] == holds_in(reading.system, state, reading.predicates[asked])
+
+
+variables = st.integers(-70, 70).flatmap(
+    lambda low: st.integers(0, 300).flatmap(lambda span: st.just((low, low + span)))
+)
+
+
+@given(st.lists(variables, max_size=40), st.data())
+def test_packing_round_trip(domains: list[tuple[int, int]], data: st.DataObject) -> None:
+    """Whatever the domains, no field crosses a word or overlaps another, and unpacking gives back what was packed."""
+    declared = [Variable(f"v{i}", low, high, low) for i, (low, high) in enumerate(domains)]
+    layout = lay_out(declared)
+    used = [0] * layout.words
+    for field in layout.fields.values():
+        assert field.shift + field.width <= 64
+        assert not used[field.word] & field.mask
+        used[field.word] |= field.mask
+        assert field.variable.high - field.variable.low < 1 << field.width
+    state = {v.name: data.draw(st.integers(v.low, v.high)) for v in declared}
+    assert layout.unpack(layout.pack(state)) == state
+
+
+def test_different_states_pack_differently() -> None:
+    layout = lay_out([Variable("a", -1, 2, 0), Variable("b", 0, 1, 0)])
+    packed = {tuple(layout.pack({"a": a, "b": b})) for a in range(-1, 3) for b in range(2)}
+    assert len(packed) == 8
+
+
+A, B = Variable("a", -3, 3, 0), Variable("b", -2, 4, 0)
+COMPARISONS = (operator.le, operator.lt, operator.ge, operator.gt, operator.eq, operator.ne)
+CONNECTIVES = (z3.And, z3.Or, z3.Implies, z3.Xor, operator.eq)
+
+
+def random_number(chance: random.Random, depth: int) -> z3.ArithRef:
+    """An integer term over two variables, with every operator the kernel knows."""
+    if depth == 0:
+        return chance.choice([A.term, B.term, z3.IntVal(chance.randint(-5, 5))])
+    one, other = random_number(chance, depth - 1), random_number(chance, depth - 1)
+    choice = chance.randrange(5)
+    if choice == 0:
+        return -one
+    if choice == 1:
+        return z3.If(random_condition(chance, depth - 1), one, other)
+    return (operator.add, operator.sub, operator.mul)[choice - 2](one, other)
+
+
+def random_condition(chance: random.Random, depth: int) -> z3.BoolRef:
+    """A Boolean term over two variables, with every operator the kernel knows."""
+    choice = chance.randrange(6)
+    if depth == 0:
+        return (
+            chance.choice(COMPARISONS)(A.term, chance.randint(-5, 5)) if choice else z3.BoolVal(chance.random() < 0.5)
+        )
+    if choice < 2:
+        compare = chance.choice(COMPARISONS)
+        return compare(random_number(chance, depth - 1), random_number(chance, depth - 1))
+    if choice == 2:
+        return z3.Not(random_condition(chance, depth - 1))
+    return chance.choice(CONNECTIVES)(random_condition(chance, depth - 1), random_condition(chance, depth - 1))
+
+
+@settings(max_examples=20, derandomize=True)
+@given(st.randoms(use_true_random=False))
+def test_random_terms(chance: random.Random) -> None:
+    """Every operator the kernel knows, nested at random, over all values of two variables."""
+    terms = {f"term {number}": random_condition(chance, 3) for number in range(10)}
+    reading = Readings(TransitionSystem("terms", (A, B), ()), terms)
+    for a in range(A.low, A.high + 1):
+        for b in range(B.low, B.high + 1):
+            state = {"a": a, "b": b}
+            assert reading.bits_by_kernel(state) == {name: holds(t, state) for name, t in reading.predicates.items()}
+
+
+@pytest.mark.parametrize(
+    "term", [A.term % 2 == 0, A.term / B.term == 1, z3.Function("f", z3.IntSort(), z3.BoolSort())(A.term)]
+)
+def test_unknown_operators_are_refused(term: z3.BoolRef) -> None:
+    """A term the kernel does not know is never compiled into something else."""
+    with pytest.raises(UnsupportedTerm):
+        _ = Readings(TransitionSystem("one term", (A, B), ()), {"term": term}).kernel

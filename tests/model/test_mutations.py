@@ -1,0 +1,331 @@
+"""A broken copy of the model is caught: break a single guard or effect, and a verdict changes.
+
+Each mutation takes away one rule of Kafka's; with it goes the guarantee that rests on that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import pytest
+import z3
+
+from checker.solver import UnsafeUpdate
+from model.deployment import Deployment
+from model.deployment.deployment import Bounds, Sink
+from model.faults import Fault
+from model.idempotence import check_sequence
+from model.language import Action, Effect, Variable
+from model.pipeline import build
+from model.replica import common_prefix, keep_prefix
+from model.state import Fate, Pipeline
+from properties.verdict import CutSet, Status, Verdict
+from tests.checker.asking import SMALL, ask, cut, example
+from tests.model.mutate import (
+    Mutation,
+    all_of,
+    also,
+    assume,
+    batch_of,
+    broker_of,
+    follower_of,
+    guard,
+    leader_of,
+    leaves,
+    never,
+    rewrite,
+)
+
+K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
+R, M, X = Fault.LOST_RESPONSE, Fault.LEADER_MOVE, Fault.CUT_OFF
+C = Fault.CONSUMER_CRASH
+
+PAIR = replace(SMALL, records=2, log=2, epochs=3)
+RETRIED = replace(SMALL, log=2)
+
+
+def appended_here(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The leader has appended the batch: all that acks=1 asks for."""
+    batch, leader = batch_of(pipeline, action), leader_of(pipeline, action)
+    return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
+
+
+def in_same_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The follower follows this leader, in its epoch (KIP-320)."""
+    return follower_of(pipeline, action).follows(leader_of(pipeline, action))
+
+
+def nothing_diverges(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The follower's whole log agrees with its leader's."""
+    follower = follower_of(pipeline, action)
+    return follower.log.end.term == common_prefix(follower, leader_of(pipeline, action))
+
+
+def in_sequence(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The broker has not seen the batch, and it is the next one due."""
+    batch = batch_of(pipeline, action)
+    assert batch.sequence is not None
+    epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
+    return check_sequence(pipeline, leader_of(pipeline, action), batch, epoch, sequence).in_sequence
+
+
+def enough_in_sync(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The ISR reaches min.insync.replicas."""
+    return pipeline.enough_in_sync(leader_of(pipeline, action))
+
+
+def caught_up(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The leader knows that the follower reached its high watermark."""
+    leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
+    return leader.fetched[follower.number].term - 1 >= leader.high_watermark.term
+
+
+def lives_somewhere(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
+    """Fencing a leader elects the first live replica, in the ISR or not."""
+    chosen = z3.IntVal(0)
+    number = action.arguments["broker"]
+    for other in reversed(pipeline.replicas):
+        if other.number != number:
+            unfenced = pipeline.controller.unfenced[other.number].is_set
+            chosen = z3.If(unfenced, z3.IntVal(other.number), chosen)
+    leader = pipeline.controller.leader
+    return {leader: z3.If(leader.term == number, chosen, leader.term)}
+
+
+def high_watermark_at_end(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
+    """The leader takes its own log end for the high watermark."""
+    leader = leader_of(pipeline, action)
+    return {leader.high_watermark: leader.log.end.term + 1}
+
+
+def page_cache_lost(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
+    """A killed process takes its page cache with it."""
+    effect = Effect()
+    keep_prefix(effect, broker_of(pipeline, action), 0)
+    return effect.updates
+
+
+def commit_first(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
+    """What a poll returns is committed before it is processed."""
+    consumer = pipeline.consumer
+    return {
+        consumer.committed: consumer.position.term + action.arguments["count"],
+        consumer.committed_epoch: leader_of(pipeline, action).epoch.term,
+    }
+
+
+def from_the_start(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.ArithRef]:
+    """A restarted consumer forgets what the group committed."""
+    return {pipeline.consumer.position: z3.IntVal(0), pipeline.consumer.position_epoch: z3.IntVal(0)}
+
+
+def from_the_end(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.ArithRef]:
+    """A restarted consumer goes on behind the first record that could be read."""
+    consumer = pipeline.consumer
+    readable = pipeline.exposed[0].term > 0
+    return {
+        consumer.position: z3.If(readable, z3.IntVal(1), z3.IntVal(0)),
+        consumer.position_epoch: z3.If(readable, z3.IntVal(1), z3.IntVal(0)),
+    }
+
+
+def controllers_isr(pipeline: Pipeline, action: Action) -> Variable:
+    return pipeline.controller.isr[action.arguments["follower"]]
+
+
+def any_prefix(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """A power loss may take what was forced to disk as well."""
+    replica = broker_of(pipeline, action)
+    return z3.And(replica.up.is_set, action.arguments["kept"] <= replica.log.end.term)
+
+
+def never_answered(pipeline: Pipeline, action: Action) -> Action:
+    """A broker that stops leading says nothing to the producers that wait for it."""
+    waiting = {variable for batch in pipeline.producer.batches for variable in batch.variables}
+    return replace(action, updates={v: value for v, value in action.updates.items() if v not in waiting})
+
+
+def of(name: str, kinds: tuple[Fault, ...], total: int, bounds: Bounds = SMALL, **settings: Any) -> Deployment:
+    """An example made small."""
+    return replace(example(name, kinds, total), bounds=bounds, **settings)
+
+
+@dataclass(frozen=True)
+class Case:
+    """``mutation`` turns the verdict on ``prop`` from ``before`` into violated, with ``cut_set`` among the smallest."""
+
+    name: str
+    deployment: Callable[[], Deployment]
+    mutation: Mutation
+    prop: str
+    cut_set: CutSet
+    before: Status = Status.HOLDS
+
+
+CASES = (
+    Case(
+        "acknowledge-before-replication",
+        lambda: of("acks-all-min-isr-2", (K,), 1),
+        guard("acknowledge", appended_here),
+        "no-acked-loss",
+        cut(K),
+    ),
+    Case(
+        "high-watermark-does-not-wait-for-the-isr",
+        lambda: of("acks-all-min-isr-2", (K,), 1),
+        also("append", high_watermark_at_end),
+        "no-acked-loss",
+        cut(K),
+    ),
+    Case(
+        "no-truncation-at-all",
+        lambda: of("acks-1", (M,), 1, PAIR),
+        never("truncate"),
+        "recoverability",
+        cut(M),
+    ),
+    Case(
+        "fetch-without-truncation",
+        lambda: of("acks-all-min-isr-2", (M,), 1, PAIR, idempotence=False),
+        all_of(never("truncate"), assume("fetch", nothing_diverges)),
+        "replica-agreement",
+        cut(M),
+    ),
+    Case(
+        "election-outside-the-isr",
+        lambda: of("acks-all-min-isr-2", (S, K), 2),
+        also("fence", lives_somewhere),
+        "no-acked-loss",
+        cut(S, K),
+    ),
+    Case(
+        "shrinking-without-the-controller",
+        lambda: of("acks-all-min-isr-1", (S, K), 3),
+        leaves("shrink_isr", controllers_isr),
+        "no-acked-loss",
+        cut(S, K),
+    ),
+    Case(
+        "expanding-by-a-follower-that-lags",
+        lambda: of("acks-all-min-isr-2", (S, K), 2),
+        assume("expand_isr", caught_up),
+        "no-acked-loss",
+        cut(S, K),
+    ),
+    Case(
+        "duplicate-check-off",
+        lambda: of("idempotent", (R,), 1, RETRIED),
+        all_of(never("recognise_duplicate"), assume("append", in_sequence)),
+        "no-log-duplicate",
+        cut(R),
+    ),
+    Case(
+        "min-isr-check-off",
+        # Until 3.6 a min.insync.replicas above the number of replicas refused every acks=all write (semantics 2).
+        lambda: of(
+            "acks-all-min-isr-1",
+            (S, P),
+            2,
+            replicas=2,
+            min_insync_replicas=3,
+            high_watermark_needs_min_isr=False,
+        ),
+        all_of(assume("append", enough_in_sync), assume("acknowledge", enough_in_sync)),
+        "no-acked-loss",
+        cut(S, P),
+        Status.VACUOUS,
+    ),
+    Case(
+        "fetching-across-epochs",
+        # Since 2.7 a fetch and the truncation it brings about are one request.
+        lambda: of("acks-all-min-isr-2", (X,), 1),
+        all_of(assume("fetch", in_same_epoch), assume("truncate", in_same_epoch)),
+        "no-acked-loss",
+        cut(X),
+    ),
+    Case(
+        "power-loss-takes-what-was-flushed",
+        lambda: of("flush-every-record", (P,), 1, replicas=1, min_insync_replicas=1),
+        guard("lose_power", any_prefix),
+        "no-acked-loss",
+        cut(P),
+    ),
+    Case(
+        "kill-takes-the-page-cache",
+        lambda: of("acks-all-min-isr-1", (K,), 1, replicas=1),
+        also("kill", page_cache_lost),
+        "no-acked-loss",
+        cut(K),
+    ),
+    Case(
+        "dead-brokers-are-never-fenced",
+        lambda: of("acks-all-min-isr-2", (K,), 1),
+        never("fence"),
+        "recoverability",
+        cut(K),
+    ),
+    Case(
+        "a-former-leader-answers-nobody",
+        lambda: of("acks-all-min-isr-2", (M,), 1),
+        rewrite("apply_metadata", never_answered),
+        "recoverability",
+        cut(M),
+    ),
+    Case(
+        "an-election-without-a-new-epoch",
+        lambda: of("acks-all-min-isr-2", (M,), 1),
+        leaves("move_leader", lambda pipeline, _: pipeline.controller.epoch),
+        "recoverability",
+        cut(M),
+    ),
+    Case(
+        "auto-commit-before-processing",
+        lambda: of("auto-commit", (C,), 1),
+        also("crash_while_processing", commit_first),
+        "no-skip",
+        cut(C),
+    ),
+    Case(
+        "restart-behind-the-committed-offset",
+        lambda: of("auto-commit", (C,), 1),
+        also("restart_consumer", from_the_end),
+        "no-skip",
+        cut(C),
+    ),
+    Case(
+        "restart-before-the-committed-offset",
+        lambda: of("manual-commit-plain-sink", (C,), 1, sink=Sink.TRANSACTIONAL),
+        also("restart_consumer", from_the_start),
+        "exactly-once-effect",
+        cut(C),
+    ),
+)
+
+
+@cache
+def unmutated(case: Case) -> Verdict:
+    return ask(case.deployment(), case.prop)[case.prop]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_mutation_changes_a_verdict(case: Case) -> None:
+    assert unmutated(case).status is case.before, unmutated(case).cut_sets
+    broken = ask(case.mutation(build(case.deployment())), case.prop)[case.prop]
+    assert broken.status is Status.VIOLATED
+    assert case.cut_set in broken.cut_sets, broken.cut_sets
+
+
+def test_a_guard_that_leaves_the_domain_is_refused() -> None:
+    """Without the check for room in the log an append overflows its field, and Z3 says so first."""
+    deployment = of("acks-all-min-isr-1", (K,), 1, replicas=1)
+    overflowing = assume("append", lambda pipeline, action: _has_room(pipeline, action))
+    with pytest.raises(UnsafeUpdate, match="append"):
+        ask(overflowing(build(deployment)), "no-acked-loss")
+
+
+def _has_room(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    leader = leader_of(pipeline, action)
+    return leader.log.end.term < leader.log.capacity
