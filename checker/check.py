@@ -19,11 +19,9 @@ from properties.catalogue import properties_of
 from properties.property import Property
 from properties.verdict import (
     Coverage,
-    CutSet,
     EngineRun,
     Progress,
     Result,
-    Sensitivity,
     Status,
     Trace,
     Verdict,
@@ -32,38 +30,27 @@ from properties.verdict import (
 OnProgress = Callable[[Progress], None]
 
 
-def check(
-    deployment: Deployment,
-    *,
-    budget: Budget | None = None,
-    on_progress: OnProgress | None = None,
-    sensitivity: bool = True,
-) -> Result:
+def check(deployment: Deployment, *, budget: Budget | None = None, on_progress: OnProgress | None = None) -> Result:
     """Explore ``deployment`` within ``budget`` and return a verdict for each property.
 
     Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed.
     """
-    from checker.sensitivity import sensitivities
-
     run = explore(deployment, budget or Budget(), on_progress)
-    verdicts = run.verdicts()
-    changed: tuple[Sensitivity, ...] = ()
-    if sensitivity and not run.meter.interrupted:
-        changed = sensitivities(deployment, verdicts, run.meter)
-    return Result(verdicts, run.engine(), changed, _versions())
+    return Result(run.verdicts(), run.engine(), (), _versions())
 
 
 class Run:
     """The explorations of one deployment, one per group of properties, and what they say."""
 
-    def __init__(self, deployment: Deployment, prepared: Prepared, groups: Sequence[Group], meter: Meter, threads: int):
+    def __init__(self, deployment: Deployment, prepared: Prepared, groups: Sequence[Group], budget: Budget):
         started = time.monotonic()
+        meter = Meter(budget, timed=deployment.faults.total is None)
         self.deployment = deployment
         self.prepared = prepared
         self.groups = groups
         self.meter = meter
         at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
-        self.explorations = [Exploration(g.system, g.question, at_most, meter, threads) for g in groups]
+        self.explorations = [Exploration(g.system, g.question, at_most, meter, budget.threads) for g in groups]
         self.compile_seconds = time.monotonic() - started
 
     def explore(self, on_progress: OnProgress | None) -> None:
@@ -110,7 +97,7 @@ class Run:
             prop.guarantee,
             status,
             prop.name in self.deployment.require,
-            tuple(_cut_set(exploration, violation.combination) for violation in violations),
+            exploration.named_cut_sets()[prop.name],
             tuple(self._trace(prop, exploration, violation) for violation in violations),
             prop.witness_words,
             witnessed,
@@ -169,20 +156,18 @@ class Run:
         )
 
 
-def explore(deployment: Deployment, budget: Budget, on_progress: OnProgress | None = None) -> Run:
-    """Build the model of a deployment and explore it within a budget."""
-    meter = Meter(budget, timed=deployment.faults.total is None)
+def prepare_groups(deployment: Deployment) -> tuple[Prepared, tuple[Group, ...]]:
+    """Build the model of a deployment, make it ready, and group the properties."""
     model = build(deployment)
     prepared = prepare(model)
-    groups = group(prepared, properties_of(model.pipeline))
-    run = Run(deployment, prepared, groups, meter, budget.threads)
+    return prepared, group(prepared, properties_of(model.pipeline))
+
+
+def explore(deployment: Deployment, budget: Budget, on_progress: OnProgress | None = None) -> Run:
+    """Build the model of a deployment and explore it within a budget."""
+    run = Run(deployment, *prepare_groups(deployment), budget)
     run.explore(on_progress)
     return run
-
-
-def _cut_set(exploration: Exploration, combination: Combination) -> CutSet:
-    pairs = zip(exploration.kinds, combination, strict=True)
-    return tuple(sorted((kind.value, count) for kind, count in pairs if count))
 
 
 def _reporter(
@@ -195,7 +180,7 @@ def _reporter(
     def report(combination: Combination) -> None:
         meter = exploration.meter
         rate = (meter.states - states) / max(time.monotonic() - started, 1e-3)
-        on_progress(Progress(size, _cut_set(exploration, combination), meter.states, rate, meter.memory))
+        on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory))
 
     return report
 

@@ -231,7 +231,7 @@ def check(
         deployment = _narrowed(source.read(), faults, require)
 
     limits = {"states": states, "memory": memory, "threads": threads}
-    result = _run(deployment, seconds, limits, sensitivity=not no_sensitivity)
+    result = _run(deployment, seconds, limits)
 
     command = ["proofka", "check", *source.arguments()]
     for name, value in {"faults": faults, "time": seconds, **limits}.items():
@@ -239,13 +239,18 @@ def check(
     for name in require or ():
         command += ["--require", name]
     again = shlex.join(command)
+    interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
+    shown = json_file != Path("-")
+    if shown:
+        _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
+    if not (no_sensitivity or quiet or interrupted):
+        result = _with_sensitivities(deployment, result)
     with _one_line_errors():
         _write(deployment, result, again, json_file, report)
-    if json_file != Path("-"):
-        _print(deployment, result, again, all_traces=all_traces, quiet=quiet)
+    if shown and not quiet:
+        _print_background(deployment, result, again)
 
     status = exit_status(result.verdicts)
-    interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
     raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
 
 
@@ -302,7 +307,7 @@ def properties() -> None:
     print_properties(console(), properties_of(declare(any_deployment)))
 
 
-def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None], *, sensitivity: bool) -> Result:
+def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None]) -> Result:
     """Explore, with a progress line where somebody watches."""
     import checker.check
     from checker.budget import Budget
@@ -313,14 +318,23 @@ def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | 
     given = {name: value for name, value in limits.items() if value is not None}
     try:
         with ProgressLine(console(stderr=True), wanted=sys.stdout.isatty()) as progress:
-            return checker.check.check(
-                deployment, budget=Budget(seconds=seconds, **given), on_progress=progress, sensitivity=sensitivity
-            )
+            return checker.check.check(deployment, budget=Budget(seconds=seconds, **given), on_progress=progress)
     except DeploymentError as error:
         _fail(str(error))
     except KeyboardInterrupt:
         _complain("interrupted before any verdict")
         raise typer.Exit(EXIT_UNDECIDED) from None
+
+
+def _with_sensitivities(deployment: Deployment, result: Result) -> Result:
+    """The result with what other values of the assumptions would change; without, where the user does not wait."""
+    from checker.sensitivity import sensitivities
+
+    try:
+        return replace(result, sensitivities=sensitivities(deployment, result.verdicts))
+    except KeyboardInterrupt:
+        _complain("interrupted: other values of the assumptions were not tried")
+        return result
 
 
 def _narrowed(deployment: Deployment, faults: int | None, require: list[str] | None) -> Deployment:
@@ -365,14 +379,21 @@ def _write(deployment: Deployment, result: Result, command: str, json_file: Path
         typer.echo(_plain(f"report: {page}"), err=True)
 
 
-def _print(deployment: Deployment, result: Result, command: str, *, all_traces: bool, quiet: bool) -> None:
+def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
     from reports import terminal
 
     out = terminal.console()
     if quiet:
         terminal.print_answer(out, result)
     else:
-        terminal.print_result(out, deployment, result, command=command, all_traces=all_traces)
+        terminal.print_findings(out, deployment, result, all_traces=all_traces)
+    sys.stdout.flush()
+
+
+def _print_background(deployment: Deployment, result: Result, command: str) -> None:
+    from reports import terminal
+
+    terminal.print_background(terminal.console(), deployment, result, command=command)
 
 
 def _load_result(file: Path) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """Exploration by fault layers: every combination of faults on its own, smaller combinations first.
 
-Faults are not monotone (one more crash can prevent the acknowledgement, and so the loss), so each combination is explored,
-never inferred from a larger one. A state that a smaller combination reaches as well is left to that one: whatever follows from it
-needs no more faults than are contained in this one. So the first trace found for a combination none of
-whose parts suffices is a shortest one, and the combination is a minimal cut set.
+Faults are not monotone (one more crash can prevent the acknowledgement, and so the loss), so each combination is
+explored, never inferred from a larger one. A state that a smaller combination reaches as well is left to that one:
+whatever follows from it needs no more faults than are contained in this one. So the first trace found for a
+combination none of whose parts suffices is a shortest one, and the combination is a minimal cut set.
 """
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -24,6 +25,7 @@ from checker.kernel.native import Kernel, compile_kernel
 from checker.shard import Shard, addresses
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
+from properties.verdict import CutSet
 
 ROWS_BETWEEN_CHECKS = 1 << 16
 MOST_PREDICATES = 63
@@ -33,7 +35,8 @@ BATCH = 256
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a system: ``invariants`` are names with the term that violates them; ``goal`` is to stay reachable.
+    """What is asked of a system: ``invariants`` are names with the term that violates them; ``goal`` is to stay
+    reachable.
 
     ``observations`` are further predicates whose reachability is reported (witnesses, limits).
     """
@@ -144,6 +147,14 @@ class Exploration:
         found = self.violations[name]
         return sorted(found, key=lambda v: (sum(v.combination), v.depth, tuple(-count for count in v.combination)))
 
+    def named(self, combination: Combination) -> CutSet:
+        """A combination by the names of its kinds."""
+        return tuple(sorted((kind.value, n) for kind, n in zip(self.kinds, combination, strict=True) if n))
+
+    def named_cut_sets(self) -> dict[str, tuple[CutSet, ...]]:
+        """The minimal cut sets found so far, by property."""
+        return {name: tuple(self.named(v.combination) for v in self.cut_sets(name)) for name in self.violations}
+
     def open_questions(self, combination: Combination) -> list[str]:
         """What neither this combination nor a smaller one is known to violate; the rest it cannot be minimal for."""
         return [
@@ -165,8 +176,8 @@ class Exploration:
     def explore_layer(self, on_progress: Callable[[Combination], None] | None = None) -> LayerReport:
         """Explore every combination of one fault more than so far, cheapest first, as far as the budget allows.
 
-        Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering kind come first;
-        what they do not violate, the covered ones do not either, and need not be explored.
+        Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering
+        kind come first; what they do not violate, the covered ones do not either, and need not be explored.
         """
         size = len(self.layers)
         report = LayerReport(size)
@@ -412,8 +423,6 @@ class _Search:
 
 def search_inspect(kernel: Kernel, row: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> int:
     """The predicates of one packed state, as bits."""
-    import ctypes
-
     pointer = row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
     return int(kernel.inspect_function()(pointer))
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
 
-from checker.budget import Budget, Meter
+from checker.budget import Budget
+from checker.check import Run, prepare_groups
+from checker.identity import Fingerprint
 from model.deployment import ASSUMPTIONS, with_assumption
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
@@ -15,26 +20,35 @@ FAULTS = 1
 """Variants are compared with the deployment up to so many faults."""
 
 
-def sensitivities(deployment: Deployment, verdicts: Sequence[Verdict], meter: Meter) -> tuple[Sensitivity, ...]:
-    """Check each other value of each assumption with up to one fault, and report where a verdict differs."""
-    from checker.check import explore
+@dataclass(frozen=True)
+class Variant:
+    """The deployment with one assumption changed."""
 
-    found = []
-    for key, value, variant in variants(deployment):
-        if meter.interrupted:
-            break
-        narrowed = replace(variant, faults=replace(variant.faults, total=FAULTS))
-        now = {verdict.property: verdict for verdict in explore(narrowed, Budget()).verdicts()}
-        for before in verdicts:
-            after = now[before.property]
-            smallest = _within(after.cut_sets)
-            if bool(_within(before.cut_sets)) != bool(smallest):
-                status = Status.VIOLATED if smallest else Status.HOLDS
-                found.append(Sensitivity(key, value, before.property, status, smallest))
-    return tuple(found)
+    key: str
+    value: str
+    deployment: Deployment
 
 
-def variants(deployment: Deployment) -> Iterator[tuple[str, str, Deployment]]:
+def sensitivities(deployment: Deployment, verdicts: Sequence[Verdict]) -> tuple[Sensitivity, ...]:
+    """Check each other value of each assumption with up to one fault, and report where a verdict differs.
+
+    Variants are independent, so each is checked in a process of its own, as many at a time as there are cores.
+    """
+    changed = list(variants(deployment))
+    if not changed:
+        return ()
+    known = frozenset(fingerprint for fingerprint, _ in _fingerprints(_narrowed(deployment)))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(changed)), mp_context=context) as pool:
+        outcomes = list(pool.map(smallest_cut_sets, changed, [known] * len(changed)))
+    return tuple(
+        found
+        for variant, outcome in zip(changed, outcomes, strict=True)
+        for found in _differences(variant, outcome, verdicts)
+    )
+
+
+def variants(deployment: Deployment) -> Iterator[Variant]:
     """Each assumption that no file told, with each of its other values."""
     for setting in deployment.assumptions:
         if setting.key not in ASSUMPTIONS:
@@ -42,10 +56,42 @@ def variants(deployment: Deployment) -> Iterator[tuple[str, str, Deployment]]:
         for value in ASSUMPTIONS[setting.key].values:
             if value != setting.value:
                 try:
-                    yield setting.key, value, with_assumption(deployment, setting.key, value)
+                    yield Variant(setting.key, value, with_assumption(deployment, setting.key, value))
                 except DeploymentError:
                     continue
 
 
-def _within(cut_sets: Sequence[CutSet]) -> tuple[CutSet, ...]:
-    return tuple(cut_set for cut_set in cut_sets if sum(count for _, count in cut_set) <= FAULTS)
+def smallest_cut_sets(variant: Variant, known: frozenset[bytes]) -> dict[str, tuple[CutSet, ...]]:
+    """The cut sets of up to one fault of each property whose system is none of the ``known`` ones."""
+    deployment = _narrowed(variant.deployment)
+    prepared, groups = prepare_groups(deployment)
+    prints = Fingerprint()
+    different = [one for one in groups if prints.of_system(one.system) not in known]
+    if not different:
+        return {}
+    run = Run(deployment, prepared, different, Budget(threads=1))
+    run.explore(None)
+    return {name: cut_sets for one in run.explorations for name, cut_sets in one.named_cut_sets().items()}
+
+
+def _narrowed(deployment: Deployment) -> Deployment:
+    return replace(deployment, faults=replace(deployment.faults, total=FAULTS))
+
+
+def _fingerprints(deployment: Deployment) -> Iterator[tuple[bytes, tuple[str, ...]]]:
+    prints = Fingerprint()
+    for one in prepare_groups(deployment)[1]:
+        yield prints.of_system(one.system), tuple(prop.name for prop in one.properties)
+
+
+def _differences(
+    variant: Variant, outcome: Mapping[str, tuple[CutSet, ...]], verdicts: Sequence[Verdict]
+) -> Iterator[Sensitivity]:
+    for before in verdicts:
+        if before.property not in outcome:
+            continue
+        was = [one for one in before.cut_sets if sum(count for _, count in one) <= FAULTS]
+        now = outcome[before.property]
+        if bool(was) != bool(now):
+            status = Status.VIOLATED if now else Status.HOLDS
+            yield Sensitivity(variant.key, variant.value, before.property, status, now)

@@ -14,7 +14,8 @@ INITIAL_CAPACITY = 1 << 12
 
 
 class Shard:
-    """Packed states with their parents, exactly as found; ``levels[d]`` is the index of the first state at depth ``d``."""
+    """Packed states with their parents, exactly as found; ``levels[d]`` is the index of the first state at depth
+    ``d``."""
 
     def __init__(self, combination: Combination, words: int, predicates: int) -> None:
         self.combination = combination

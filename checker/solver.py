@@ -100,4 +100,4 @@ def holds_in(state: State, term: z3.BoolRef) -> bool:
     value = in_state(term, state)
     if not (z3.is_true(value) or z3.is_false(value)):
         raise SolverUndecided(f"Z3 does not decide {value}")
-    return z3.is_true(value)
+    return bool(z3.is_true(value))

@@ -1,7 +1,8 @@
 """The consumer group's only member: poll, process, commit, crash, restart (semantics 12).
 
-Records processed in the poll thread are finished before the next poll, and nothing else sees them in between: a poll and
-the processing of what it returned are one step, and a crash in the middle of it is another (docs/semantics.md).
+Records processed in the poll thread are finished before the next poll, and nothing else sees them in between: a
+poll and the processing of what it returned are one step, and a crash in the middle of it is another
+(docs/semantics.md).
 """
 
 from __future__ import annotations

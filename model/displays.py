@@ -88,8 +88,9 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     yield _number("position", consumer.position)
     yield Display("committed offset", lambda state: _offset(state[consumer.committed.name]), (consumer.committed,))
     for record, count in enumerate(consumer.processed):
-        yield Display(
-            f"record {record + 1} processed",
-            lambda state, name=count.name: ("no", "once", "more than once")[state[name]],  # type: ignore[misc]
-            (count,),
-        )
+        yield _processed(record, count)
+
+
+def _processed(record: int, count: Variable) -> Display:
+    words = ("no", "once", "more than once")
+    return Display(f"record {record + 1} processed", lambda state: words[state[count.name]], (count,))

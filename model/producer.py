@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import z3
 
@@ -37,7 +38,7 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
     first = batches[0].is_(Fate.UNSENT)
     again = [
         z3.And(previous.is_(Fate.FORGOTTEN), batch.is_(Fate.UNSENT))
-        for previous, batch in zip(batches, batches[1:], strict=False)
+        for previous, batch in pairwise(batches)
         if pipeline.deployment.on_restart is OnRestart.RESEND
     ]
     return z3.Or(first, *again)
@@ -76,8 +77,8 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
 def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The accumulator hands this batch out next: retries first, then in the order of sending (semantics 3.1, P2 P4).
 
-    An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence is unresolved
-    (semantics 3.4).
+    An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
+    is unresolved (semantics 3.4).
     """
     others = [other for other in pipeline.producer.batches if other is not batch]
     retried = batch.retries.term > 0

@@ -50,8 +50,9 @@ def stop_leading(effect: Effect, replica: Replica) -> None:
 def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) -> None:
     """Raise the leader's high watermark to what every member of its ISR is known to have (semantics 6.1, R2).
 
-    From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on. Followers that
-    have fetched in this epoch hear of it at once: one that hears later can only serve later (docs/semantics.md).
+    From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on.
+    Followers that have fetched in this epoch hear of it at once: one that hears later can only serve later
+    (docs/semantics.md).
     """
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():

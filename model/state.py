@@ -37,12 +37,12 @@ class Fate(IntEnum):
 class Replica:
     """One broker and its replica of the partition (semantics 1.1).
 
-    ``leader`` and ``epoch`` are what the broker has applied of the controller's decisions, 0 right after a start. ``isr`` (by
-    broker number) is a leader's own view of the ISR, ``fetched`` what it believes of each follower: 0 before the
-    follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on a broker that
-    does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or always the whole log.
-    ``knows_producer``: older records of the idempotent producer's first session stand before the modelled log; None
-    where there are none.
+    ``leader`` and ``epoch`` are what the broker has applied of the controller's decisions, 0 right after a start.
+    ``isr`` (by broker number) is a leader's own view of the ISR, ``fetched`` what it believes of each follower: 0
+    before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on
+    a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
+    always the whole log. ``knows_producer``: older records of the idempotent producer's first session stand before
+    the modelled log; None where there are none.
     """
 
     number: int
@@ -106,10 +106,10 @@ class Controller:
 class Batch:
     """One call of ``send()``: the ``attempt``-th (from 0) for ``record`` (from 0).
 
-    ``target`` is the broker that the request in flight was sent to, ``retries`` how often it failed so far, ``sequence`` its
-    sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is the broker at which an
-    abandoned copy of the request may still be executed, with the numbers it was sent with. ``ahead`` flags the batches (by
-    number) whose requests are ahead of this one's on the same connection.
+    ``target`` is the broker that the request in flight was sent to, ``retries`` how often it failed so far,
+    ``sequence`` its sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is
+    the broker at which an abandoned copy of the request may still be executed, with the numbers it was sent with.
+    ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     """
 
     number: int
@@ -149,9 +149,9 @@ class Batch:
 class Producer:
     """The producer application and its client (semantics 3).
 
-    ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` the producer epochs
-    within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4). ``leader_epoch`` is the newest
-    leader epoch its metadata has seen.
+    ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` the producer
+    epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4).
+    ``leader_epoch`` is the newest leader epoch its metadata has seen.
     """
 
     batches: tuple[Batch, ...]
@@ -176,10 +176,11 @@ class Producer:
 class Consumer:
     """The only member of the consumer group (semantics 12).
 
-    ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` the group's
-    committed offset (-1 = none yet), likewise. ``processed`` counts (up to 2) per record; ``queued`` holds, per offset, one more than the record handed
-    off and not finished. ``latest`` is one more than the latest record processed since the last start; ``disorder`` remembers that
-    processing left the order of sending, ``restarted`` that the group lost work half done.
+    ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` the
+    group's committed offset (-1 = none yet), likewise. ``processed`` counts (up to 2) per record; ``queued`` holds,
+    per offset, one more than the record handed off and not finished. ``latest`` is one more than the latest record
+    processed since the last start; ``disorder`` remembers that processing left the order of sending, ``restarted``
+    that the group lost work half done.
     """
 
     running: Variable
@@ -251,8 +252,8 @@ class Pipeline:
 def declare(deployment: Deployment) -> Pipeline:
     """The variables of ``deployment``'s pipeline in their initial state.
 
-    Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's committed
-    offset is 0.
+    Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
+    committed offset is 0.
     """
     numbers = range(1, deployment.replicas + 1)
     producer = _declare_producer(deployment)

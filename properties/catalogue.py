@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model.state import Pipeline
-from properties import agreement, availability, durability, duplication, ordering
+from properties import agreement, availability, duplication, durability, ordering
 from properties.property import Property
 
 FAMILIES = (durability, duplication, ordering, agreement, availability)

@@ -11,8 +11,8 @@ from model.language import State
 from model.state import Fate, Pipeline, Replica
 from properties.property import Property
 from properties.situations import (
-    acknowledged,
     accepted,
+    acknowledged,
     first,
     leader_replaced_after_acknowledgement,
     lost_silently,

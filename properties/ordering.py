@@ -62,7 +62,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "processing-order",
         "ordering",
-        "Records are processed in the order of sending; going back to an earlier offset after a restart is no disorder.",
+        "Records are processed in the order of sending; going back after a restart is no disorder.",
         "order of processing in a partition",
         consumer.disorder.is_set,
         z3.And(*(count.term > 0 for count in consumer.processed)),

@@ -14,10 +14,11 @@ from model.language import State
 class Property:
     """One property of one pipeline.
 
-    ``statement`` says it in a sentence, ``guarantee`` names the guarantee it formalises. An invariant holds while no reachable state
-    meets ``violated``. A reachability property (``goal`` is not None) holds while from every reachable state a state that
-    meets ``goal`` can be reached without another fault. ``witness`` is the situation that must be reachable
-    for a pass to mean something, ``explain`` says of a violating state what failed and for which record.
+    ``statement`` says it in a sentence, ``guarantee`` names the guarantee it formalises. An invariant holds while
+    no reachable state meets ``violated``. A reachability property (``goal`` is not None) holds while from every
+    reachable state a state that meets ``goal`` can be reached without another fault. ``witness`` is the situation
+    that must be reachable for a pass to mean something, ``explain`` says of a violating state what failed and for
+    which record.
     """
 
     name: str

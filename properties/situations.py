@@ -9,7 +9,7 @@ import z3
 from model.deployment.deployment import OnRestart
 from model.language import State
 from model.producer import resend_due
-from model.state import Fate, Pipeline, Replica
+from model.state import Batch, Fate, Pipeline, Replica
 
 
 def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.BoolRef]) -> z3.BoolRef:
@@ -79,21 +79,18 @@ def leader_replaced_after_acknowledgement(pipeline: Pipeline) -> z3.BoolRef:
 
 def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
     """A batch that stands in the serving leader's log is on its way there once more, or will be sent anew."""
-    batches = pipeline.producer.batches
 
     def again(leader: Replica) -> z3.BoolRef:
-        retried = [
-            z3.And(
-                z3.Or(
-                    z3.And(batch.is_(Fate.SENT), batch.retries.term > 0, batch.target.term == leader.number),
-                    resend_due(pipeline, batch),
-                    batch.delayed.term != 0,
-                ),
-                leader.log.some(lambda _, slot, batch=batch: slot["batch"].term == batch.number),
-            )
-            for batch in batches
-        ]
-        return z3.Or(*retried)
+        return z3.Or(
+            *(z3.And(coming_again(batch, leader), stands(batch, leader)) for batch in pipeline.producer.batches)
+        )
+
+    def coming_again(batch: Batch, leader: Replica) -> z3.BoolRef:
+        retried = z3.And(batch.is_(Fate.SENT), batch.retries.term > 0, batch.target.term == leader.number)
+        return z3.Or(retried, resend_due(pipeline, batch), batch.delayed.term != 0)
+
+    def stands(batch: Batch, leader: Replica) -> z3.BoolRef:
+        return leader.log.some(lambda _, slot: slot["batch"].term == batch.number)
 
     return on_serving_leader(pipeline, again)
 

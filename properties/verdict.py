@@ -48,8 +48,8 @@ class Step:
 class Trace:
     """A run from the initial state to a state that violates the property.
 
-    ``failure`` says which part of the property failed and for which record ("record 1 was acknowledged, but is not in the log
-    of broker 2, which leads").
+    ``failure`` says which part of the property failed and for which record ("record 1 was acknowledged, but is not
+    in the log of broker 2, which leads").
     """
 
     faults: CutSet
@@ -61,11 +61,11 @@ class Trace:
 class Coverage:
     """What was explored for a property.
 
-    ``complete_to``: every combination of at most so many faults was explored; ``total``: the budget asked for (None = until time ran
-    out); ``combinations`` of ``combinations_of_next`` combinations of one fault more were explored as well. ``kinds``: the
-    fault kinds considered, with the largest count of each. ``bounds``: name -> value. ``bounds_reached``: names of those bounds
-    that stopped some behaviour (a log that was full), so that a larger bound would explore more.
-    ``stopped``: why exploration ended early (time, states, memory, interrupted), or None.
+    ``complete_to``: every combination of at most so many faults was explored; ``total``: the budget asked for (None
+    = until time ran out); ``combinations`` of ``combinations_of_next`` combinations of one fault more were explored
+    as well. ``kinds``: the fault kinds considered, with the largest count of each. ``bounds``: name -> value.
+    ``bounds_reached``: names of those bounds that stopped some behaviour (a log that was full), so that a larger
+    bound would explore more. ``stopped``: why exploration ended early (time, states, memory, interrupted), or None.
     """
 
     complete_to: int
@@ -115,7 +115,8 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class EngineRun:
-    """What the exploration cost and found: ``layers`` is distinct states per number of faults; ``seconds`` wall time."""
+    """What the exploration cost and found: ``layers`` is distinct states per number of faults; ``seconds`` wall
+    time."""
 
     engine: str
     states: int

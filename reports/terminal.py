@@ -35,6 +35,12 @@ def print_result(
     out: Console, deployment: Deployment, result: Result, *, command: str, all_traces: bool = False
 ) -> None:
     """Everything a check says. ``command`` reproduces it."""
+    print_findings(out, deployment, result, all_traces=all_traces)
+    print_background(out, deployment, result, command=command)
+
+
+def print_findings(out: Console, deployment: Deployment, result: Result, *, all_traces: bool = False) -> None:
+    """The deployment, the answer, the table and the traces."""
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     out.print()
@@ -47,6 +53,10 @@ def print_result(
     if not all_traces and (more := untold(result.verdicts)):
         out.print()
         _print_wrapped(out, f"{wording.counted(more, 'more trace')}: --all-traces", style="dim")
+
+
+def print_background(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
+    """What was assumed and what it decides, what was changed or ignored, and how to get all this again."""
     _print_section(
         out,
         "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",

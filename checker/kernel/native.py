@@ -1,9 +1,9 @@
 """Terms to machine code: one straight-line function per group of actions, generated with llvmlite.
 
-``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates predicates. Guards
-are tested as a decision tree, the condition that most actions share first, so that a state pays only for what could be
-enabled in it; only the updates of enabled actions are computed. LLVM's optimiser is left out: it costs more than it gives
-(benchmarks/RESULTS.md).
+``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates
+predicates. Guards are tested as a decision tree, the condition that most actions share first, so that a state pays
+only for what could be enabled in it; only the updates of enabled actions are computed. LLVM's optimiser is left
+out: it costs more than it gives (benchmarks/RESULTS.md).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class UnsupportedTerm(Exception):
 class Kernel:
     """Compiled functions, by name, as addresses; ``actions`` of each group in the order of their labels.
 
-    A successor in an ``expand`` buffer is ``words`` packed words and then the action's label (its index in the system). The engine
-    object must outlive the addresses.
+    A successor in an ``expand`` buffer is ``words`` packed words and then the action's label (its index in the
+    system). The engine object must outlive the addresses.
     """
 
     addresses: Mapping[str, int]

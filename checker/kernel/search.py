@@ -1,8 +1,8 @@
 """The loops around the kernel: an exact visited set, and one step of breadth-first search over it.
 
-A :class:`Shard` holds the states reached with one combination of faults, in breadth-first order: whole states, never hashes of
-them, found again through an open-addressing table of indices. The loops are Numba, cached on disk; they release the
-interpreter lock, so that two shards are explored by two threads.
+A :class:`Shard` holds the states reached with one combination of faults, in breadth-first order: whole states,
+never hashes of them, found again through an open-addressing table of indices. The loops are Numba, cached on disk;
+they release the interpreter lock, so that two shards are explored by two threads.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import cgutils
+from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+cgutils: Any = _cgutils
 EMPTY = np.uint8(0)
 LABEL_BITS = 12
 SOURCE_BITS = 8
@@ -23,10 +24,7 @@ INITIAL_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)
 """The parent entry of an initial state."""
 
 
-@intrinsic
-def call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
-    """Call the machine code of an ``expand`` function by its address."""
-
+def _call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
         pointer = word.as_pointer()
@@ -36,10 +34,11 @@ def call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
     return types.int64(types.int64, types.int64, types.int64), generate
 
 
-@intrinsic
-def call_inspect(typing_context: Any, address: Any, state: Any) -> Any:
-    """Call the machine code of ``inspect`` by its address."""
+call_expand: Any = intrinsic(_call_expand)
+"""Call the machine code of an ``expand`` function by its address."""
 
+
+def _call_inspect(typing_context: Any, address: Any, state: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
         pointer = word.as_pointer()
@@ -49,40 +48,44 @@ def call_inspect(typing_context: Any, address: Any, state: Any) -> Any:
     return types.uint64(types.int64, types.int64), generate
 
 
-@intrinsic
-def load_word(typing_context: Any, address: Any) -> Any:
-    """The unsigned 64-bit word at an address."""
+call_inspect: Any = intrinsic(_call_inspect)
+"""Call the machine code of ``inspect`` by its address."""
 
+
+def _load_word(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
 
     return types.uint64(types.int64), generate
 
 
-@intrinsic
-def load_index(typing_context: Any, address: Any) -> Any:
-    """The unsigned 32-bit word at an address."""
+load_word: Any = intrinsic(_load_word)
+"""The unsigned 64-bit word at an address."""
 
+
+def _load_index(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.IntType(32).as_pointer()))
 
     return types.uint32(types.int64), generate
 
 
-@intrinsic
-def load_tag(typing_context: Any, address: Any) -> Any:
-    """The byte at an address."""
+load_index: Any = intrinsic(_load_index)
+"""The unsigned 32-bit word at an address."""
 
+
+def _load_tag(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
 
     return types.uint8(types.int64), generate
 
 
-@intrinsic
-def prefetch(typing_context: Any, address: Any) -> Any:
-    """Ask the processor for the cache line at an address, and do not wait for it."""
+load_tag: Any = intrinsic(_load_tag)
+"""The byte at an address."""
 
+
+def _prefetch(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
         flag = ir.IntType(32)
@@ -92,6 +95,10 @@ def prefetch(typing_context: Any, address: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+"""Ask the processor for the cache line at an address, and do not wait for it."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -107,7 +114,7 @@ def _hash(row: int, words: int) -> np.uint64:
 
 @njit(cache=True, nogil=True, inline="always")
 def _same(one: int, other: int, words: int) -> bool:
-    for word in range(words):
+    for word in range(words):  # noqa: SIM110 (Numba compiles the loop, not the generator)
         if load_word(one + word * 8) != load_word(other + word * 8):
             return False
     return True
@@ -129,7 +136,7 @@ def _find(row: int, hashed: np.uint64, words: int, states: int, table: int, tags
         if tag == EMPTY:
             return -1
         if tag == wanted:
-            index = np.int64(load_index(table + slot * 4))
+            index: Any = np.int64(load_index(table + slot * 4))
             if _same(row, states + index * words * 8, words):
                 return index
         slot = (slot + 1) & mask
@@ -172,10 +179,12 @@ def expand_range(
 ) -> int:
     """Insert the successors of ``source`` rows ``first..last`` into a shard; return where it stopped for want of room.
 
-    Successors are made in batches as large as ``buffer``, so that the table's cache lines are on their way while others are
-    made.
+    Successors are made in batches as large as ``buffer``, so that the table's cache lines are on their way while
+    others are made.
 
-    ``smaller`` lists the shards of smaller combinations (see :func:`_find`): a state that is in one of them is not entered again. ``tally`` is [count, transitions, predicate bits seen]; ``first_seen`` the first state per predicate.
+    ``smaller`` lists the shards of smaller combinations (see :func:`_find`): a state that is in one of them is not
+    entered again. ``tally`` is [count, transitions, predicate bits seen]; ``first_seen`` the first state per
+    predicate.
     """
     words = states.shape[1]
     capacity = states.shape[0]

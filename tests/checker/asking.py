@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from checker.budget import Budget, Meter
+from checker.budget import Budget
 from checker.check import Run
 from checker.questions import group, prepare
 from model.deployment import Deployment, read_deployment
@@ -44,11 +44,8 @@ def run(question: Deployment | Model, properties: Collection[str] = (), budget: 
     model = build(question) if isinstance(question, Deployment) else question
     asked = [prop for prop in properties_of(model.pipeline) if not properties or prop.name in properties]
     assert len(asked) == len(properties) or not properties, f"the catalogue lacks one of {properties}"
-    budget = budget or Budget(threads=2)
     prepared = prepare(model)
-    deployment = model.pipeline.deployment
-    meter = Meter(budget, timed=deployment.faults.total is None)
-    started = Run(deployment, prepared, group(prepared, asked), meter, budget.threads)
+    started = Run(model.pipeline.deployment, prepared, group(prepared, asked), budget or Budget(threads=2))
     started.explore(None)
     return started
 

@@ -1,4 +1,4 @@
-"""A naive explorer over Python dictionaries: what exploration by fault layers must come to, written as its definition."""
+"""A naive explorer over Python dictionaries: exploration by fault layers, written as its definition."""
 
 from __future__ import annotations
 

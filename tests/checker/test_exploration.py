@@ -163,7 +163,7 @@ def test_threads_change_nothing(chance: random.Random) -> None:
 
 
 def test_faults_are_not_monotone() -> None:
-    """One more fault can prevent a violation: each combination is explored, none inferred from a larger or smaller one."""
+    """One more fault can prevent a violation: what a combination leads to says nothing of a larger one."""
     x, safe = Variable("x", 0, 2, 0), Variable("safe", 0, 1, 0)
     system = TransitionSystem(
         "not monotone",
@@ -207,7 +207,7 @@ def test_growing_tables() -> None:
     """Many more states than a shard has room for at first: each is stored once."""
     exploration = explored(counters(40), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1)
     assert exploration.states == 41**3
-    assert exploration.depth == 3 * 40 + 1
+    assert exploration.depth == 3 * 40, "the fault leads only to states that take none"
 
 
 @pytest.mark.parametrize(
@@ -273,6 +273,27 @@ def test_covered_combinations_are_inferred_rightly(name: str) -> None:
             whole.explore_layer()
         assert found_cut_sets(whole) == found_cut_sets(one)
         assert whole.observed() == one.observed()
+
+
+def test_out_of_budget_in_a_part_that_was_inferred_before() -> None:
+    """A kill was inferred from a power loss; a larger combination needs it after all, and there the budget runs out."""
+    size, bad, hurt = Variable("size", 0, 60_000, 0), Variable("bad", 0, 2, 0), Variable("hurt", 0, 1, 0)
+    system = TransitionSystem(
+        "kill needed late",
+        (size, bad, hurt),
+        (
+            action("grow", z3.And(size.term > 0, size.term < size.high), {size: size.term + 1}),
+            action("kill", size.term == 0, {size: z3.IntVal(1)}, Fault.KILL),
+            action("keep", size.term == 0, {size: z3.IntVal(1)}, Fault.POWER_LOSS),
+            action("hurt", hurt.term == 0, {hurt: z3.IntVal(1), bad: bad.term + 1}, SLOW),
+            action("lose", bad.term == 1, {bad: z3.IntVal(2)}, Fault.POWER_LOSS),
+        ),
+    )
+    at_most = {Fault.KILL: 1, Fault.POWER_LOSS: 1, SLOW: 1}
+    budget = Budget(states=100_000)
+    exploration = explored(system, Question({"bad": bad.term == 2}, None, {}), at_most, 2, budget=budget)
+    assert [report.complete for report in exploration.layers] == [True, True, False]
+    assert exploration.layers[2].stopped == "states"
 
 
 def test_check_raises_the_total_by_itself() -> None:

@@ -1,0 +1,105 @@
+"""What Z3 says of systems small enough to know the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+import z3
+
+from checker.solver import SolverUndecided, UnsafeUpdate, holds_in, in_state, prove_domain_safety, replay_step
+from model.deployment.deployment import Acks
+from model.language import Action, TransitionSystem, Variable
+from model.pipeline import build
+from tests.checker.asking import SMALL, example
+
+X, Y = Variable("x", -1, 3, 0), Variable("y", 0, 1, 0)
+
+
+def action(name: str, guard: z3.BoolRef, updates: Mapping[Variable, z3.ArithRef]) -> Action:
+    return Action(name, "somebody", "brokers", {}, guard, updates, lambda before, after: name, "")
+
+
+def system(*actions: Action) -> TransitionSystem:
+    return TransitionSystem("small", (X, Y), actions)
+
+
+@pytest.mark.parametrize(
+    ("guard", "value"),
+    [
+        (z3.BoolVal(True), X.term + 1),
+        (X.term <= 3, X.term + 1),
+        (Y.term == 0, X.term - 1),
+        (z3.BoolVal(True), z3.IntVal(4)),
+        (z3.BoolVal(True), z3.If(Y.term == 1, z3.IntVal(-2), X.term)),
+    ],
+)
+def test_unsafe_updates_are_refused(guard: z3.BoolRef, value: z3.ArithRef) -> None:
+    with pytest.raises(UnsafeUpdate, match="overflow"):
+        prove_domain_safety(system(action("overflow", guard, {X: value})))
+
+
+@pytest.mark.parametrize(
+    ("guard", "value"),
+    [
+        (X.term < 3, X.term + 1),
+        (z3.And(X.term > 0, Y.term == 1), X.term - Y.term),
+        (z3.BoolVal(True), z3.If(Y.term == 1, z3.IntVal(-1), X.term)),
+        (z3.BoolVal(True), z3.If(X.term == 3, z3.IntVal(-1), X.term + 1)),
+    ],
+)
+def test_safe_updates_are_kept(guard: z3.BoolRef, value: z3.ArithRef) -> None:
+    safe = system(action("safe", guard, {X: value}))
+    assert prove_domain_safety(safe) == safe
+
+
+def test_actions_that_cannot_happen_are_dropped() -> None:
+    possible = action("possible", X.term == 3, {X: z3.IntVal(0)})
+    impossible = action("impossible", X.term > 3, {X: z3.IntVal(0)})
+    contradictory = action("contradictory", z3.And(X.term == 1, X.term != 1), {X: z3.IntVal(7)})
+    assert prove_domain_safety(system(possible, impossible, contradictory)).actions == (possible,)
+
+
+def test_replay_of_one_step() -> None:
+    """Simultaneous assignment: both next values are computed from the state before."""
+    swap = action("swap", X.term == 1, {X: Y.term, Y: X.term})
+    assert replay_step({"x": 1, "y": 0}, swap) == {"x": 0, "y": 1}
+    assert replay_step({"x": 2, "y": 0}, swap) is None
+
+
+def test_replay_keeps_what_an_action_leaves_alone() -> None:
+    reset = action("reset", X.term > 0, {X: z3.If(Y.term == 1, z3.IntVal(0), z3.IntVal(-1))})
+    assert replay_step({"x": 3, "y": 0}, reset) == {"x": -1, "y": 0}
+    assert replay_step({"x": 3, "y": 1}, reset) == {"x": 0, "y": 1}
+
+
+def test_replay_needs_the_whole_state() -> None:
+    """A variable without a value is no licence to choose one."""
+    copy = action("copy", X.term == 1, {X: Y.term})
+    with pytest.raises(SolverUndecided):
+        replay_step({"x": 1}, copy)
+    with pytest.raises(SolverUndecided):
+        holds_in({"x": 1}, Y.term == 0)
+
+
+def test_truth_in_a_state() -> None:
+    assert holds_in({"x": 2, "y": 1}, X.term > Y.term)
+    assert not holds_in({"x": 0, "y": 1}, X.term > Y.term)
+    assert z3.is_true(in_state(X.term + Y.term == 4, {"x": 3, "y": 1}))
+
+
+def test_without_idempotence_nothing_is_recognised() -> None:
+    """Actions of mechanisms that are off are not in the model, or Z3 finds that they cannot happen."""
+    names = {action.name for action in prove_domain_safety(build(example("acks-0")).system).actions}
+    assert example("acks-0").acks is Acks.NONE
+    assert not names & {"recognise_duplicate", "acknowledge", "lose_response", "give_up", "elect_unclean"}
+    assert {"send", "transmit", "append", "fetch", "kill", "fence", "restart"} <= names
+
+
+def test_a_model_is_safe_over_its_whole_domain() -> None:
+    """The proof does not rest on what is reachable, and leaves only actions that can happen somewhere."""
+    whole = build(replace(example("idempotent-restart"), bounds=replace(SMALL, sends=2))).system
+    safe = prove_domain_safety(whole)
+    assert {action.key for action in safe.actions} <= {action.key for action in whole.actions}
+    assert all(action.updates for action in safe.actions)
