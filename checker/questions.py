@@ -16,7 +16,7 @@ from properties.property import Property
 
 WITNESS = "witness of "
 LIMIT = "limit "
-FEW_VARIABLES = 4
+FEW_VARIABLES = 16
 """Cones of influence that differ in so many variables at most are explored together."""
 
 

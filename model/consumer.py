@@ -1,13 +1,14 @@
 """The consumer group's only member: poll, process, commit, crash, restart (semantics 12).
 
-Records processed in the poll thread are finished before the next poll, and nothing else sees them in between: a
-poll and the processing of what it returned are one step, and a crash in the middle of it is another
-(docs/semantics.md).
+Nobody but the consumer sees its processing and its commits before it restarts. So records processed in the poll thread
+are finished in the step that polls them, with a crash in the middle as a step of its own; and how far the last commit
+got, and which records workers had finished, is decided when the consumer restarts (docs/semantics.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import z3
 
@@ -15,6 +16,9 @@ from model.deployment.deployment import Commit, Group, OffsetReset, Processing, 
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.state import Pipeline, Replica
+
+Finished = tuple[int, ...]
+"""Offsets of records that workers had finished."""
 
 PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
@@ -80,10 +84,13 @@ def _commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.A
 
 
 def _stop(effect: Effect, pipeline: Pipeline) -> None:
-    consumer = pipeline.consumer
-    effect[consumer.running] = False
-    for variable in (consumer.position, consumer.position_epoch, consumer.latest, *consumer.queued):
-        effect[variable] = 0
+    effect[pipeline.consumer.running] = False
+    effect[pipeline.consumer.latest] = 0
+
+
+def commits_at_once(pipeline: Pipeline) -> bool:
+    """The committed offset moves with every poll: committed before processing, or stored with the result."""
+    return pipeline.deployment.commit is Commit.BEFORE or pipeline.deployment.sink is Sink.TRANSACTIONAL
 
 
 def _records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
@@ -93,14 +100,6 @@ def _records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: 
     return ", ".join(f"record {batches[state[slot['batch'].name]].record + 1}" for slot in slots)
 
 
-def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
-    """The first offset handed off and not finished, else the position."""
-    first = effect[pipeline.consumer.position]
-    for offset, queued in reversed(list(enumerate(pipeline.consumer.queued))):
-        first = z3.If(effect[queued] > 0, z3.IntVal(offset), first)
-    return first
-
-
 def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     """poll() returns ``count`` records and the poll thread processes them (semantics 12, C1)."""
     deployment, consumer = pipeline.deployment, pipeline.consumer
@@ -108,7 +107,7 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     for index in range(count):
         _process(pipeline, effect, _record_at(pipeline, leader, consumer.position.term + index))
     _advance(pipeline, effect, leader, count)
-    if deployment.commit is Commit.BEFORE or deployment.sink is Sink.TRANSACTIONAL:
+    if commits_at_once(pipeline):
         _commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
     how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
     if not how and deployment.commit is Commit.BEFORE:
@@ -141,6 +140,9 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     elif deployment.commit is Commit.BEFORE:
         last = consumer.position.term + (count - 1)
         _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
+    if commits_at_once(pipeline):
+        effect[consumer.position] = effect[consumer.committed]
+        effect[consumer.position_epoch] = effect[consumer.committed_epoch]
     _stop(effect, pipeline)
     committed = ", commits" if deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL else ""
     return Action(
@@ -185,52 +187,18 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     )
 
 
-def finish(pipeline: Pipeline, offset: int) -> Action:
-    """A worker finishes the record at ``offset``; workers keep no order among them (semantics 12.1)."""
-    consumer = pipeline.consumer
-    queued = consumer.queued[offset]
-    effect = Effect()
-    _process(pipeline, effect, queued.term - 1)
-    effect[queued] = 0
-    if pipeline.deployment.sink is Sink.TRANSACTIONAL:
-        _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
-    return Action(
-        "finish",
-        "consumer",
-        "consumer",
-        {"offset": offset},
-        z3.And(consumer.running.is_set, queued.term > 0),
-        effect.updates,
-        lambda before, after: f"a worker processes record {before[queued.name]}",
-        "12.1",
-    )
-
-
-def commit(pipeline: Pipeline) -> Action:
-    """Commit: automatically, the position of what earlier polls returned (C2); by hand, what is finished (C6)."""
-    deployment, consumer = pipeline.deployment, pipeline.consumer
-    effect = Effect()
-    automatic = deployment.commit is Commit.AUTO
-    offset = consumer.position.term if automatic else _first_unfinished(pipeline, effect)
-    _commit(effect, pipeline, offset, consumer.position_epoch.term)
-    verb = "auto-commits" if automatic else "commits"
-    return Action(
-        "commit",
-        "consumer",
-        "consumer",
-        {},
-        z3.And(consumer.running.is_set, offset != consumer.committed.term),
-        effect.updates,
-        lambda before, after: f"the consumer {verb} offset {after[consumer.committed.name]}",
-        "12 C2 C6",
-    )
-
-
 def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
     """The log was truncated below the position: with a reset policy the consumer silently goes back (8, KIP-320)."""
     consumer = pipeline.consumer
     agreed = agreed_prefix(leader, consumer.position_epoch.term)
     effect = Effect()
+    for offset, queued in enumerate(consumer.queued):
+        # What was handed off from beyond the divergence is with the workers all the same.
+        effect.set_when(agreed <= offset, queued, 0)
+        for record in range(len(consumer.processed)):
+            count = consumer.processed[record]
+            done = z3.And(agreed <= offset, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
+            effect.set_when(done, count, effect[count] + 1)
     effect[consumer.position] = agreed
     effect[consumer.position_epoch] = z3.If(agreed > 0, leader.log.at(agreed - 1, "epoch"), 0)
     return Action(
@@ -249,14 +217,14 @@ def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
 
 
 def crash(pipeline: Pipeline) -> Action:
-    """The consumer crashes between two polls; what workers had not finished is gone (semantics 12.1)."""
+    """The consumer crashes between two polls (semantics 12.1)."""
     consumer = pipeline.consumer
     effect = Effect()
     _stop(effect, pipeline)
 
     def sentence(before: State, after: State) -> str:
-        lost = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
-        return "the consumer crashes" + (f" with {', '.join(lost)} handed off and not processed" if lost else "")
+        handed_off = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
+        return "the consumer crashes" + (f" with {', '.join(handed_off)} handed off" if handed_off else "")
 
     return Action(
         "crash_consumer",
@@ -271,51 +239,99 @@ def crash(pipeline: Pipeline) -> Action:
     )
 
 
-def restart(pipeline: Pipeline) -> Action:
-    """The consumer starts from the committed offset; without one, earliest starts at 0 (semantics 12, C13)."""
+def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Action:
+    """The consumer starts from the committed offset; without one, earliest starts at 0 (semantics 12, C2 C6 C13).
+
+    ``finished`` are the offsets that workers had finished before the crash. ``committed_all``: the last commit covered
+    everything returned so far; otherwise nothing was committed since the start. What lies between is less than one of
+    the two: it skips less than the former and repeats less than the latter.
+    """
     consumer = pipeline.consumer
-    has_start = consumer.committed.term >= 0
-    if pipeline.deployment.offset_reset is OffsetReset.EARLIEST:
-        has_start = z3.BoolVal(True)
     effect = Effect()
+    for offset in finished:
+        queued = consumer.queued[offset]
+        _process(pipeline, effect, queued.term - 1)
+        effect[queued] = 0
+    if committed_all:
+        _commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
+    elif pipeline.deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
+        _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
-    effect[consumer.position] = z3.If(consumer.committed.term > 0, consumer.committed.term, 0)
-    effect[consumer.position_epoch] = consumer.committed_epoch.term
+    for queued in consumer.queued:
+        effect[queued] = 0
+    effect[consumer.position] = z3.If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
+    effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
     def sentence(before: State, after: State) -> str:
-        committed = before[consumer.committed.name]
-        where = f"the committed offset {committed}" if committed >= 0 else "the earliest offset, none being committed"
-        return f"the consumer restarts at {where}"
+        left = [before[q.name] for offset, q in enumerate(consumer.queued) if before[q.name] and offset not in finished]
+        lost = f"; workers had not finished {', '.join(f'record {record}' for record in left)}" if left else ""
+        committed = after[consumer.committed.name]
+        return (
+            f"the consumer restarts at the committed offset {committed}{lost}"
+            if committed >= 0
+            else f"the consumer restarts at the earliest offset, having committed none{lost}"
+        )
 
     return Action(
         "restart_consumer",
         "consumer",
         "consumer",
-        {},
-        z3.And(z3.Not(consumer.running.is_set), has_start),
+        {"committed_all": int(committed_all), "finished": sum(1 << offset for offset in finished)},
+        _may_restart(pipeline, finished, committed_all),
         effect.updates,
         sentence,
-        "12 C13",
+        "12 C2 C6 C13",
     )
 
 
-def restart_at_end(pipeline: Pipeline, leader: Replica) -> Action:
+def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> z3.BoolRef:
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    conditions = [z3.Not(consumer.running.is_set)]
+    conditions += [consumer.queued[offset].term > 0 for offset in finished]
+    if committed_all:
+        conditions.append(consumer.position.term != consumer.committed.term)
+        if deployment.commit is Commit.AFTER:
+            others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
+            conditions += [queued.term == 0 for queued in others]
+    elif deployment.offset_reset is not OffsetReset.EARLIEST:
+        conditions.append(consumer.committed.term >= 0)
+    return z3.And(*conditions)
+
+
+def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
+    """The first offset handed off and not finished, else the position."""
+    first = pipeline.consumer.position.term
+    for offset, queued in reversed(list(enumerate(pipeline.consumer.queued))):
+        first = z3.If(effect[queued] > 0, z3.IntVal(offset), first)
+    return first
+
+
+def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> Action:
     """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13)."""
     consumer = pipeline.consumer
     end = leader.high_watermark.term
     effect = Effect()
+    for offset in finished:
+        _process(pipeline, effect, consumer.queued[offset].term - 1)
     _start(pipeline, effect)
+    for queued in consumer.queued:
+        effect[queued] = 0
     effect[consumer.position] = end
     effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
     return Action(
         "restart_consumer_at_end",
         "consumer",
         "consumer",
-        {"leader": leader.number},
-        z3.And(z3.Not(consumer.running.is_set), consumer.committed.term < 0, leader.presumes_leadership),
+        {"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
+        z3.And(
+            z3.Not(consumer.running.is_set),
+            consumer.committed.term < 0,
+            leader.presumes_leadership,
+            *(consumer.queued[offset].term > 0 for offset in finished),
+        ),
         effect.updates,
         lambda before, after: (
-            f"the consumer restarts at the latest offset {after[consumer.position.name]}, none being committed"
+            f"the consumer restarts at the latest offset {after[consumer.position.name]}, having committed none"
         ),
         "12 C13",
     )
@@ -324,13 +340,21 @@ def restart_at_end(pipeline: Pipeline, leader: Replica) -> Action:
 def _start(pipeline: Pipeline, effect: Effect) -> None:
     consumer = pipeline.consumer
     effect[consumer.running] = True
-    effect.set_when(z3.Or(*(count.term > 0 for count in consumer.processed)), consumer.restarted, 1)
+    begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]
+    effect.set_when(z3.Or(*begun), consumer.restarted, 1)
+
+
+def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:
+    """Every set of offsets that workers may have finished."""
+    offsets = range(len(pipeline.consumer.queued))
+    return [chosen for size in range(len(offsets) + 1) for chosen in combinations(offsets, size)]
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything the consumer does."""
     deployment = pipeline.deployment
     most = min(deployment.max_poll_records, deployment.bounds.log)
+    starts_at_end = deployment.group is Group.NEW and deployment.offset_reset is OffsetReset.LATEST
     for leader in pipeline.replicas:
         if deployment.processing is Processing.HANDED_OFF:
             yield hand_off(pipeline, leader)
@@ -341,11 +365,11 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                     yield crash_while_processing(pipeline, leader, count, done)
         if deployment.offset_reset is not OffsetReset.NONE:
             yield seek_to_divergence(pipeline, leader)
-        if deployment.group is Group.NEW and deployment.offset_reset is OffsetReset.LATEST:
-            yield restart_at_end(pipeline, leader)
-    for offset in range(len(pipeline.consumer.queued)):
-        yield finish(pipeline, offset)
-    if deployment.sink is not Sink.TRANSACTIONAL and deployment.commit is not Commit.BEFORE:
-        yield commit(pipeline)
     yield crash(pipeline)
-    yield restart(pipeline)
+    for finished in _ways_to_finish(pipeline):
+        yield restart(pipeline, finished, committed_all=False)
+        if not commits_at_once(pipeline):
+            yield restart(pipeline, finished, committed_all=True)
+        if starts_at_end:
+            for leader in pipeline.replicas:
+                yield restart_at_end(pipeline, leader, finished)

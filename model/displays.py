@@ -86,9 +86,22 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     consumer = pipeline.consumer
     yield Display("consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,))
     yield _number("position", consumer.position)
-    yield Display("committed offset", lambda state: _offset(state[consumer.committed.name]), (consumer.committed,))
+    for offset, queued in enumerate(consumer.queued):
+        yield _with_a_worker(offset, queued)
+    yield Display(
+        "committed offset at the last start",
+        lambda state: _offset(state[consumer.committed.name]),
+        (consumer.committed,),
+    )
     for record, count in enumerate(consumer.processed):
         yield _processed(record, count)
+
+
+def _with_a_worker(offset: int, queued: Variable) -> Display:
+    def render(state: State) -> str:
+        return f"record {state[queued.name]}" if state[queued.name] else "none"
+
+    return Display(f"handed off from offset {offset}", render, (queued,))
 
 
 def _processed(record: int, count: Variable) -> Display:

@@ -176,11 +176,11 @@ class Producer:
 class Consumer:
     """The only member of the consumer group (semantics 12).
 
-    ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` the
-    group's committed offset (-1 = none yet), likewise. ``processed`` counts (up to 2) per record; ``queued`` holds,
-    per offset, one more than the record handed off and not finished. ``latest`` is one more than the latest record
-    processed since the last start; ``disorder`` remembers that processing left the order of sending, ``restarted``
-    that the group lost work half done.
+    ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` is the
+    group's committed offset as of the last start (-1 = none yet), likewise. ``processed`` counts (up to 2) per
+    record; ``queued`` holds, per offset, one more than the record handed off since the last start. ``latest`` is
+    one more than the latest record processed since the last start; ``disorder`` remembers that processing left the
+    order of sending, ``restarted`` that the group lost work half done.
     """
 
     running: Variable

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consumer import validated
+from model.consumer import commits_at_once, validated
 from model.language import State
 from model.state import Fate, Pipeline, Replica
 from properties.property import Property
@@ -32,8 +32,12 @@ def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The group's committed offset passed the record, nobody processed it, and nobody is about to."""
+    """The group's committed offset passes the record, nobody processed it, and nobody is about to.
+
+    A running consumer may commit its position at once.
+    """
     consumer = pipeline.consumer
+    will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not commits_at_once(pipeline)))
 
     def passed(leader: Replica) -> z3.BoolRef:
         committed = validated(leader, consumer.committed.term, consumer.committed_epoch.term)
@@ -42,22 +46,27 @@ def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
         def here(offset: int) -> z3.BoolRef:
             coming = z3.And(consumer.running.is_set, position <= offset)
             this = pipeline.record_of(leader.log.slots[offset]["batch"].term) == record
-            return z3.And(leader.log.has(offset), this, committed > offset, z3.Not(coming))
+            passed_by = z3.Or(committed > offset, z3.And(will_commit, position > offset))
+            return z3.And(leader.log.has(offset), this, passed_by, z3.Not(coming))
 
         return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
 
-    in_hand = z3.Or(*(queued.term == record + 1 for queued in consumer.queued))
     return z3.And(
-        consumer.processed[record].term == 0,
-        z3.Not(in_hand),
+        unprocessed(pipeline, record),
         on_serving_leader(pipeline, passed),
     )
 
 
+def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Nobody processed the record, and no worker has it."""
+    consumer = pipeline.consumer
+    with_a_worker = z3.Or(*(queued.term == record + 1 for queued in consumer.queued))
+    return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
+
+
 def unprocessed_for_good(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
-    unprocessed = pipeline.consumer.processed[record].term == 0
-    lost = z3.And(lost_silently(pipeline, record), unprocessed)
+    lost = z3.And(lost_silently(pipeline, record), unprocessed(pipeline, record))
     not_coming = z3.And(accepted(pipeline, record), z3.Not(reported(pipeline, record)))
     return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), skipped(pipeline, record)))
 
@@ -119,8 +128,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     def explain_skip(state: State) -> str:
         record = first(records, lambda r: value(skipped(pipeline, r), pipeline, state))
-        committed = state[pipeline.consumer.committed.name]
-        return f"the committed offset is {committed}, past record {record + 1}, which the group never processed"
+        consumer = pipeline.consumer
+        committed = state[consumer.committed.name]
+        if state[consumer.running.name] and not commits_at_once(pipeline):
+            committed = max(committed, state[consumer.position.name])
+        return f"the group commits offset {committed}, past record {record + 1}, which it never processed"
 
     yield Property(
         "no-skip",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import z3
 
 from model.language import State
 from model.state import Pipeline, Replica
+from properties.durability import unprocessed
 from properties.property import Property
 from properties.situations import first, on_serving_leader, records_of_log, serving_leader
 
@@ -28,6 +30,15 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
         return z3.Or(*pairs)
 
     return on_serving_leader(pipeline, inverted)
+
+
+def two_with_workers(pipeline: Pipeline) -> z3.BoolRef:
+    """Running workers have two different records at the same time."""
+    consumer = pipeline.consumer
+    pairs = [
+        z3.And(one.term > 0, other.term > 0, one.term != other.term) for one, other in combinations(consumer.queued, 2)
+    ]
+    return z3.And(consumer.running.is_set, z3.Or(*pairs))
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
@@ -64,8 +75,12 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "ordering",
         "Records are processed in the order of sending; going back after a restart is no disorder.",
         "order of processing in a partition",
-        consumer.disorder.is_set,
-        z3.And(*(count.term > 0 for count in consumer.processed)),
+        z3.Or(consumer.disorder.is_set, two_with_workers(pipeline)),
+        z3.And(*(z3.Not(unprocessed(pipeline, r)) for r in range(len(consumer.processed)))),
         "every record was processed",
-        lambda state: "a record was processed although one sent after it had been processed already",
+        lambda state: (
+            "a record was processed although one sent after it had been processed already"
+            if state[consumer.disorder.name]
+            else "workers have several records at once, and nothing keeps them from finishing the later one first"
+        ),
     )

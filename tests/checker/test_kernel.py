@@ -22,7 +22,7 @@ from checker.kernel.native import Kernel, UnsupportedTerm, compile_kernel
 from checker.questions import prepare
 from checker.solver import holds_in, replay_step
 from model.deployment import Deployment
-from model.deployment.deployment import Commit, OffsetReset, Processing, Sink
+from model.deployment.deployment import Commit, Group, OffsetReset, Processing, ProducerId, Sink
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -45,6 +45,8 @@ def deployments() -> dict[str, Deployment]:
             idempotence=False,
             commit=Commit.AUTO,
             processing=Processing.HANDED_OFF,
+            group=Group.NEW,
+            offset_reset=OffsetReset.LATEST,
         ),
         "acks-all, idempotent, unclean": replace(
             example("acks-all-min-isr-1-unclean"), bounds=replace(TWO, records=2, sends=1), sink=Sink.TRANSACTIONAL
@@ -54,6 +56,7 @@ def deployments() -> dict[str, Deployment]:
             bounds=replace(SMALL, sends=2, log=3),
             replicas=2,
             flush_messages=2,
+            producer_id=ProducerId.NEW,
             restart_before_fenced=True,
             commit=Commit.BEFORE,
             offset_reset=OffsetReset.EARLIEST,

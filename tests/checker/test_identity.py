@@ -1,0 +1,107 @@
+"""The same question has the same id, in any process; another question has another."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import z3
+
+from checker.budget import Budget
+from checker.check import Run, prepare_groups
+from checker.identity import Fingerprint, verdict_id
+from model.deployment import Deployment
+from model.deployment.deployment import Acks, Commit, OnSendError, Processing, Sink
+from model.faults import Fault
+from tests.checker.asking import SMALL, assuming, example
+
+ROOT = Path(__file__).parent.parent.parent
+SCRIPT = """\
+from tests.checker.test_identity import base, ids
+print(sorted(ids(base()).items()))
+"""
+
+
+def base() -> Deployment:
+    return replace(example("idempotent", (Fault.KILL, Fault.CONSUMER_CRASH), 1), bounds=SMALL)
+
+
+@cache
+def ids(deployment: Deployment) -> dict[str, str]:
+    """Property -> the id of its verdict; no exploration is needed to ask a question."""
+    run = Run(deployment, *prepare_groups(deployment), Budget(threads=1))
+    return {verdict.property: verdict.id for verdict in run.verdicts()}
+
+
+def test_hash_seeds_make_no_difference() -> None:
+    def asked(seed: str) -> str:
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        return subprocess.run(
+            [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+
+    here = f"{sorted(ids(base()).items())}\n"
+    assert asked("1") == asked("2") == here
+
+
+def test_properties_have_different_ids() -> None:
+    found = ids(base())
+    assert len(set(found.values())) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "prop"),
+    [
+        ({"acks": Acks.LEADER}, "no-acked-loss"),
+        ({"min_insync_replicas": 1}, "no-acked-loss"),
+        ({"replicas": 2}, "no-acked-loss"),
+        ({"unclean_leader_election": True}, "no-acked-loss"),
+        ({"idempotence": False}, "no-log-duplicate"),
+        ({"retries": 1}, "no-log-duplicate"),
+        ({"on_send_error": OnSendError.HALT}, "no-silent-loss"),
+        ({"commit": Commit.BEFORE}, "no-skip"),
+        ({"processing": Processing.HANDED_OFF}, "no-skip"),
+        ({"sink": Sink.IDEMPOTENT}, "exactly-once-effect"),
+        ({"sink": Sink.TRANSACTIONAL}, "exactly-once-effect"),
+        ({"bounds": replace(SMALL, epochs=5)}, "no-acked-loss"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
+)
+def test_a_setting_that_matters_changes_the_id(change: dict[str, Any], prop: str) -> None:
+    assert ids(replace(base(), **change))[prop] != ids(base())[prop]
+
+
+def test_other_faults_are_another_question() -> None:
+    more = assuming(base(), (Fault.KILL, Fault.CONSUMER_CRASH), 2)
+    others = assuming(base(), (Fault.KILL, Fault.POWER_LOSS), 1)
+    for prop, identity in ids(base()).items():
+        assert ids(more)[prop] != identity
+        assert ids(others)[prop] != identity
+
+
+def test_a_name_is_no_part_of_the_question() -> None:
+    renamed = replace(base(), name="another name", require=(), settings=(), notes=("a note",))
+    assert ids(renamed) == ids(base())
+
+
+def test_what_a_property_does_not_see_does_not_change_its_id() -> None:
+    """How the consumer commits is nothing to the log."""
+    assert ids(replace(base(), commit=Commit.BEFORE))["no-acked-loss"] == ids(base())["no-acked-loss"]
+
+
+def test_terms_written_alike_have_one_fingerprint() -> None:
+    x, y = z3.Ints("x y")
+    assert Fingerprint().of_term(x + y > 1) == Fingerprint().of_term(z3.Int("x") + z3.Int("y") > 1)
+    different = [x + y > 1, y + x > 1, x + y >= 1, x + y > 2, x - y > 1, z3.Not(x + y > 1), x > 1, z3.BoolVal(True)]
+    assert len({Fingerprint().of_term(term) for term in different}) == len(different)
+
+
+def test_parts_do_not_run_into_each_other() -> None:
+    assert verdict_id(["ab", "c"]) != verdict_id(["a", "bc"]) != verdict_id(["abc"])
+    assert verdict_id([b"ab"]) == verdict_id(["ab"])

@@ -1,0 +1,208 @@
+"""A result verifies as it was written; tampered with, it is rejected, naming the verdict and the step."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from checker import cli
+from checker.check import check
+from checker.verify import TamperedDocument, verify
+from model.faults import Fault
+from reports.document import to_document
+from tests.checker.asking import SMALL, example
+
+Document = dict[str, Any]
+
+DEPLOYMENT = """\
+kafka: "4.0"
+topic: {replicas: 2, min.insync.replicas: 1}
+producer: {acks: 1}
+consumer: {group.id: orders, auto.offset.reset: earliest, enable.auto.commit: false}
+require: [no-acked-loss]
+assume: {faults: {total: 1, kill: 1}}
+bounds: {records: 1, log: 2, epochs: 3}
+"""
+
+
+@pytest.fixture(scope="module")
+def written() -> Document:
+    """A result with violations and passes, through JSON and back."""
+    deployment = replace(example("acks-1", (Fault.KILL,), 1), bounds=SMALL, replicas=2, min_insync_replicas=1)
+    document = to_document(deployment, check(deployment))
+    read: Document = json.loads(json.dumps(document))
+    return read
+
+
+@pytest.fixture
+def document(written: Document) -> Document:
+    return copy.deepcopy(written)
+
+
+def lost(document: Document) -> Document:
+    """The verdict that is tampered with."""
+    found: Document = next(v for v in document["verdicts"] if v["property"] == "no-acked-loss")
+    assert found["status"] == "violated"
+    return found
+
+
+def edit_traces(document: Document, change: Callable[[Document], None]) -> None:
+    """Change the first trace in both places where it stands."""
+    verdict = lost(document)
+    change(verdict["traces"][0])
+    verdict["trace"] = copy.deepcopy(verdict["traces"][0])
+
+
+def test_as_written(document: Document) -> None:
+    found = verify(document)
+    assert found.ok
+    assert {line.partition(":")[0] for line in found.lines} == {v["property"] for v in document["verdicts"]}
+
+
+def test_from_the_command_line(tmp_path: Path) -> None:
+    """``check --json`` and ``verify``: what one writes the other accepts, and a changed copy it does not."""
+    source, result = tmp_path / "deployment.yaml", tmp_path / "result.json"
+    source.write_text(DEPLOYMENT, encoding="utf-8")
+    run = CliRunner().invoke(cli.app, ["check", str(source), "--json", str(result), "--no-sensitivity"])
+    assert run.exit_code == 1, run.output
+    assert CliRunner().invoke(cli.app, ["verify", str(result)]).exit_code == 0
+    document = json.loads(result.read_text(encoding="utf-8"))
+    edit_traces(document, lambda trace: trace["steps"].pop(0))
+    result.write_text(json.dumps(document), encoding="utf-8")
+    run = CliRunner().invoke(cli.app, ["verify", str(result)])
+    assert run.exit_code not in (0, None)
+    assert "no-acked-loss, step " in run.output
+    assert "Traceback" not in run.output
+
+
+def test_a_removed_step(written: Document) -> None:
+    """Whichever step is missing: the run is not allowed, says something else, or does not end in the violation."""
+    steps = len(lost(written)["traces"][0]["steps"])
+    for left_out in range(steps):
+        document = copy.deepcopy(written)
+        edit_traces(document, lambda trace, left_out=left_out: trace["steps"].pop(left_out))
+        with pytest.raises(TamperedDocument, match="no-acked-loss") as rejected:
+            verify(document)
+        assert "step" in str(rejected.value)
+
+
+def test_swapped_steps(document: Document) -> None:
+    def swap(trace: Document) -> None:
+        trace["steps"][0], trace["steps"][1] = trace["steps"][1], trace["steps"][0]
+
+    edit_traces(document, swap)
+    with pytest.raises(TamperedDocument, match="no-acked-loss, step 1"):
+        verify(document)
+
+
+def step_of(trace: Document, action: str) -> int:
+    return next(i for i, step in enumerate(trace["steps"]) if step["action"] == action)
+
+
+@pytest.mark.parametrize(
+    ("action", "key", "value"),
+    [
+        ("append", "action", "fetch"),
+        ("append", "action", "conjure"),
+        ("append", "arguments", {"batch": 0, "leader": 2}),
+        ("append", "arguments", {"batch": 0}),
+        ("append", "arguments", {"batch": 99, "leader": 1}),
+        ("append", "text", "broker 1 appends nothing"),
+        ("append", "actor", "broker 2"),
+        ("append", "lane", "consumer"),
+        ("append", "fault", "kill"),
+        ("append", "changes", []),
+        ("kill", "fault", "power-loss"),
+        ("kill", "fault", None),
+        ("kill", "action", "lose_disk"),
+    ],
+)
+def test_a_changed_step(document: Document, action: str, key: str, value: Any) -> None:
+    """Any member of a step: the step's number is in the message."""
+    place = step_of(lost(document)["traces"][0], action)
+    edit_traces(document, lambda trace: trace["steps"][place].__setitem__(key, value))
+    with pytest.raises(TamperedDocument, match=rf"no-acked-loss, step {place + 1}\b"):
+        verify(document)
+
+
+def test_a_changed_change(document: Document) -> None:
+    place = step_of(lost(document)["traces"][0], "append")
+    edit_traces(document, lambda trace: trace["steps"][place]["changes"][0].__setitem__("after", "something else"))
+    with pytest.raises(TamperedDocument, match=rf"step {place + 1}\b"):
+        verify(document)
+
+
+def test_a_run_cut_off_before_the_violation(document: Document) -> None:
+    edit_traces(document, lambda trace: trace["steps"].pop())
+    last = len(lost(document)["traces"][0]["steps"])
+    with pytest.raises(TamperedDocument, match=rf"step {last}\b.*not violated"):
+        verify(document)
+
+
+@pytest.mark.parametrize("status", ["holds", "vacuous", "unknown"])
+def test_a_violation_made_a_pass(document: Document, status: str) -> None:
+    lost(document)["status"] = status
+    with pytest.raises(TamperedDocument, match="no-acked-loss"):
+        verify(document)
+
+
+def test_a_pass_made_a_violation(document: Document) -> None:
+    passing = next(v for v in document["verdicts"] if v["status"] != "violated")
+    passing["status"] = "violated"
+    with pytest.raises(TamperedDocument, match=passing["property"]):
+        verify(document)
+
+
+@pytest.mark.parametrize("cut_sets", [[], [{"kill": 2}], [{"power-loss": 1}], [{}], [{"kill": 1}, {"cut-off": 1}]])
+def test_changed_cut_sets(document: Document, cut_sets: list[dict[str, int]]) -> None:
+    lost(document)["cut_sets"] = cut_sets
+    with pytest.raises(TamperedDocument, match="no-acked-loss"):
+        verify(document)
+
+
+@pytest.mark.parametrize("faults", [{"kill": 2}, {"power-loss": 1}, {}])
+def test_faults_renamed_everywhere(document: Document, faults: dict[str, int]) -> None:
+    """Cut set and trace agree with each other, and not with the steps."""
+    lost(document)["cut_sets"] = [faults]
+    edit_traces(document, lambda trace: trace.__setitem__("faults", faults))
+    with pytest.raises(TamperedDocument, match="no-acked-loss"):
+        verify(document)
+
+
+def test_a_changed_explanation(document: Document) -> None:
+    edit_traces(document, lambda trace: trace.__setitem__("failure", "nothing of importance"))
+    with pytest.raises(TamperedDocument, match="no-acked-loss"):
+        verify(document)
+
+
+def test_an_unknown_property(document: Document) -> None:
+    lost(document)["property"] = "no-worries"
+    with pytest.raises(TamperedDocument, match="no-worries"):
+        verify(document)
+
+
+def test_a_first_trace_from_elsewhere(document: Document) -> None:
+    lost(document)["trace"]["failure"] = "something else"
+    with pytest.raises(TamperedDocument, match="no-acked-loss"):
+        verify(document)
+
+
+def test_another_deployment(document: Document) -> None:
+    """The same trace claimed for acks=all: there is no such acknowledgement."""
+    document["deployment"]["acks"] = "all"
+    with pytest.raises(TamperedDocument, match=r"step \d+"):
+        verify(document)
+
+
+def test_a_stuck_state_is_explored_again() -> None:
+    """A violated recoverability has no single violating state: what follows from its last one is explored anew."""
+    deployment = replace(example("acks-all-min-isr-2", (Fault.KILL,), 1), bounds=replace(SMALL, epochs=2), replicas=2)
+    document = json.loads(json.dumps(to_document(deployment, check(deployment))))
+    assert verify(document).ok
