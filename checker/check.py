@@ -11,6 +11,7 @@ from checker.combinations import Combination
 from checker.exploration import Exploration, Violation
 from checker.identity import Fingerprint, verdict_id
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
+from checker.solver import Replayer
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
@@ -49,6 +50,7 @@ class Run:
         self.prepared = prepared
         self.groups = groups
         self.meter = meter
+        self._replayer = Replayer(prepared.model.system)
         at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
         self.explorations = [Exploration(g.system, g.question, at_most, meter, budget.threads) for g in groups]
         self.compile_seconds = time.monotonic() - started
@@ -111,7 +113,7 @@ class Run:
         packed = exploration.states_along(violation)
         whole = self.prepared.model.system
         originals = [original for action in actions if (original := whole.action(action.name, action.arguments))]
-        return build_trace(whole, prop, originals, packed)
+        return build_trace(whole, self._replayer, prop, originals, packed)
 
     def _coverage(self, exploration: Exploration) -> Coverage:
         whole = 0

@@ -403,6 +403,7 @@ class _Search:
         shard = self.shard
         good = shard.goals
         smaller_good = np.array([recoverable[part.combination].ctypes.data for part in self.parts], dtype=np.int64)
+        search.mark_parents(shard.parents, shard.count, good)
         while search.sweep_backward(
             self.exploration.kernel.addresses["step"],
             shard.states,
@@ -414,7 +415,7 @@ class _Search:
             self.smaller,
             smaller_good,
         ):
-            pass
+            search.mark_parents(shard.parents, shard.count, good)
         recoverable[shard.combination] = good
         bad = np.flatnonzero(good[: shard.count] == 0)
         if len(bad):

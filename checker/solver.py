@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import z3
 
+from checker.cone import FreeVariables
 from model.language import Action, State, TransitionSystem, Variable
 
 
@@ -68,36 +70,55 @@ def _bounds_by_form(value: z3.ArithRef, variable: Variable) -> tuple[float, floa
     return float("-inf"), float("inf")
 
 
-def in_state(term: z3.BoolRef, state: State) -> z3.BoolRef:
-    """What Z3 makes of a formula once the state's values are filled in."""
-    pairs = [(z3.Int(name), z3.IntVal(value)) for name, value in state.items()]
-    return z3.simplify(z3.substitute(term, *pairs))
+class Replayer:
+    """Z3's reading of single steps and states, with what it prepares for an action kept for the next time."""
+
+    def __init__(self, system: TransitionSystem) -> None:
+        self._constants = {variable.name: variable.term for variable in system.variables}
+        self._free = FreeVariables()
+        self._relations: dict[int, z3.BoolRef] = {}
+
+    def step(self, state: State, action: Action) -> dict[str, int] | None:
+        """The state after ``action``, as Z3 computes it from the terms; None if the action is not enabled.
+
+        Raises :class:`SolverUndecided` if Z3 does not come to a value.
+        """
+        relation = self._relations.get(id(action))
+        if relation is None:
+            assignments = [z3.Int(_primed(variable)) == value for variable, value in action.updates.items()]
+            relation = z3.And(action.guard, *assignments)
+            self._relations[id(action)] = relation
+        outcome = self._in_state(relation, state)
+        if z3.is_false(outcome):
+            return None
+        after = {_primed(variable): variable.name for variable in action.updates}
+        following = dict(state)
+        for equation in outcome.children() if z3.is_and(outcome) else [outcome]:
+            sides = sorted(equation.children(), key=z3.is_int_value)
+            if not z3.is_eq(equation) or not z3.is_int_value(sides[1]) or str(sides[0]) not in after:
+                raise SolverUndecided(f"Z3 does not come to a value for {action}: {equation}")
+            following[after.pop(str(sides[0]))] = sides[1].as_long()
+        if after:
+            raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
+        return following
+
+    def holds(self, state: State, term: z3.BoolRef) -> bool:
+        """Whether a formula holds in a concrete state, as Z3 decides it."""
+        value = self._in_state(term, state)
+        if not (z3.is_true(value) or z3.is_false(value)):
+            raise SolverUndecided(f"Z3 does not decide {value}")
+        return bool(z3.is_true(value))
+
+    def _in_state(self, term: z3.BoolRef, state: State) -> z3.BoolRef:
+        names = self._free.of(term) & self._constants.keys()
+        pairs = [(self._constants[name], _value(state[name])) for name in names]
+        return z3.simplify(z3.substitute(term, *pairs))
 
 
-def replay_step(state: State, action: Action) -> dict[str, int] | None:
-    """The state after ``action``, as Z3 computes it from the terms; None if the action is not enabled.
-
-    Raises :class:`SolverUndecided` if Z3 does not come to a value.
-    """
-    after = {f"{variable.name}'": variable.name for variable in action.updates}
-    assignments = [z3.Int(f"{variable.name}'") == value for variable, value in action.updates.items()]
-    outcome = in_state(z3.And(action.guard, *assignments), state)
-    if z3.is_false(outcome):
-        return None
-    following = dict(state)
-    for equation in outcome.children() if z3.is_and(outcome) else [outcome]:
-        sides = sorted(equation.children(), key=z3.is_int_value)
-        if not z3.is_eq(equation) or len(sides) != 2 or not z3.is_int_value(sides[1]) or str(sides[0]) not in after:
-            raise SolverUndecided(f"Z3 does not come to a value for {action}: {equation}")
-        following[after.pop(str(sides[0]))] = sides[1].as_long()
-    if after:
-        raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
-    return following
+def _primed(variable: Variable) -> str:
+    return f"{variable.name}'"
 
 
-def holds_in(state: State, term: z3.BoolRef) -> bool:
-    """Whether a formula holds in a concrete state, as Z3 decides it."""
-    value = in_state(term, state)
-    if not (z3.is_true(value) or z3.is_false(value)):
-        raise SolverUndecided(f"Z3 does not decide {value}")
-    return bool(z3.is_true(value))
+@cache
+def _value(value: int) -> z3.IntNumRef:
+    return z3.IntVal(value)

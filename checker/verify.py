@@ -9,7 +9,7 @@ from typing import Any
 from checker.budget import Budget, Meter
 from checker.exploration import Exploration
 from checker.questions import group, prepare
-from checker.solver import holds_in
+from checker.solver import Replayer
 from checker.traces import ReplayMismatch, replay, steps_of
 from model.deployment import from_document
 from model.language import Action, State
@@ -63,7 +63,7 @@ def _faults(trace: Mapping[str, Any]) -> str:
 
 
 def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> None:
-    system = model.system
+    system, replayer = model.system, Replayer(model.system)
     actions: list[Action] = []
     for number, step in enumerate(trace["steps"], 1):
         action = system.action(step["action"], step["arguments"])
@@ -71,7 +71,7 @@ def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> Non
             raise TamperedDocument(f"{prop.name}, step {number}: the model has no action {step['action']}")
         actions.append(action)
     try:
-        states = replay(system, actions)
+        states = replay(system, replayer, actions)
     except ReplayMismatch as mismatch:
         raise TamperedDocument(f"{prop.name}, {mismatch}") from None
     for number, (said, is_so) in enumerate(zip(trace["steps"], steps_of(system, actions, states), strict=True), 1):
@@ -89,7 +89,9 @@ def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> Non
     faults = [action.fault.value for action in actions if action.fault is not None]
     if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
         raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")
-    violated = _is_stuck(model, prop, states[-1]) if prop.goal is not None else holds_in(states[-1], prop.violated)
+    violated = (
+        _is_stuck(model, prop, states[-1]) if prop.goal is not None else replayer.holds(states[-1], prop.violated)
+    )
     if not violated:
         raise TamperedDocument(f"{prop.name}, step {len(actions)}: the property is not violated at the end")
     if trace["failure"] != prop.explain(states[-1]):

@@ -262,6 +262,16 @@ def expand_range(
 
 
 @njit(cache=True, nogil=True)
+def mark_parents(parents: NDArray[np.uint64], count: int, good: NDArray[np.uint8]) -> None:
+    """Mark the state that each good state was first found from, where an ordinary step led on; last state first."""
+    for row in range(count - 1, -1, -1):
+        entry = parents[row]
+        source = (entry >> np.uint64(LABEL_BITS)) & np.uint64((1 << SOURCE_BITS) - 1)
+        if good[row] and entry != INITIAL_STATE and source == np.uint64(0):
+            good[np.int64(entry >> np.uint64(LABEL_BITS + SOURCE_BITS))] = 1
+
+
+@njit(cache=True, nogil=True)
 def sweep_backward(
     function: int,
     states: NDArray[np.uint64],
