@@ -22,8 +22,16 @@ from model.faults import Fault
 from tests.checker.asking import SMALL, assuming, example
 
 ROOT = Path(__file__).parent.parent.parent
+UNSTABLE = pytest.mark.xfail(
+    strict=True,
+    reason="Z3's simplifier orders arguments and orients inequalities by the age of terms in this process, and the "
+    "fingerprint is of simplified terms: the same question gets another id each time it is asked",
+)
 SCRIPT = """\
+from dataclasses import replace
 from tests.checker.test_identity import base, ids
+for replicas in {others}:
+    ids(replace(base(), replicas=replicas))
 print(sorted(ids(base()).items()))
 """
 
@@ -39,15 +47,21 @@ def ids(deployment: Deployment) -> dict[str, str]:
     return {verdict.property: verdict.id for verdict in run.verdicts()}
 
 
-def test_hash_seeds_make_no_difference() -> None:
-    def asked(seed: str) -> str:
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
+@UNSTABLE
+def test_processes_agree() -> None:
+    """Whatever the hash seed, and whatever else was asked before."""
+
+    def asked(seed: str, others: tuple[int, ...]) -> str:
         return subprocess.run(
-            [sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+            [sys.executable, "-c", SCRIPT.format(others=others)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
 
-    here = f"{sorted(ids(base()).items())}\n"
-    assert asked("1") == asked("2") == here
+    assert asked("1", ()) == asked("2", (2,))
 
 
 def test_properties_have_different_ids() -> None:
@@ -85,11 +99,13 @@ def test_other_faults_are_another_question() -> None:
         assert ids(others)[prop] != identity
 
 
+@UNSTABLE
 def test_a_name_is_no_part_of_the_question() -> None:
     renamed = replace(base(), name="another name", require=(), settings=(), notes=("a note",))
     assert ids(renamed) == ids(base())
 
 
+@UNSTABLE
 def test_what_a_property_does_not_see_does_not_change_its_id() -> None:
     """How the consumer commits is nothing to the log."""
     assert ids(replace(base(), commit=Commit.BEFORE))["no-acked-loss"] == ids(base())["no-acked-loss"]

@@ -1,0 +1,81 @@
+"""Walk through a model by the names of its actions."""
+
+from __future__ import annotations
+
+from model.deployment import Deployment
+from model.language import Action, Variable
+from model.pipeline import build
+from model.state import Fate
+from tests.checker.plain_evaluator import holds, successor
+
+
+class Scenario:
+    """A run of one deployment's model, step by step, with what can be seen of it."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self.model = build(deployment)
+        self.pipeline = self.model.pipeline
+        self.state = self.model.system.initial
+
+    def action(self, name: str, **arguments: int) -> Action:
+        found = self.model.system.action(name, arguments)
+        assert found is not None, f"there is no {name}({arguments})"
+        return found
+
+    def can(self, name: str, **arguments: int) -> bool:
+        """Whether the action is enabled now."""
+        return holds(self.action(name, **arguments).guard, self.state)
+
+    def do(self, name: str, **arguments: int) -> Scenario:
+        """Take a step, which must be enabled."""
+        after = successor(self.action(name, **arguments), self.state)
+        assert after is not None, f"{name}({arguments}) is not enabled"
+        self.state = after
+        return self
+
+    def value(self, variable: Variable) -> int:
+        return self.state[variable.name]
+
+    def log(self, broker: int) -> list[int]:
+        """The batches in a broker's log."""
+        return [entry["batch"] for entry in self.pipeline.replica(broker).log.entries(self.state)]
+
+    def epochs(self, broker: int) -> list[int]:
+        """The leader epochs in a broker's log."""
+        return [entry["epoch"] for entry in self.pipeline.replica(broker).log.entries(self.state)]
+
+    def high_watermark(self, broker: int) -> int:
+        return self.value(self.pipeline.replica(broker).high_watermark)
+
+    def fate(self, batch: int) -> Fate:
+        return Fate(self.value(self.pipeline.producer.batches[batch].fate))
+
+    @property
+    def isr(self) -> set[int]:
+        """The ISR as the controller knows it."""
+        return {number for number, member in self.pipeline.controller.isr.items() if self.value(member)}
+
+    def isr_of(self, broker: int) -> set[int]:
+        """The ISR in a leader's own view."""
+        return {number for number, member in self.pipeline.replica(broker).isr.items() if self.value(member)}
+
+    @property
+    def leader(self) -> int:
+        """The leader as the controller knows it."""
+        return self.value(self.pipeline.controller.leader)
+
+    def produce(self, batch: int, leader: int) -> Scenario:
+        """Send, transmit and append a batch."""
+        return (
+            self.do("send", batch=batch)
+            .do("transmit", batch=batch, leader=leader)
+            .do("append", batch=batch, leader=leader)
+        )
+
+    def replicate(self, follower: int, leader: int) -> Scenario:
+        """Fetch until the leader knows that the follower has everything."""
+        missing = len(self.log(leader)) - len(self.log(follower))
+        for _ in range(missing + 1):
+            self.do("fetch", follower=follower, leader=leader)
+        assert self.log(follower) == self.log(leader)
+        return self

@@ -1,0 +1,108 @@
+"""Every property has a witness: a pass means something where it is reached, and is called vacuous where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from model.deployment.deployment import Bounds, Processing
+from model.faults import Fault
+from model.pipeline import build
+from properties.catalogue import FAMILIES, properties_of
+from properties.property import Property
+from properties.verdict import Status, Verdict
+from tests.checker.asking import SMALL, ask, example
+
+K, R, M = Fault.KILL, Fault.LOST_RESPONSE, Fault.LEADER_MOVE
+C = Fault.CONSUMER_CRASH
+PAIR = replace(SMALL, records=2)
+
+VACUOUS = {
+    "no-acked-loss": ("acks-all-min-isr-2", (C,)),
+    "no-silent-loss": ("acks-all-min-isr-2", (C,)),
+    "no-skip": ("auto-commit", (K,)),
+    "no-loss": ("auto-commit", ()),
+    "no-log-duplicate": ("idempotent", (C,)),
+    "no-reprocessing": ("idempotent", ()),
+    "exactly-once-effect": ("manual-commit-idempotent-sink", ()),
+    "log-order": ("idempotent", (C,)),
+    "processing-order": None,  # its witness is that every record is processed, which needs no fault
+    "read-stability": ("acks-all-min-isr-2", (C,)),
+    "replica-agreement": ("acks-all-min-isr-2", (C,)),
+    "recoverability": ("acks-all-min-isr-2", (C,)),
+}
+"""Property -> a deployment, and faults (if any) that what the property speaks of does not come from."""
+
+REACHED = {
+    "no-acked-loss": ("acks-all-min-isr-2", (K,)),
+    "no-silent-loss": ("acks-all-min-isr-2", (R,)),
+    "no-skip": ("auto-commit", (C,)),
+    "no-loss": ("auto-commit", (C,)),
+    "no-log-duplicate": ("idempotent", (R,)),
+    "no-reprocessing": ("idempotent", (R,)),
+    "exactly-once-effect": ("manual-commit-idempotent-sink", (C,)),
+    "log-order": ("idempotent", (R,)),
+    "processing-order": ("auto-commit", (C,)),
+    "read-stability": ("acks-all-min-isr-2", (M,)),
+    "replica-agreement": ("acks-all-min-isr-2", (M,)),
+    "recoverability": ("acks-all-min-isr-2", (K,)),
+}
+"""Property -> a deployment and a fault that it holds under, having been put to the test."""
+
+ALL = sorted(REACHED)
+
+
+@cache
+def verdicts(name: str, kinds: tuple[Fault, ...], bounds: Bounds) -> dict[str, Verdict]:
+    deployment = replace(example(name, kinds, 1), bounds=bounds, replicas=2, min_insync_replicas=1)
+    asked = {prop for prop in ALL if (name, kinds) in (VACUOUS[prop], REACHED[prop])}
+    return ask(deployment, *sorted(asked))
+
+
+@cache
+def catalogue() -> tuple[Property, ...]:
+    return properties_of(build(replace(example("orders"), bounds=SMALL)).pipeline)
+
+
+def test_every_property_is_here() -> None:
+    assert {prop.name for prop in catalogue()} == VACUOUS.keys() == REACHED.keys()
+
+
+@pytest.mark.parametrize("prop", [name for name in ALL if VACUOUS[name]])
+def test_vacuous(prop: str) -> None:
+    found = VACUOUS[prop]
+    assert found is not None
+    verdict = verdicts(*found, PAIR)[prop]
+    assert not verdict.witness_reached
+    assert verdict.status is Status.VACUOUS
+    assert not verdict.cut_sets
+
+
+@pytest.mark.parametrize("prop", ALL)
+def test_reached(prop: str) -> None:
+    verdict = verdicts(*REACHED[prop], PAIR)[prop]
+    assert verdict.status is Status.HOLDS, verdict.cut_sets
+    assert verdict.witness_reached
+
+
+def test_processing_order_without_a_reader() -> None:
+    """Nobody reads: nothing can be out of order, and the pass says so."""
+    deployment = replace(
+        example("auto-commit", (), 0), bounds=PAIR, max_poll_records=1, processing=Processing.POLL_THREAD
+    )
+    model = build(deployment)
+    deaf = tuple(action for action in model.system.actions if action.name != "poll")
+    verdict = ask(replace(model, system=replace(model.system, actions=deaf)), "processing-order")["processing-order"]
+    assert verdict.status is Status.VACUOUS
+
+
+def test_properties_say_what_they_are() -> None:
+    """A statement that is a sentence, a guarantee, a witness in words; names and families as they are reported."""
+    families = {family.__name__.rpartition(".")[2] for family in FAMILIES}
+    for prop in catalogue():
+        assert prop.statement[0].isupper() and prop.statement.endswith(".")
+        assert prop.guarantee and prop.witness_words
+        assert prop.family in families
+        assert prop.name == prop.name.lower() and " " not in prop.name
