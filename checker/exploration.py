@@ -107,7 +107,6 @@ class Exploration:
         self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
         self.violations = {name: [] for name in self.question.names}
         self._lock = threading.Lock()
-        self._recoverable: dict[Combination, np.ndarray[tuple[int], np.dtype[np.uint8]]] = {}
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -265,7 +264,7 @@ class Exploration:
         if (stopped := self.meter.exceeded(size)) is not None:
             return stopped
         open_names = self.open_questions(combination)
-        shard = Shard(combination, self.layout.words, len(self._predicates))
+        shard = Shard(combination, self.layout.words, len(self._predicates), self._goal_bit >= 0)
         parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
         search_over = _Search(self, shard, parts)
         stopped = search_over.run(open_names)
@@ -274,7 +273,7 @@ class Exploration:
         shard.complete = stopped is None
         self._record_violations(shard, open_names)
         if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
-            search_over.decide_goal(self._recoverable, self._record_stuck)
+            search_over.decide_goal(self._record_stuck)
         return stopped
 
     def _record_violations(self, shard: Shard, open_names: Sequence[str]) -> None:
@@ -379,7 +378,8 @@ class _Search:
                 tag,
                 shard.states,
                 shard.parents,
-                shard.goals,
+                shard.good,
+                shard.leads_to,
                 shard.table,
                 shard.tags,
                 self.buffer,
@@ -394,30 +394,24 @@ class _Search:
                 return stopped
         return None
 
-    def decide_goal(
-        self,
-        recoverable: dict[Combination, np.ndarray[tuple[int], np.dtype[np.uint8]]],
-        stuck: Callable[[Shard, int], None],
-    ) -> None:
-        """Backward reachability from the goal over fault-free steps; the first state that cannot is stuck."""
+    def decide_goal(self, stuck: Callable[[Shard, int], None]) -> None:
+        """Backward reachability from the goal over fault-free steps; the first state that cannot reach it is stuck.
+
+        While the question is open every state of a smaller combination reaches the goal.
+        """
         shard = self.shard
-        good = shard.goals
-        smaller_good = np.array([recoverable[part.combination].ctypes.data for part in self.parts], dtype=np.int64)
-        search.mark_parents(shard.parents, shard.count, good)
+        search.mark_backward(shard.leads_to, shard.count, shard.good)
         while search.sweep_backward(
             self.exploration.kernel.addresses["step"],
             shard.states,
             shard.count,
-            good,
+            shard.good,
             shard.table,
             shard.tags,
             self.buffer,
-            self.smaller,
-            smaller_good,
         ):
-            search.mark_parents(shard.parents, shard.count, good)
-        recoverable[shard.combination] = good
-        bad = np.flatnonzero(good[: shard.count] == 0)
+            search.mark_backward(shard.leads_to, shard.count, shard.good)
+        bad = np.flatnonzero(shard.good[: shard.count] == 0)
         if len(bad):
             stuck(shard, int(bad[0]))
 

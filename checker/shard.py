@@ -17,7 +17,7 @@ class Shard:
     """Packed states with their parents, exactly as found; ``levels[d]`` is the index of the first state at depth
     ``d``."""
 
-    def __init__(self, combination: Combination, words: int, predicates: int) -> None:
+    def __init__(self, combination: Combination, words: int, predicates: int, has_goal: bool) -> None:
         self.combination = combination
         self.words = words
         self.levels = [0]
@@ -25,7 +25,8 @@ class Shard:
         self._capacity = INITIAL_CAPACITY
         self.states = np.empty((self._capacity, words), dtype=np.uint64)
         self.parents = np.empty(self._capacity, dtype=np.uint64)
-        self.goals = np.zeros(self._capacity, dtype=np.uint8)
+        self.good = np.zeros(self._capacity, dtype=np.uint8)
+        self.leads_to = np.zeros(self._capacity if has_goal else 0, dtype=np.uint32)
         self.table = np.empty(2 * self._capacity, dtype=np.uint32)
         self.tags = np.zeros(2 * self._capacity, dtype=np.uint8)
         self.tally = np.zeros(3, dtype=np.int64)
@@ -49,7 +50,7 @@ class Shard:
     @property
     def memory(self) -> int:
         """Bytes in use."""
-        return sum(part.nbytes for part in (self.states, self.parents, self.goals, self.table, self.tags))
+        return sum(part.nbytes for part in (self.states, self.parents, self.good, self.leads_to, self.table, self.tags))
 
     @property
     def address(self) -> tuple[int, int, int, int]:
@@ -71,7 +72,9 @@ class Shard:
             self._capacity *= 2
         self.states.resize((self._capacity, self.words), refcheck=False)
         self.parents.resize(self._capacity, refcheck=False)
-        self.goals.resize(self._capacity, refcheck=False)
+        self.good.resize(self._capacity, refcheck=False)
+        if len(self.leads_to):
+            self.leads_to.resize(self._capacity, refcheck=False)
         self.table = np.empty(2 * self._capacity, dtype=np.uint32)
         self.tags = np.zeros(2 * self._capacity, dtype=np.uint8)
         search.rebuild_table(self.states, self.count, self.table, self.tags)
@@ -81,7 +84,7 @@ class Shard:
         self.states[0] = row
         self.parents[0] = search.INITIAL_STATE
         if goal_bit >= 0:
-            self.goals[0] = (bits >> goal_bit) & 1
+            self.good[0] = (bits >> goal_bit) & 1
         self.tally[:] = (1, 0, np.uint64(bits).astype(np.int64))
         for bit in range(len(self.first_seen)):
             if (bits >> bit) & 1:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import z3
 
 from model import broker, consumer, controller, idempotence, isr, network, produce, producer, replica
+from model.application import forget_numbers_when_done, resend_due
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.faults import Fault
 from model.language import TransitionSystem
-from model.producer import resend_due, resolution_due
+from model.producer import resolution_due
 from model.state import Pipeline, declare
 
 VERSION = "1"
@@ -32,7 +33,7 @@ def build(deployment: Deployment) -> Model:
     possible = {kind for kind, most in deployment.faults.at_most if most > 0}
     machines = (producer, network, produce, replica, isr, controller, broker, consumer)
     actions = tuple(
-        action
+        forget_numbers_when_done(pipeline, action)
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import z3
 
+from model.application import resend_due
 from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
 from model.faults import Fault
 from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
@@ -19,17 +20,6 @@ from model.wording import record_name
 
 def _previous(pipeline: Pipeline, batch: Batch) -> Batch:
     return pipeline.producer.of_record(batch.record)[batch.attempt - 1]
-
-
-def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
-    """The application will send the record of this batch again (semantics 3.1, P12 P13)."""
-    deployment = pipeline.deployment
-    due = []
-    if deployment.on_send_error is OnSendError.RESEND:
-        due.append(previous.is_(Fate.FAILED))
-    if deployment.on_restart is OnRestart.RESEND:
-        due.append(previous.is_(Fate.FORGOTTEN))
-    return z3.Or(*due)
 
 
 def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:

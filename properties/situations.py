@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import z3
 
+from model.application import resend_due
 from model.deployment.deployment import OnRestart
 from model.language import State
-from model.producer import resend_due
 from model.state import Batch, Fate, Pipeline, Replica
 
 

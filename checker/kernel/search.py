@@ -167,7 +167,8 @@ def expand_range(
     source_tag: int,
     states: NDArray[np.uint64],
     parents: NDArray[np.uint64],
-    goals: NDArray[np.uint8],
+    good: NDArray[np.uint8],
+    leads_to: NDArray[np.uint32],
     table: NDArray[np.uint32],
     tags: NDArray[np.uint8],
     buffer: NDArray[np.uint64],
@@ -218,6 +219,7 @@ def expand_range(
             hashed = hashes[number]
             slot = np.int64(hashed) & mask
             wanted = _tag(hashed)
+            index = np.int64(-1)
             known = False
             while True:
                 tag = load_tag(tags_base + slot)
@@ -229,7 +231,10 @@ def expand_range(
                         known = True
                         break
                 slot = (slot + 1) & mask
+            steps_on = goal_bit >= 0 and source_tag == 0
             if known:
+                if steps_on and index != rows[number]:
+                    leads_to[rows[number]] = np.uint32(index)
                 continue
             for other in range(smaller.shape[0]):
                 part, table_of = smaller[other, 0], smaller[other, 1]
@@ -237,7 +242,11 @@ def expand_range(
                     known = True
                     break
             if known:
+                if steps_on:
+                    good[rows[number]] = 1
                 continue
+            if steps_on:
+                leads_to[rows[number]] = np.uint32(count)
             for word in range(words):
                 states[count, word] = buffer[number * stride + word]
             parents[count] = (
@@ -247,7 +256,8 @@ def expand_range(
             )
             bits = call_inspect(inspect, candidate)
             if goal_bit >= 0:
-                goals[count] = np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1))
+                good[count] = np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1))
+                leads_to[count] = np.uint32(count)
             fresh = bits & ~seen
             if fresh != np.uint64(0):
                 for bit in range(first_seen.shape[0]):
@@ -262,13 +272,15 @@ def expand_range(
 
 
 @njit(cache=True, nogil=True)
-def mark_parents(parents: NDArray[np.uint64], count: int, good: NDArray[np.uint8]) -> None:
-    """Mark the state that each good state was first found from, where an ordinary step led on; last state first."""
-    for row in range(count - 1, -1, -1):
-        entry = parents[row]
-        source = (entry >> np.uint64(LABEL_BITS)) & np.uint64((1 << SOURCE_BITS) - 1)
-        if good[row] and entry != INITIAL_STATE and source == np.uint64(0):
-            good[np.int64(entry >> np.uint64(LABEL_BITS + SOURCE_BITS))] = 1
+def mark_backward(leads_to: NDArray[np.uint32], count: int, good: NDArray[np.uint8]) -> None:
+    """Mark each state one of whose remembered successors is good, last state first, until nothing changes."""
+    changed = True
+    while changed:
+        changed = False
+        for row in range(count - 1, -1, -1):
+            if not good[row] and good[leads_to[row]]:
+                good[row] = 1
+                changed = True
 
 
 @njit(cache=True, nogil=True)
@@ -280,12 +292,10 @@ def sweep_backward(
     table: NDArray[np.uint32],
     tags: NDArray[np.uint8],
     buffer: NDArray[np.uint64],
-    smaller: NDArray[np.int64],
-    smaller_good: NDArray[np.int64],
 ) -> int:
     """Mark each state with a good successor as good, last state first; return how many were marked.
 
-    ``smaller_good`` are the addresses of the marks of the smaller combinations' shards.
+    A successor that is not in this shard is in one of a smaller combination, where every state is good.
     """
     words = states.shape[1]
     mask = table.shape[0] - 1
@@ -297,22 +307,9 @@ def sweep_backward(
         produced = call_expand(function, base + row * words * 8, out)
         for number in range(produced):
             candidate = out + number * (words + 1) * 8
-            hashed = _hash(candidate, words)
-            index = _find(candidate, hashed, words, base, table_base, tags_base, mask)
-            if index >= 0:
-                if good[index]:
-                    good[row] = 1
-                    break
-                continue
-            found = False
-            for other in range(smaller.shape[0]):
-                part, table_of = smaller[other, 0], smaller[other, 1]
-                index = _find(candidate, hashed, words, part, table_of, smaller[other, 2], smaller[other, 3])
-                if index >= 0:
-                    found = load_word(smaller_good[other] + (index & ~7)) >> np.uint64((index & 7) * 8) & np.uint64(1)
-                    break
-            if found:
+            index = _find(candidate, _hash(candidate, words), words, base, table_base, tags_base, mask)
+            if index < 0 or good[index]:
                 good[row] = 1
+                marked += 1
                 break
-        marked += good[row]
     return marked

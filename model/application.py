@@ -1,0 +1,73 @@
+"""The producer application: which records it sends again, and when it has nothing left to send (semantics 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import z3
+
+from model.deployment.deployment import OnRestart, OnSendError
+from model.language import Action
+from model.state import Batch, Fate, Pipeline
+
+
+def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
+    """The application will send the record of this batch again (semantics 3.1, P12 P13)."""
+    deployment = pipeline.deployment
+    due = []
+    if deployment.on_send_error is OnSendError.RESEND:
+        due.append(previous.is_(Fate.FAILED))
+    if deployment.on_restart is OnRestart.RESEND:
+        due.append(previous.is_(Fate.FORGOTTEN))
+    return z3.Or(*due)
+
+
+def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
+    """Once every batch is over nothing reads the client's numbers any more: the action resets them.
+
+    States that differ only in such numbers are one state then (dead-variable reset).
+    """
+    producer = pipeline.producer
+    if not any(_may_complete(action.updates[b.fate]) for b in producer.batches if b.fate in action.updates):
+        return action
+    after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}
+    done = z3.And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
+    updates = dict(action.updates)
+    for variable in (
+        producer.epoch,
+        producer.next_sequence,
+        producer.last_acknowledged,
+        producer.unresolved,
+        producer.leader_epoch,
+    ):
+        updates[variable] = z3.If(done, variable.initial, updates.get(variable, variable.term))
+    return replace(action, updates=updates)
+
+
+_COMPLETED = (Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
+
+
+def _may_complete(fate: z3.ArithRef) -> bool:
+    """Some branch of the term completes the batch."""
+    if z3.is_int_value(fate):
+        return fate.as_long() in _COMPLETED
+    if z3.is_app_of(fate, z3.Z3_OP_ITE):
+        return any(_may_complete(branch) for branch in fate.children()[1:])
+    return False
+
+
+def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef]) -> z3.BoolRef:
+    """The client will do nothing more about this batch, given every batch's fate."""
+    is_completed = z3.Or(*(fates[batch.number] == int(fate) for fate in _COMPLETED))
+    if batch.attempt == 0:
+        return is_completed
+    previous = fates[pipeline.producer.of_record(batch.record)[batch.attempt - 1].number]
+    sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error is OnSendError.RESEND else []
+    sent_again += [Fate.FORGOTTEN] if pipeline.deployment.on_restart is OnRestart.RESEND else []
+    is_final = [fate for fate in _COMPLETED if fate not in sent_again]
+    # A send that was never made counts as over for good only where the one before it ended the matter, or was not made.
+    not_needed = z3.Or(*(previous == int(fate) for fate in is_final))
+    if batch.attempt > 1:
+        not_needed = z3.Or(not_needed, previous == int(Fate.UNSENT))
+    return z3.Or(is_completed, z3.And(fates[batch.number] == int(Fate.UNSENT), not_needed))
