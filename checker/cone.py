@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import z3
 
+from checker.terms import TermTable
 from model.language import Action, TransitionSystem, Variable
 
 Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
@@ -19,23 +20,16 @@ class FreeVariables:
     """Which variables occur in a term, remembered per shared subterm."""
 
     def __init__(self) -> None:
-        self._known: dict[int, frozenset[str]] = {}
-        self._keep_alive: list[z3.ExprRef] = []
+        self._terms = TermTable()
+        self._known: list[frozenset[str]] = []
 
     def of(self, term: z3.ExprRef) -> frozenset[str]:
         """The names of the variables in ``term``."""
-        known = self._known.get(term.get_id())
-        if known is not None:
-            return known
-        children = term.children()
-        if not children:
-            is_variable = z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
-            found = frozenset({term.decl().name()}) if is_variable else frozenset()
-        else:
-            found = frozenset().union(*(self.of(child) for child in children))
-        self._known[term.get_id()] = found
-        self._keep_alive.append(term)
-        return found
+        place = self._terms.add(term)
+        for node in self._terms.nodes[len(self._known) :]:
+            own = frozenset({str(node.leaf)}) if node.is_variable else frozenset()
+            self._known.append(own.union(*(self._known[child] for child in node.children)))
+        return self._known[place]
 
 
 def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Substitution]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import z3
 
+from checker.terms import TermTable
 from model.language import Action, TransitionSystem
 
 ID_LENGTH = 16
@@ -16,19 +17,16 @@ class Fingerprint:
     """Hashes terms by structure, each shared subterm once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, bytes] = {}
-        self._keep_alive: list[z3.ExprRef] = []
+        self._terms = TermTable()
+        self._known: list[bytes] = []
 
     def of_term(self, term: z3.ExprRef) -> bytes:
         """The hash of a term: equal for terms that are written alike, whatever run built them."""
-        known = self._known.get(term.get_id())
-        if known is None:
-            parts = [str(term.decl().kind()), str(term) if not term.children() else str(term.num_args())]
-            children = b"".join(self.of_term(child) for child in term.children())
-            known = hashlib.sha256("|".join(parts).encode() + children).digest()
-            self._known[term.get_id()] = known
-            self._keep_alive.append(term)
-        return known
+        place = self._terms.add(term)
+        for node in self._terms.nodes[len(self._known) :]:
+            children = b"".join(self._known[child] for child in node.children)
+            self._known.append(hashlib.sha256(f"{node.kind}|{node.leaf}|".encode() + children).digest())
+        return self._known[place]
 
     def of_system(self, system: TransitionSystem) -> bytes:
         """The hash of a system: its variables and actions, in no particular order."""

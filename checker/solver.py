@@ -95,9 +95,9 @@ class Replayer:
         following = dict(state)
         for equation in outcome.children() if z3.is_and(outcome) else [outcome]:
             sides = sorted(equation.children(), key=z3.is_int_value)
-            if not z3.is_eq(equation) or not z3.is_int_value(sides[1]) or str(sides[0]) not in after:
+            if not z3.is_eq(equation) or not z3.is_int_value(sides[1]) or sides[0].decl().name() not in after:
                 raise SolverUndecided(f"Z3 does not come to a value for {action}: {equation}")
-            following[after.pop(str(sides[0]))] = sides[1].as_long()
+            following[after.pop(sides[0].decl().name())] = sides[1].as_long()
         if after:
             raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
         return following

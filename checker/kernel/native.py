@@ -19,7 +19,7 @@ import z3
 from llvmlite import ir
 
 from checker.kernel.layout import Layout
-from checker.kernel.terms import Node, TermTable
+from checker.terms import Node, TermTable
 from model.language import Action, Variable
 
 I64 = ir.IntType(64)
@@ -74,15 +74,9 @@ class _Evaluator:
             evaluator = evaluator.outer
         node = self.function.terms.nodes[place]
         values = [self.value(child) for child in node.children]
-        found = (
-            self.function.load(str(node.leaf)) if _is_variable(node) else _apply(self.function.builder, node, values)
-        )
+        found = self.function.load(str(node.leaf)) if node.is_variable else _apply(self.function.builder, node, values)
         self.known[place] = found
         return found
-
-
-def _is_variable(node: Node) -> bool:
-    return node.kind == z3.Z3_OP_UNINTERPRETED and not node.children
 
 
 _COMPARISONS = {z3.Z3_OP_LE: "<=", z3.Z3_OP_LT: "<", z3.Z3_OP_GE: ">=", z3.Z3_OP_GT: ">", z3.Z3_OP_EQ: "=="}

@@ -20,7 +20,7 @@ from checker.cone import FreeVariables
 from checker.kernel.layout import Layout, lay_out
 from checker.kernel.native import Kernel, UnsupportedTerm, compile_kernel
 from checker.questions import prepare
-from checker.solver import holds_in, replay_step
+from checker.solver import Replayer
 from model.deployment import Deployment
 from model.deployment.deployment import Commit, Group, OffsetReset, Processing, ProducerId, Sink
 from model.faults import Fault
@@ -86,6 +86,10 @@ class Readings:
         for kind in Fault:
             groups[kind.value] = [pair for pair in labelled if pair[1].fault is kind]
         return compile_kernel(self.layout, groups, list(self.predicates.values()))
+
+    @cached_property
+    def replayer(self) -> Replayer:
+        return Replayer(self.system)
 
     def by_kernel(self, state: dict[str, int]) -> dict[str, dict[str, int]]:
         """The successors as the machine code computes them: action -> state."""
@@ -170,7 +174,7 @@ def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]
     found = reading.by_kernel(state)
     assert found == reading.by_plain_evaluator(state)
     for action in by_solver:
-        assert replay_step(state, action) == found.get(str(action)), action
+        assert reading.replayer.step(state, action) == found.get(str(action)), action
     assert all(within_domains(reading.system, after) for after in found.values())
     return set(found)
 
@@ -221,7 +225,7 @@ def test_random_predicates(name: str, data: st.DataObject) -> None:
     bits = reading.bits_by_kernel(state)
     assert bits == {name: holds(term, state) for name, term in reading.predicates.items()}
     asked = data.draw(st.sampled_from(sorted(reading.predicates)))
-    assert bits[asked] == holds_in(state, reading.predicates[asked])
+    assert bits[asked] == reading.replayer.holds(state, reading.predicates[asked])
 
 
 variables = st.integers(-70, 70).flatmap(

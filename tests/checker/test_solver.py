@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.solver import SolverUndecided, UnsafeUpdate, holds_in, in_state, prove_domain_safety, replay_step
+from checker.solver import Replayer, SolverUndecided, UnsafeUpdate, prove_domain_safety
 from model.deployment.deployment import Acks
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -64,29 +64,42 @@ def test_actions_that_cannot_happen_are_dropped() -> None:
 def test_replay_of_one_step() -> None:
     """Simultaneous assignment: both next values are computed from the state before."""
     swap = action("swap", X.term == 1, {X: Y.term, Y: X.term})
-    assert replay_step({"x": 1, "y": 0}, swap) == {"x": 0, "y": 1}
-    assert replay_step({"x": 2, "y": 0}, swap) is None
+    replayer = Replayer(system(swap))
+    assert replayer.step({"x": 1, "y": 0}, swap) == {"x": 0, "y": 1}
+    assert replayer.step({"x": 2, "y": 0}, swap) is None
 
 
 def test_replay_keeps_what_an_action_leaves_alone() -> None:
     reset = action("reset", X.term > 0, {X: z3.If(Y.term == 1, z3.IntVal(0), z3.IntVal(-1))})
-    assert replay_step({"x": 3, "y": 0}, reset) == {"x": -1, "y": 0}
-    assert replay_step({"x": 3, "y": 1}, reset) == {"x": 0, "y": 1}
+    replayer = Replayer(system(reset))
+    assert replayer.step({"x": 3, "y": 0}, reset) == {"x": -1, "y": 0}
+    assert replayer.step({"x": 3, "y": 1}, reset) == {"x": 0, "y": 1}
+
+
+def test_replay_tells_actions_apart() -> None:
+    """What is prepared for one action is never used for another, however short-lived they are."""
+    replayer = Replayer(system())
+    found = [
+        replayer.step({"x": 0, "y": 0}, action(f"set {value}", X.term == 0, {X: z3.IntVal(value)}))
+        for value in (1, 2, 3)
+    ]
+    assert found == [{"x": value, "y": 0} for value in (1, 2, 3)]
 
 
 def test_replay_needs_the_whole_state() -> None:
     """A variable without a value is no licence to choose one."""
     copy = action("copy", X.term == 1, {X: Y.term})
-    with pytest.raises(SolverUndecided):
-        replay_step({"x": 1}, copy)
-    with pytest.raises(SolverUndecided):
-        holds_in({"x": 1}, Y.term == 0)
+    with pytest.raises((SolverUndecided, KeyError)):
+        Replayer(system(copy)).step({"x": 1}, copy)
+    with pytest.raises((SolverUndecided, KeyError)):
+        Replayer(system(copy)).holds({"x": 1}, Y.term == 0)
 
 
 def test_truth_in_a_state() -> None:
-    assert holds_in({"x": 2, "y": 1}, X.term > Y.term)
-    assert not holds_in({"x": 0, "y": 1}, X.term > Y.term)
-    assert z3.is_true(in_state(X.term + Y.term == 4, {"x": 3, "y": 1}))
+    replayer = Replayer(system())
+    assert replayer.holds({"x": 2, "y": 1}, X.term > Y.term)
+    assert not replayer.holds({"x": 0, "y": 1}, X.term > Y.term)
+    assert replayer.holds({"x": 3, "y": 1}, X.term + Y.term == 4)
 
 
 def test_without_idempotence_nothing_is_recognised() -> None:

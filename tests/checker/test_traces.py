@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from checker.solver import Replayer
 from checker.traces import ReplayMismatch, build_trace, cut_set, replay, steps_of
 from model.faults import Fault
 from model.language import Action, describe
@@ -44,7 +45,7 @@ def actions_of(model: Model, trace: Trace) -> list[Action]:
 def test_steps_say_what_happened(model: Model, trace: Trace) -> None:
     """Each step's changes are the differences between the states it lies between, in the displays' words."""
     actions = actions_of(model, trace)
-    states = replay(model.system, actions)
+    states = replay(model.system, Replayer(model.system), actions)
     assert states[0] == model.system.initial
     for step, action, before, after in zip(trace.steps, actions, states, states[1:], strict=False):
         assert step.text == action.sentence(before, after)
@@ -71,36 +72,44 @@ def test_failure_names_record_and_leader(trace: Trace) -> None:
 def test_no_step_can_be_left_out(model: Model, trace: Trace, lost: Property) -> None:
     """A shortest trace: without any of its steps it is no run, or no violation."""
     actions = actions_of(model, trace)
-    whole = replay(model.system, actions)
-    assert build_trace(model.system, lost, actions, whole) == trace
+    whole = replay(model.system, Replayer(model.system), actions)
+    assert build_trace(model.system, Replayer(model.system), lost, actions, whole) == trace
     for left_out in range(len(actions)):
         shorter = actions[:left_out] + actions[left_out + 1 :]
         with pytest.raises(ReplayMismatch):
-            build_trace(model.system, lost, shorter, replay(model.system, shorter))
+            build_trace(
+                model.system,
+                Replayer(model.system),
+                lost,
+                shorter,
+                replay(model.system, Replayer(model.system), shorter),
+            )
 
 
 def test_a_step_that_is_not_allowed_is_named(model: Model, trace: Trace) -> None:
     actions = actions_of(model, trace)
     with pytest.raises(ReplayMismatch, match=r"^step 2, .*is not allowed"):
-        replay(model.system, [actions[0], actions[0]])
+        replay(model.system, Replayer(model.system), [actions[0], actions[0]])
 
 
 def test_disagreement_with_the_kernel_is_refused(model: Model, trace: Trace, lost: Property) -> None:
     """A kernel that computed another state than Z3 did makes no trace, whatever variable differs."""
     actions = actions_of(model, trace)
-    states = replay(model.system, actions)
+    states = replay(model.system, Replayer(model.system), actions)
     for name, wrong in (("leader", 3), ("broker_1_log_end", 0), ("batch_0_fate", 0)):
         packed = [dict(state) for state in states]
         assert packed[-2][name] != wrong
         packed[-2][name] = wrong
         with pytest.raises(ReplayMismatch, match=f"after step {len(actions) - 1} .*{name}"):
-            build_trace(model.system, lost, actions, packed)
+            build_trace(model.system, Replayer(model.system), lost, actions, packed)
 
 
 def test_a_run_that_violates_nothing_is_refused(model: Model, trace: Trace, lost: Property) -> None:
     actions = actions_of(model, trace)[:-1]
     with pytest.raises(ReplayMismatch, match="not violated at the end"):
-        build_trace(model.system, lost, actions, replay(model.system, actions))
+        build_trace(
+            model.system, Replayer(model.system), lost, actions, replay(model.system, Replayer(model.system), actions)
+        )
 
 
 def test_steps_of_no_run(model: Model) -> None:

@@ -19,6 +19,11 @@ class Node:
     leaf: str | int | None
     depth: int
 
+    @property
+    def is_variable(self) -> bool:
+        """The node is a variable; ``leaf`` is its name."""
+        return self.kind == z3.Z3_OP_UNINTERPRETED and not self.children
+
 
 @dataclass
 class TermTable:
