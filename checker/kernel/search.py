@@ -136,9 +136,9 @@ def _find(row: int, hashed: np.uint64, words: int, states: int, table: int, tags
         if tag == EMPTY:
             return -1
         if tag == wanted:
-            index: Any = np.int64(load_index(table + slot * 4))
-            if _same(row, states + index * words * 8, words):
-                return index
+            index = np.int64(load_index(table + slot * 4))
+            if _same(row, int(states + index * words * 8), words):
+                return int(index)
         slot = (slot + 1) & mask
 
 
