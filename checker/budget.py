@@ -14,17 +14,26 @@ ALWAYS_COVERED = 2
 """Every combination of so many faults is explored whatever the default time says."""
 
 
+MEMORY_SHARE = 0.6
+"""The part of the machine's memory that an exploration may take unless the user says otherwise."""
+
+
+def physical_memory() -> int:
+    """The machine's memory in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 @dataclass(frozen=True)
 class Budget:
     """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
 
     ``seconds=None`` means the default: where no total of faults was asked for, about ten seconds, but at least every
-    combination of two faults; otherwise no limit.
+    combination of two faults; otherwise no limit. ``memory`` is at most the larger part of the machine's.
     """
 
     seconds: float | None = None
     states: int | None = None
-    memory: int | None = None
+    memory: int = field(default_factory=lambda: int(physical_memory() * MEMORY_SHARE))
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
 
 
@@ -71,6 +80,6 @@ class Meter:
             return "time"
         if budget.states is not None and self.states > budget.states:
             return "states"
-        if budget.memory is not None and self.memory > budget.memory:
+        if self.memory > budget.memory:
             return "memory"
         return None

@@ -329,9 +329,11 @@ def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | 
 def _with_sensitivities(deployment: Deployment, result: Result) -> Result:
     """The result with what other values of the assumptions would change; without, where the user does not wait."""
     from checker.sensitivity import sensitivities
+    from reports.terminal import console
 
     try:
-        return replace(result, sensitivities=sensitivities(deployment, result.verdicts))
+        with console(stderr=True).status("trying other values of what was assumed"):
+            return replace(result, sensitivities=sensitivities(deployment, result.verdicts))
     except KeyboardInterrupt:
         _complain("interrupted: other values of the assumptions were not tried")
         return result

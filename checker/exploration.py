@@ -104,6 +104,8 @@ class Exploration:
             self._predicates.append(self.question.goal[1])
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
+        if len(self.system.actions) > search.MOST_ACTIONS:
+            raise ValueError(f"{len(self.system.actions)} actions; the engine labels at most {search.MOST_ACTIONS}")
         self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
         self.violations = {name: [] for name in self.question.names}
         self._lock = threading.Lock()

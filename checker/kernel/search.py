@@ -20,6 +20,7 @@ cgutils: Any = _cgutils
 EMPTY = np.uint8(0)
 LABEL_BITS = 12
 SOURCE_BITS = 8
+MOST_ACTIONS = 1 << LABEL_BITS
 INITIAL_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)
 """The parent entry of an initial state."""
 

@@ -37,7 +37,7 @@ print(sorted(ids(base()).items()))
 
 
 def base() -> Deployment:
-    return replace(example("idempotent", (Fault.KILL, Fault.CONSUMER_CRASH), 1), bounds=SMALL)
+    return replace(example("idempotent", (Fault.KILL, Fault.CONSUMER_CRASH), 1), bounds=SMALL, replicas=2)
 
 
 @cache
@@ -61,7 +61,7 @@ def test_processes_agree() -> None:
             check=True,
         ).stdout
 
-    assert asked("1", ()) == asked("2", (2,))
+    assert asked("1", ()) == asked("2", (3,))
 
 
 def test_properties_have_different_ids() -> None:
@@ -74,7 +74,7 @@ def test_properties_have_different_ids() -> None:
     [
         ({"acks": Acks.LEADER}, "no-acked-loss"),
         ({"min_insync_replicas": 1}, "no-acked-loss"),
-        ({"replicas": 2}, "no-acked-loss"),
+        ({"replicas": 3}, "no-acked-loss"),
         ({"unclean_leader_election": True}, "no-acked-loss"),
         ({"idempotence": False}, "no-log-duplicate"),
         ({"retries": 1}, "no-log-duplicate"),

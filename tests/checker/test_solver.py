@@ -76,14 +76,14 @@ def test_replay_keeps_what_an_action_leaves_alone() -> None:
     assert replayer.step({"x": 3, "y": 1}, reset) == {"x": 0, "y": 1}
 
 
+@pytest.mark.xfail(strict=True, reason="Replayer keeps what it prepared under id(action), which a later action reuses")
 def test_replay_tells_actions_apart() -> None:
     """What is prepared for one action is never used for another, however short-lived they are."""
     replayer = Replayer(system())
-    found = [
-        replayer.step({"x": 0, "y": 0}, action(f"set {value}", X.term == 0, {X: z3.IntVal(value)}))
-        for value in (1, 2, 3)
-    ]
-    assert found == [{"x": value, "y": 0} for value in (1, 2, 3)]
+    for number in range(200):
+        value = number % 4
+        short_lived = action(f"set {value}", X.term == 0, {X: z3.IntVal(value)})
+        assert replayer.step({"x": 0, "y": 0}, short_lived) == {"x": value, "y": 0}
 
 
 def test_replay_needs_the_whole_state() -> None:
