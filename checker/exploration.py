@@ -21,7 +21,7 @@ from checker.budget import Meter
 from checker.combinations import Combination, layer, smaller, without_one
 from checker.kernel import search
 from checker.kernel.layout import Layout, Words, lay_out
-from checker.kernel.native import Kernel, compile_kernel
+from checker.kernel.native import Kernel, compile_kernel, optimise
 from checker.shard import Shard, addresses
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
@@ -29,6 +29,8 @@ from properties.verdict import CutSet
 
 ROWS_BETWEEN_CHECKS = 1 << 16
 MOST_PREDICATES = 63
+OPTIMISE_AFTER = 200_000
+"""Stored states after which better machine code is made, in the background, for the rest."""
 BATCH = 256
 """Successors made before they are looked up together."""
 
@@ -109,6 +111,7 @@ class Exploration:
         self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
         self.violations = {name: [] for name in self.question.names}
         self._lock = threading.Lock()
+        self._optimising = False
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -288,6 +291,17 @@ class Exploration:
         assert self.question.goal is not None
         self._record(Violation(self.question.goal[0], shard.combination, index, shard.depth_of(index)))
 
+    def optimise_when_large(self) -> None:
+        """Make better machine code once the exploration is large enough to gain from it, and use it from then on."""
+        with self._lock:
+            if self._optimising or self.meter.states < OPTIMISE_AFTER:
+                return
+            self._optimising = True
+        threading.Thread(target=self._optimise, daemon=True).start()
+
+    def _optimise(self) -> None:
+        self.kernel = optimise(self.kernel)
+
     def _record(self, violation: Violation) -> None:
         with self._lock:
             self.violations[violation.name].append(violation)
@@ -329,13 +343,12 @@ class _Search:
         self.buffer = np.empty(self.batch * (exploration.layout.words + 1), dtype=np.uint64)
         self.smaller = addresses(parts)
         self.sources = [
-            (exploration.shards[part], kernel.addresses[exploration.kinds[kind].value], kind + 1)
+            (exploration.shards[part], exploration.kinds[kind].value, kind + 1)
             for kind, part in without_one(shard.combination)
         ]
 
     def run(self, open_names: Sequence[str]) -> str | None:
         exploration, shard = self.exploration, self.shard
-        step = exploration.kernel.addresses["step"]
         if not self.sources:
             row = exploration.layout.pack(exploration.system.initial)
             bits = search_inspect(exploration.kernel, row)
@@ -352,7 +365,7 @@ class _Search:
             frontier = shard.level(depth)
             depth += 1
             shard.levels.append(shard.count)
-            stopped = self._expand(shard, step, 0, *frontier)
+            stopped = self._expand(shard, "step", 0, *frontier)
             for source, function, tag in self.sources:
                 stopped = stopped or self._expand(source, function, tag, *source.level(depth - 1))
             if stopped is not None:
@@ -365,15 +378,16 @@ class _Search:
             return 0
         return sum(1 << bit for bit, name in enumerate(self.exploration.question.invariants) if name in open_names)
 
-    def _expand(self, source: Shard, function: int, tag: int, first: int, last: int) -> str | None:
+    def _expand(self, source: Shard, function: str, tag: int, first: int, last: int) -> str | None:
         exploration, shard = self.exploration, self.shard
         layer_size = sum(shard.combination)
         while first < last:
             known, memory = shard.count, shard.memory
             shard.reserve(self.batch)
+            kernel = exploration.kernel
             first = search.expand_range(
-                function,
-                exploration.kernel.addresses["inspect"],
+                kernel.addresses[function],
+                kernel.addresses["inspect"],
                 source.states.ctypes.data,
                 first,
                 min(last, first + ROWS_BETWEEN_CHECKS),
@@ -392,6 +406,7 @@ class _Search:
                 shard.first_seen,
             )
             exploration.meter.grow(shard.count - known, shard.memory - memory)
+            exploration.optimise_when_large()
             if (stopped := exploration.meter.exceeded(layer_size)) is not None:
                 return stopped
         return None
@@ -403,8 +418,9 @@ class _Search:
         """
         shard = self.shard
         search.mark_backward(shard.leads_to, shard.count, shard.good)
+        kernel = self.exploration.kernel
         while search.sweep_backward(
-            self.exploration.kernel.addresses["step"],
+            kernel.addresses["step"],
             shard.states,
             shard.count,
             shard.good,

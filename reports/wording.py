@@ -136,7 +136,8 @@ def outcome(status: Status, cut_sets: Sequence[CutSet]) -> str:
 
 def sensitivity(item: Sensitivity) -> str:
     """``with consumer.processing=handed-off, no-skip is violated by {consumer-crash}``."""
-    return f"with {item.assumption}={item.value}, {item.property} {outcome(item.status, item.cut_sets)}"
+    scope = " with up to one fault" if item.status is Status.HOLDS else ""
+    return f"with {item.assumption}={item.value}, {item.property} {outcome(item.status, item.cut_sets)}{scope}"
 
 
 def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, ...], str]]:
