@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model.deployment import KNOWN_PROPERTIES, DeploymentError, read_deployment
-from model.deployment.deployment import Bounds, Commit, OnRestart, OnSendError, Processing, Sends, Sink
+from model.deployment.deployment import Bounds, Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
 from model.faults import Fault
 
 COMPLETE = """\
@@ -17,9 +17,10 @@ kafka: "4.0"
 name: the orders
 topic:    {replicas: 3, settings: {min.insync.replicas: 2}}
 broker:   {settings: {unclean.leader.election.enable: false}}
-producer: {client: java, version: "4.0", settings: {acks: all}, sends: sync, on_send_error: resend, on_restart: resend}
+producer: {client: java, version: "4.0", settings: {acks: all}, sends: sync, on_send_error: resend, on_restart: resend,
+           producer_id: new}
 consumer: {client: Java, version: "4.0", settings: {enable.auto.commit: false, group.id: orders}, commit: before,
-           processing: handed-off, sink: idempotent}
+           group: new, processing: handed-off, sink: idempotent}
 assume:   {faults: {total: 2, kill: 1, power-loss: 2}}
 bounds:   {records: 1, log: 2, epochs: 5, producer_epochs: 3}
 require:  [no-log-duplicate, no-acked-loss]
@@ -31,6 +32,7 @@ def test_complete(read_yaml) -> None:
     assert deployment.name == "the orders"
     assert (deployment.sends, deployment.on_send_error) == (Sends.SYNC, OnSendError.RESEND)
     assert deployment.on_restart is OnRestart.RESEND
+    assert (deployment.producer_id, deployment.group) == (ProducerId.NEW, Group.NEW)
     assert (deployment.commit, deployment.processing) == (Commit.BEFORE, Processing.HANDED_OFF)
     assert deployment.sink is Sink.IDEMPOTENT
     assert (deployment.faults.total, deployment.faults.at_most) == (2, (("kill", 1), ("power-loss", 2)))
