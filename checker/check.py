@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from checker.budget import ALWAYS_COVERED, Budget, Meter
 from checker.combinations import Combination
 from checker.exploration import Exploration, Violation
-from checker.identity import Fingerprint, verdict_id
-from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
+from checker.identity import verdict_id
+from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, prepare
 from checker.solver import Replayer
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
@@ -72,16 +72,16 @@ class Run:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
-        fingerprint = Fingerprint()
-        found = {}
-        for one, exploration in zip(self.groups, self.explorations, strict=True):
-            system = fingerprint.of_system(one.system)
-            for prop in one.properties:
-                found[prop.name] = self._verdict(prop, exploration, fingerprint, system)
+        ids = question_ids(self.deployment, self.prepared, self.groups)
+        found = {
+            prop.name: self._verdict(prop, exploration, ids[prop.name])
+            for one, exploration in zip(self.groups, self.explorations, strict=True)
+            for prop in one.properties
+        }
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(found[name] for name in order if name in found)
 
-    def _verdict(self, prop: Property, exploration: Exploration, prints: Fingerprint, system: bytes) -> Verdict:
+    def _verdict(self, prop: Property, exploration: Exploration, identity: str) -> Verdict:
         violations = exploration.cut_sets(prop.name)
         witnessed = WITNESS + prop.name in exploration.observed()
         coverage = self._coverage(exploration)
@@ -91,8 +91,6 @@ class Run:
             status = Status.UNKNOWN
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
-        terms = [term for term in (prop.violated, prop.witness, prop.goal) if term is not None]
-        question = [prints.of_term(self.prepared.specialise(term)) for term in terms]
         return Verdict(
             prop.name,
             prop.statement,
@@ -105,7 +103,7 @@ class Run:
             witnessed,
             exploration.states,
             coverage,
-            verdict_id([VERSION, system, prop.name, *question, repr(self.deployment.faults), repr(coverage.bounds)]),
+            identity,
         )
 
     def _trace(self, prop: Property, exploration: Exploration, violation: Violation) -> Trace:
@@ -163,6 +161,12 @@ def prepare_groups(deployment: Deployment) -> tuple[Prepared, tuple[Group, ...]]
     model = build(deployment)
     prepared = prepare(model)
     return prepared, group(prepared, properties_of(model.pipeline))
+
+
+def question_ids(deployment: Deployment, prepared: Prepared, groups: Sequence[Group]) -> dict[str, str]:
+    """Property -> the stable id of the question whether ``deployment`` has it."""
+    asked = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
+    return {name: verdict_id([*asked, name, print_]) for name, print_ in fingerprints(prepared, groups).items()}
 
 
 def explore(deployment: Deployment, budget: Budget, on_progress: OnProgress | None = None) -> Run:

@@ -195,7 +195,9 @@ class Exploration:
         report.explored += len(inferred)
         needed = set(remaining) - set(inferred)
         for missing in self._missing_parts(needed):
-            self._explore_all(missing, LayerReport(size), on_progress)
+            catching_up = LayerReport(size)
+            self._explore_all(missing, catching_up, on_progress)
+            report.stopped = report.stopped or catching_up.stopped
         self._explore_all(list(needed), report, on_progress)
         if report.explored < report.of and report.stopped is None:
             report.stopped = self.layers[size - 1].stopped

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import z3
 
 from checker.cone import FreeVariables, Substitution, propagate_constants, slice_to, specialise
 from checker.exploration import Question
+from checker.identity import Fingerprint
 from checker.solver import prove_domain_safety
 from model.language import TransitionSystem
 from model.pipeline import Model
@@ -36,11 +37,12 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Group:
-    """Properties asked together, of the part of the system that they see."""
+    """Properties asked together, of the part of the system that they see; ``cones`` is what each sees by itself."""
 
     properties: tuple[Property, ...]
     system: TransitionSystem
     question: Question
+    cones: Mapping[str, TransitionSystem]
 
 
 def prepare(model: Model) -> Prepared:
@@ -52,15 +54,16 @@ def prepare(model: Model) -> Prepared:
 def group(prepared: Prepared, properties: Sequence[Property]) -> tuple[Group, ...]:
     """Group properties by their cones of influence; cones that differ in a few variables are explored as one."""
     groups: list[tuple[list[Property], set[str]]] = []
+    cones = {prop.name: _slice(prepared, [prop]) for prop in properties}
     for prop in properties:
-        names = {variable.name for variable in _slice(prepared, [prop]).variables}
+        names = {variable.name for variable in cones[prop.name].variables}
         home = next((g for g in groups if len(names ^ g[1]) <= FEW_VARIABLES), None)
         if home is None:
             groups.append(([prop], names))
         else:
             home[0].append(prop)
             home[1].update(names)
-    return tuple(_group(prepared, members) for members, _ in groups)
+    return tuple(_group(prepared, members, {prop.name: cones[prop.name] for prop in members}) for members, _ in groups)
 
 
 def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRef]:
@@ -72,7 +75,7 @@ def _slice(prepared: Prepared, properties: Sequence[Property]) -> TransitionSyst
     return slice_to(prepared.system, _roots(prepared, properties), prepared.free)
 
 
-def _group(prepared: Prepared, properties: Sequence[Property]) -> Group:
+def _group(prepared: Prepared, properties: Sequence[Property], cones: Mapping[str, TransitionSystem]) -> Group:
     """The question about these properties. A state where a bound stops a behaviour is not held against a goal."""
     system = _slice(prepared, properties)
     seen = {variable.name for variable in system.variables}
@@ -88,4 +91,28 @@ def _group(prepared: Prepared, properties: Sequence[Property]) -> Group:
     invariants = {prop.name: prepared.specialise(prop.violated) for prop in properties if prop.goal is None}
     if len(goals) > 1:
         raise ValueError("at most one property of a group may speak of a goal")
-    return Group(tuple(properties), system, Question(invariants, goals[0] if goals else None, observations))
+    question = Question(invariants, goals[0] if goals else None, observations)
+    return Group(tuple(properties), system, question, cones)
+
+
+def fingerprints(prepared: Prepared, groups: Sequence[Group]) -> dict[str, bytes]:
+    """Property -> the hash of what it asks and of the part of the model that it sees.
+
+    The terms are hashed as the model wrote them: what Z3 simplifies them to depends on what it simplified before.
+    """
+    prints = Fingerprint()
+    whole = prepared.model.system
+    hashes = {}
+    for one in groups:
+        for prop in one.properties:
+            cone = one.cones[prop.name]
+            kept = set(cone.variables)
+            written = [
+                replace(original, updates={v: u for v, u in original.updates.items() if v in kept})
+                for action in cone.actions
+                if (original := whole.action(action.name, action.arguments)) is not None
+            ]
+            asked = [term for term in (prop.violated, prop.witness, prop.goal) if term is not None]
+            system = prints.of_system(replace(cone, actions=tuple(written)))
+            hashes[prop.name] = b"".join([system, *(prints.of_term(term) for term in asked)])
+    return hashes

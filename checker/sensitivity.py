@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from checker.budget import Budget
 from checker.check import Run, prepare_groups
-from checker.identity import Fingerprint
+from checker.questions import fingerprints
 from model.deployment import ASSUMPTIONS, with_assumption
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
@@ -37,7 +37,7 @@ def sensitivities(deployment: Deployment, verdicts: Sequence[Verdict]) -> tuple[
     changed = list(variants(deployment))
     if not changed:
         return ()
-    known = frozenset(fingerprint for fingerprint, _ in _fingerprints(_narrowed(deployment)))
+    known = fingerprints(*prepare_groups(_narrowed(deployment)))
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(os.cpu_count() or 1, len(changed)), mp_context=context) as pool:
         outcomes = list(pool.map(smallest_cut_sets, changed, [known] * len(changed)))
@@ -61,12 +61,12 @@ def variants(deployment: Deployment) -> Iterator[Variant]:
                     continue
 
 
-def smallest_cut_sets(variant: Variant, known: frozenset[bytes]) -> dict[str, tuple[CutSet, ...]]:
-    """The cut sets of up to one fault of each property whose system is none of the ``known`` ones."""
+def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes]) -> dict[str, tuple[CutSet, ...]]:
+    """The cut sets of up to one fault of each property that sees another system than the ``known`` one."""
     deployment = _narrowed(variant.deployment)
     prepared, groups = prepare_groups(deployment)
-    prints = Fingerprint()
-    different = [one for one in groups if prints.of_system(one.system) not in known]
+    now = fingerprints(prepared, groups)
+    different = [one for one in groups if any(known.get(p.name) != now[p.name] for p in one.properties)]
     if not different:
         return {}
     run = Run(deployment, prepared, different, Budget(threads=1))
@@ -76,12 +76,6 @@ def smallest_cut_sets(variant: Variant, known: frozenset[bytes]) -> dict[str, tu
 
 def _narrowed(deployment: Deployment) -> Deployment:
     return replace(deployment, faults=replace(deployment.faults, total=FAULTS))
-
-
-def _fingerprints(deployment: Deployment) -> Iterator[tuple[bytes, tuple[str, ...]]]:
-    prints = Fingerprint()
-    for one in prepare_groups(deployment)[1]:
-        yield prints.of_system(one.system), tuple(prop.name for prop in one.properties)
 
 
 def _differences(

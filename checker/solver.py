@@ -76,19 +76,14 @@ class Replayer:
     def __init__(self, system: TransitionSystem) -> None:
         self._constants = {variable.name: variable.term for variable in system.variables}
         self._free = FreeVariables()
-        self._relations: dict[int, z3.BoolRef] = {}
+        self._relations: dict[int, tuple[Action, z3.BoolRef]] = {}
 
     def step(self, state: State, action: Action) -> dict[str, int] | None:
         """The state after ``action``, as Z3 computes it from the terms; None if the action is not enabled.
 
         Raises :class:`SolverUndecided` if Z3 does not come to a value.
         """
-        relation = self._relations.get(id(action))
-        if relation is None:
-            assignments = [z3.Int(_primed(variable)) == value for variable, value in action.updates.items()]
-            relation = z3.And(action.guard, *assignments)
-            self._relations[id(action)] = relation
-        outcome = self._in_state(relation, state)
+        outcome = self._in_state(self._relation(action), state)
         if z3.is_false(outcome):
             return None
         after = {_primed(variable): variable.name for variable in action.updates}
@@ -101,6 +96,16 @@ class Replayer:
         if after:
             raise SolverUndecided(f"Z3 leaves {', '.join(after.values())} open after {action}")
         return following
+
+    def _relation(self, action: Action) -> z3.BoolRef:
+        """Guard and updates as one formula over the state and the primed variables."""
+        kept = self._relations.get(id(action))
+        if kept is None:
+            assignments = [z3.Int(_primed(variable)) == value for variable, value in action.updates.items()]
+            # The action is kept with its formula, so that no other can take its place in memory.
+            kept = action, z3.And(action.guard, *assignments)
+            self._relations[id(action)] = kept
+        return kept[1]
 
     def holds(self, state: State, term: z3.BoolRef) -> bool:
         """Whether a formula holds in a concrete state, as Z3 decides it."""

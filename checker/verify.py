@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checker.budget import Budget, Meter
+from checker.check import prepare_groups, question_ids
 from checker.exploration import Exploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
@@ -55,6 +56,10 @@ def verify(document: Mapping[str, Any]) -> Verification:
             lines.append(f"{name}: {steps} steps with {_faults(trace)} replayed, each is allowed; violated at the end")
         if not verdict["traces"]:
             lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
+    ids = question_ids(deployment, *prepare_groups(deployment))
+    for verdict in document["verdicts"]:
+        if verdict["id"] != ids[verdict["property"]]:
+            raise TamperedDocument(f"{verdict['property']}: its id is not that of this deployment's question")
     return Verification(tuple(lines), True)
 
 

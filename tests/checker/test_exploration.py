@@ -275,10 +275,6 @@ def test_covered_combinations_are_inferred_rightly(name: str) -> None:
         assert whole.observed() == one.observed()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="explore_layer explores such parts under a LayerReport of their own and drops why they stopped",
-)
 def test_out_of_budget_in_a_part_that_was_inferred_before() -> None:
     """A kill was inferred from a power loss; a larger combination needs it after all, and there the budget runs out."""
     size, bad, hurt = Variable("size", 0, 60_000, 0), Variable("bad", 0, 2, 0), Variable("hurt", 0, 1, 0)

@@ -22,11 +22,6 @@ from model.faults import Fault
 from tests.checker.asking import SMALL, assuming, example
 
 ROOT = Path(__file__).parent.parent.parent
-UNSTABLE = pytest.mark.xfail(
-    strict=True,
-    reason="Z3's simplifier orders arguments and orients inequalities by the age of terms in this process, and the "
-    "fingerprint is of simplified terms: the same question gets another id each time it is asked",
-)
 SCRIPT = """\
 from dataclasses import replace
 from tests.checker.test_identity import base, ids
@@ -47,7 +42,6 @@ def ids(deployment: Deployment) -> dict[str, str]:
     return {verdict.property: verdict.id for verdict in run.verdicts()}
 
 
-@UNSTABLE
 def test_processes_agree() -> None:
     """Whatever the hash seed, and whatever else was asked before."""
 
@@ -99,13 +93,11 @@ def test_other_faults_are_another_question() -> None:
         assert ids(others)[prop] != identity
 
 
-@UNSTABLE
 def test_a_name_is_no_part_of_the_question() -> None:
     renamed = replace(base(), name="another name", require=(), settings=(), notes=("a note",))
     assert ids(renamed) == ids(base())
 
 
-@UNSTABLE
 def test_what_a_property_does_not_see_does_not_change_its_id() -> None:
     """How the consumer commits is nothing to the log."""
     assert ids(replace(base(), commit=Commit.BEFORE))["no-acked-loss"] == ids(base())["no-acked-loss"]

@@ -76,7 +76,6 @@ def test_replay_keeps_what_an_action_leaves_alone() -> None:
     assert replayer.step({"x": 3, "y": 1}, reset) == {"x": 0, "y": 1}
 
 
-@pytest.mark.xfail(strict=True, reason="Replayer keeps what it prepared under id(action), which a later action reuses")
 def test_replay_tells_actions_apart() -> None:
     """What is prepared for one action is never used for another, however short-lived they are."""
     replayer = Replayer(system())

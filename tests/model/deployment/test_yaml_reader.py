@@ -9,7 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model.deployment import KNOWN_PROPERTIES, DeploymentError, read_deployment
-from model.deployment.deployment import Bounds, Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
+from model.deployment.deployment import (
+    Bounds,
+    Commit,
+    Group,
+    OnRestart,
+    OnSendError,
+    Processing,
+    ProducerId,
+    Sends,
+    Sink,
+)
 from model.faults import Fault
 
 COMPLETE = """\
@@ -47,8 +57,8 @@ def test_every_setting_names_its_line(read_yaml, tmp_path) -> None:
     lines = {(s.scope, s.key): s.origin.line for s in deployment.settings if s.origin.kind == "file"}
     assert lines["broker", "release"] == 1
     assert lines["topic", "replication.factor"] == lines["topic", "min.insync.replicas"] == 3
-    assert lines["application", "commit"] == 6
-    assert lines["application", "sink"] == 7
+    assert lines["application", "commit"] == 7
+    assert lines["application", "sink"] == 8
     assert {s.origin.file for s in deployment.settings if s.origin.kind == "file"} == {
         str(tmp_path / "deployment.yaml")
     }
