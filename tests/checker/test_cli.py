@@ -69,6 +69,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Result], None]:
     def use(result: Result) -> None:
         monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
         monkeypatch.setattr(cli, "_run", lambda *_, **__: result)
+        monkeypatch.setattr(cli, "_with_sensitivities", lambda _, found: found)
 
     return use
 
@@ -328,6 +329,7 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
     monkeypatch.setattr(cli, "_run", run)
+    monkeypatch.setattr(cli, "_with_sensitivities", lambda _, found: found)
     run_once = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-loss", "--require", "no-skip")
     assert run_once.exit_code == 0, run_once.output
     assert set(asked[0].require) == {"no-skip", "no-loss"}

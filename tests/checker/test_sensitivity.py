@@ -1,0 +1,53 @@
+"""Other values of what was assumed: each is really checked, and only differences are reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from checker.budget import Budget
+from checker.check import check
+from checker.sensitivity import sensitivities, smallest_cut_sets, variants
+from model.deployment import Deployment, read_properties
+from model.deployment.deployment import Bounds, FaultBudget
+from model.faults import Fault
+from properties.verdict import Status
+
+
+def manual_commits(tmp_path: Path) -> Deployment:
+    """One broker and one consumer that commits by hand; nothing is said of how."""
+    consumer = tmp_path / "consumer.properties"
+    consumer.write_text("group.id=orders\nenable.auto.commit=false\n", encoding="utf-8")
+    deployment = read_properties(kafka="4.0", consumer=consumer, assume={"replicas": "1"})
+    only_crashes = FaultBudget(1, ((Fault.CONSUMER_CRASH.value, 1),))
+    return replace(deployment, faults=only_crashes, bounds=Bounds(records=1, log=1, sends=1))
+
+
+def test_what_would_change(tmp_path: Path) -> None:
+    deployment = manual_commits(tmp_path)
+    verdicts = check(deployment, budget=Budget(threads=1)).verdicts
+    found = {(s.assumption, s.value, s.property): s for s in sensitivities(deployment, verdicts)}
+    skips = found["commit", "before", "no-skip"]
+    assert skips.status is Status.VIOLATED
+    assert skips.cut_sets == ((("consumer-crash", 1),),)
+    assert found["commit", "before", "no-reprocessing"].status is Status.HOLDS
+    assert ("sink", "idempotent", "exactly-once-effect") in found
+    assert not any(prop == "no-skip" for key, _, prop in found if key == "sink")
+
+
+def test_variants_cover_every_other_value(tmp_path: Path) -> None:
+    deployment = manual_commits(tmp_path)
+    tried = {(variant.key, variant.value) for variant in variants(deployment)}
+    assert {("processing", "handed-off"), ("on_send_error", "halt"), ("commit", "before")} <= tried
+    assert ("commit", "after") not in tried
+
+
+def test_what_sees_the_same_system_is_not_explored(tmp_path: Path) -> None:
+    from checker.check import prepare_groups
+    from checker.questions import fingerprints
+
+    deployment = manual_commits(tmp_path)
+    narrowed = replace(deployment, faults=replace(deployment.faults, total=1))
+    known = fingerprints(*prepare_groups(narrowed))
+    same = next(variant for variant in variants(deployment) if variant.key == "producer_id")
+    assert smallest_cut_sets(replace(same, deployment=narrowed), known) == {}
