@@ -52,9 +52,13 @@ class Meter:
         self.states = 0
         self.memory = 0
 
+    def start(self) -> None:
+        """Start the clock: what came before does not count against the time."""
+        self._started = time.monotonic()
+
     @property
     def elapsed(self) -> float:
-        """Seconds since the check began."""
+        """Seconds since the exploration began."""
         return time.monotonic() - self._started
 
     def interrupt(self) -> None:

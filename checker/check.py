@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 
 from checker.budget import ALWAYS_COVERED, Budget, Meter
@@ -36,8 +37,11 @@ def check(deployment: Deployment, *, budget: Budget | None = None, on_progress: 
 
     Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed.
     """
+    started = time.monotonic()
     run = explore(deployment, budget or Budget(), on_progress)
-    return Result(run.verdicts(), run.engine(), (), _versions())
+    verdicts = run.verdicts()
+    engine = replace(run.engine(), seconds=round(time.monotonic() - started, 3))
+    return Result(verdicts, engine, (), _versions())
 
 
 class Run:
@@ -58,6 +62,7 @@ class Run:
     def explore(self, on_progress: OnProgress | None) -> None:
         """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
         total = self.deployment.faults.total
+        self.meter.start()
         size = 0
         while total is None or size <= total:
             progressed = False

@@ -17,7 +17,7 @@ from properties.property import Property
 
 WITNESS = "witness of "
 LIMIT = "limit "
-FEW_VARIABLES = 16
+FEW_VARIABLES = 24
 """Cones of influence that differ in so many variables at most are explored together."""
 
 

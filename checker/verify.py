@@ -17,6 +17,7 @@ from model.language import Action, State
 from model.pipeline import Model, build
 from properties.catalogue import properties_of
 from properties.property import Property
+from properties.sealing import SEAL, seal
 
 
 class TamperedDocument(Exception):
@@ -60,6 +61,8 @@ def verify(document: Mapping[str, Any]) -> Verification:
     for verdict in document["verdicts"]:
         if verdict["id"] != ids[verdict["property"]]:
             raise TamperedDocument(f"{verdict['property']}: its id is not that of this deployment's question")
+    if document[SEAL] != seal(document):
+        raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
     return Verification(tuple(lines), True)
 
 

@@ -38,7 +38,7 @@ def validated(leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRe
 def _reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """The consumer fetches from a leader that is no older than what it has seen (semantics 8)."""
     consumer = pipeline.consumer
-    newest = leader.epoch.term >= consumer.position_epoch.term
+    newest = z3.And(leader.epoch.term >= consumer.leader_epoch.term, leader.epoch.term >= consumer.position_epoch.term)
     return z3.And(consumer.running.is_set, leader.presumes_leadership, newest)
 
 
@@ -74,6 +74,7 @@ def _advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) ->
     """The position moves on when records are returned, before they are processed (semantics 12, C1)."""
     consumer = pipeline.consumer
     last = consumer.position.term + (count - 1)
+    effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = consumer.position.term + count
     effect[consumer.position_epoch] = leader.log.at(last, "epoch")
 
@@ -86,6 +87,7 @@ def _commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.A
 def _stop(effect: Effect, pipeline: Pipeline) -> None:
     effect[pipeline.consumer.running] = False
     effect[pipeline.consumer.latest] = 0
+    effect[pipeline.consumer.leader_epoch] = 0
 
 
 def commits_at_once(pipeline: Pipeline) -> bool:
@@ -199,6 +201,7 @@ def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
             count = consumer.processed[record]
             done = z3.And(agreed <= offset, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
             effect.set_when(done, count, effect[count] + 1)
+    effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = agreed
     effect[consumer.position_epoch] = z3.If(agreed > 0, leader.log.at(agreed - 1, "epoch"), 0)
     return Action(
@@ -263,14 +266,19 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
     def sentence(before: State, after: State) -> str:
-        left = [before[q.name] for offset, q in enumerate(consumer.queued) if before[q.name] and offset not in finished]
-        lost = f"; workers had not finished {', '.join(f'record {record}' for record in left)}" if left else ""
+        with_workers = {offset: before[q.name] for offset, q in enumerate(consumer.queued) if before[q.name]}
+        done = [f"record {record}" for offset, record in with_workers.items() if offset in finished]
+        left = [f"record {record}" for offset, record in with_workers.items() if offset not in finished]
         committed = after[consumer.committed.name]
-        return (
-            f"the consumer restarts at the committed offset {committed}{lost}"
-            if committed >= 0
-            else f"the consumer restarts at the earliest offset, having committed none{lost}"
-        )
+        words = f"the consumer restarts at offset {max(committed, 0)}: before the crash "
+        if committed_all:
+            words += "it auto-committed that" if pipeline.deployment.commit is Commit.AUTO else "it committed that"
+        elif committed < 0:
+            words += "it committed nothing, and earliest starts there"
+        else:
+            words += "nothing later was committed"
+        words += f", workers had finished {', '.join(done)}" if done else ""
+        return words + (f", workers had not finished {', '.join(left)}" if left else "")
 
     return Action(
         "restart_consumer",

@@ -178,9 +178,10 @@ class Consumer:
 
     ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` is the
     group's committed offset as of the last start (-1 = none yet), likewise. ``processed`` counts (up to 2) per
-    record; ``queued`` holds, per offset, one more than the record handed off since the last start. ``latest`` is
-    one more than the latest record processed since the last start; ``disorder`` remembers that processing left the
-    order of sending, ``restarted`` that the group lost work half done.
+    record; ``queued`` holds, per offset, one more than the record handed off since the last start. ``leader_epoch``
+    is the newest leader epoch it has fetched in since then. ``latest`` is one more than the latest record processed
+    since the last start; ``disorder`` remembers that processing left the order of sending, ``restarted`` that the
+    group lost work half done.
     """
 
     running: Variable
@@ -190,6 +191,7 @@ class Consumer:
     committed_epoch: Variable
     processed: tuple[Variable, ...]
     queued: tuple[Variable, ...]
+    leader_epoch: Variable
     latest: Variable
     disorder: Variable
     restarted: Variable
@@ -197,7 +199,7 @@ class Consumer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        return (*own, *self.processed, *self.queued, self.latest, self.disorder, self.restarted)
+        return (*own, *self.processed, *self.queued, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
 
 @dataclass(frozen=True)
@@ -348,6 +350,7 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         Variable("committed_epoch", 0, epochs, 0),
         tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
         tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),
+        Variable("consumer_leader_epoch", 0, epochs, 0),
         Variable("latest_processed", 0, records, 0),
         flag("disorder"),
         flag("consumer_restarted"),

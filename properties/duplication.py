@@ -82,7 +82,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     def explain_processing(state: State) -> str:
         record = first(records, lambda r: value(repeated(pipeline, r), pipeline, state))
-        return f"record {record + 1} was processed more than once"
+        if state[pipeline.consumer.processed[record].name] > 1 or not pipeline.consumer.queued:
+            return f"record {record + 1} was processed more than once"
+        return f"record {record + 1} was processed before and is with a worker again"
 
     redone = z3.Or(consumer_restarted(pipeline), retry_of_appended_batch(pipeline))
     yield Property(

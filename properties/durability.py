@@ -129,10 +129,10 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     def explain_skip(state: State) -> str:
         record = first(records, lambda r: value(skipped(pipeline, r), pipeline, state))
         consumer = pipeline.consumer
-        committed = state[consumer.committed.name]
-        if state[consumer.running.name] and not commits_at_once(pipeline):
-            committed = max(committed, state[consumer.position.name])
-        return f"the group commits offset {committed}, past record {record + 1}, which it never processed"
+        committed, position = state[consumer.committed.name], state[consumer.position.name]
+        if state[consumer.running.name] and position > committed and not commits_at_once(pipeline):
+            return f"the next commit, of offset {position}, passes record {record + 1}, which the group never processed"
+        return f"the committed offset {committed} is past record {record + 1}, which the group never processed"
 
     yield Property(
         "no-skip",

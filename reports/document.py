@@ -10,6 +10,7 @@ from typing import Any
 
 from model.deployment.deployment import Deployment, Setting
 from model.deployment.document import to_document as deployment_to_document
+from properties.sealing import SEAL, seal
 from properties.verdict import (
     Change,
     Coverage,
@@ -31,7 +32,7 @@ Document = dict[str, Any]
 
 def to_document(deployment: Deployment, result: Result, *, command: str | None = None) -> Document:
     """The JSON object of a result. ``command`` reproduces it."""
-    return {
+    document: Document = {
         "format": FORMAT,
         "versions": dict(sorted(result.versions.items())),
         "command": command,
@@ -41,6 +42,7 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         "assumptions": [_assumption(s) for s in deployment.assumptions],
         "sensitivities": [_sensitivity(s) for s in result.sensitivities],
     }
+    return {**document, SEAL: seal(document)}
 
 
 def result_from_document(document: Mapping[str, Any]) -> Result:
