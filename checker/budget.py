@@ -28,13 +28,15 @@ class Budget:
     """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
 
     ``seconds=None`` means the default: where no total of faults was asked for, about ten seconds, but at least every
-    combination of two faults; otherwise no limit. ``memory`` is at most the larger part of the machine's.
+    combination of two faults; otherwise no limit. ``memory`` is at most the larger part of the machine's. Whoever sets
+    ``stop`` (Ctrl-C) ends the exploration at its next opportunity.
     """
 
     seconds: float | None = None
     states: int | None = None
     memory: int = field(default_factory=lambda: int(physical_memory() * MEMORY_SHARE))
     threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    stop: threading.Event = field(default_factory=threading.Event, compare=False)
 
 
 class Meter:
@@ -48,7 +50,6 @@ class Meter:
         self._timed = timed
         self._lock = threading.Lock()
         self._started = time.monotonic()
-        self.interrupted = False
         self.states = 0
         self.memory = 0
 
@@ -61,9 +62,14 @@ class Meter:
         """Seconds since the exploration began."""
         return time.monotonic() - self._started
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody asked to stop."""
+        return self._budget.stop.is_set()
+
     def interrupt(self) -> None:
-        """Ask every thread to stop at its next opportunity (Ctrl-C)."""
-        self.interrupted = True
+        """Ask every thread to stop at its next opportunity."""
+        self._budget.stop.set()
 
     def grow(self, states: int, memory: int) -> None:
         """Count newly stored states and newly used bytes."""

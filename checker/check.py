@@ -90,8 +90,14 @@ class Run:
         violations = exploration.cut_sets(prop.name)
         witnessed = WITNESS + prop.name in exploration.observed()
         coverage = self._coverage(exploration)
+        notes: tuple[str, ...] = ()
         if violations:
             status = Status.VIOLATED
+        elif prop.name in exploration.undecided:
+            status = Status.UNKNOWN
+            notes = (
+                f"from some state every way on ends at a bound ({', '.join(coverage.bounds_reached)}): enlarge it",
+            )
         elif not self._covered(exploration, coverage):
             status = Status.UNKNOWN
         else:
@@ -109,6 +115,7 @@ class Run:
             exploration.states,
             coverage,
             identity,
+            notes,
         )
 
     def _trace(self, prop: Property, exploration: Exploration, violation: Violation) -> Trace:

@@ -12,6 +12,7 @@ import re
 import shlex
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
+from checker.interruption import interrupts
 from properties.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -35,8 +38,27 @@ EXIT_VACUOUS = 4
 MAX_RESULT_BYTES = 64 << 20
 """A result file larger than this is not one of ours."""
 
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""Every wrong option or argument (typer has no public name for it)."""
+
+
+class OneLineErrors(TyperGroup):
+    """The commands; a wrong option is one line on standard error, like any other wrong input."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse what stands before the command."""
+        with _one_line_usage_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse what stands behind the command, and run it."""
+        with _one_line_usage_errors():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
     name="proofka",
+    cls=OneLineErrors,
     help="A formal checker for Apache Kafka pipeline configurations.",
     no_args_is_help=True,
     add_completion=False,
@@ -238,17 +260,20 @@ def check(
         command += [] if value is None else [f"--{name}", str(value)]
     for name in require or ():
         command += ["--require", name]
+    command += ["--no-sensitivity"] if no_sensitivity else []
     again = shlex.join(command)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
     shown = json_file != Path("-")
     if shown:
-        _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
+        with _one_line_errors():
+            _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
     if not (no_sensitivity or quiet or interrupted):
         result = _with_sensitivities(deployment, result)
     with _one_line_errors():
         _write(deployment, result, again, json_file, report)
     if shown and not quiet:
-        _print_background(deployment, result, again)
+        with _one_line_errors():
+            _print_background(deployment, result, again)
 
     status = exit_status(result.verdicts)
     raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
@@ -308,21 +333,25 @@ def properties() -> None:
 
 
 def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None]) -> Result:
-    """Explore, with a progress line where somebody watches."""
+    """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
     import checker.check
     from checker.budget import Budget
+    from checker.solver import SolverUndecided
+    from checker.traces import ReplayMismatch
     from model.deployment.errors import DeploymentError
     from reports.progress import ProgressLine
     from reports.terminal import console
 
-    given = {name: value for name, value in limits.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     try:
-        with ProgressLine(console(stderr=True), wanted=sys.stdout.isatty()) as progress:
-            return checker.check.check(deployment, budget=Budget(seconds=seconds, **given), on_progress=progress)
+        budget = Budget(seconds=seconds, **given)
+        watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
+        with watched as progress, interrupts(budget.stop):
+            return checker.check.check(deployment, budget=budget, on_progress=progress)
     except DeploymentError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
-        _complain("interrupted before any verdict")
+    except (SolverUndecided, ReplayMismatch) as error:
+        _complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None
 
 
@@ -331,12 +360,12 @@ def _with_sensitivities(deployment: Deployment, result: Result) -> Result:
     from checker.sensitivity import sensitivities
     from reports.terminal import console
 
-    try:
-        with console(stderr=True).status("trying other values of what was assumed"):
-            return replace(result, sensitivities=sensitivities(deployment, result.verdicts))
-    except KeyboardInterrupt:
-        _complain("interrupted: other values of the assumptions were not tried")
-        return result
+    stop = threading.Event()
+    with console(stderr=True).status("trying other values of what was assumed"), interrupts(stop):
+        found = sensitivities(deployment, result.verdicts, stop)
+    if stop.is_set():
+        _complain("interrupted: not every other value of the assumptions was tried")
+    return replace(result, sensitivities=found)
 
 
 def _narrowed(deployment: Deployment, faults: int | None, require: list[str] | None) -> Deployment:
@@ -346,10 +375,11 @@ def _narrowed(deployment: Deployment, faults: int | None, require: list[str] | N
     if require:
         from model.deployment.deployment import Origin
         from model.deployment.given import Given
+        from model.deployment.hiding import printable
         from model.deployment.required_properties import read_required
 
-        origin = Origin("option", "--require")
-        required = read_required(tuple(Given("require", name, origin) for name in dict.fromkeys(require)))
+        options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
+        required = read_required(tuple(Given("require", name, origin) for name, origin in options))
         deployment = replace(deployment, require=required)
     return deployment
 
@@ -402,20 +432,35 @@ def _load_result(file: Path) -> dict[str, Any]:
     """A result file that satisfies the schema, or one line why it is none."""
     from reports.schema import problem
 
-    if file.is_dir():
-        _fail(f"{file}: is a directory; expected a result that --json wrote")
+    if not file.is_file():
+        file.stat()  # raises where there is nothing
+        what = "a directory" if file.is_dir() else "no regular file"
+        _fail(f"{file}: is {what}; expected a result that --json wrote")
     if file.stat().st_size > MAX_RESULT_BYTES:
         _fail(f"{file}: is larger than {MAX_RESULT_BYTES >> 20} MB, so it is no result of proofka check")
     try:
         document: Any = json.loads(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         _fail(f"{file}:{error.lineno}: not JSON: {error.msg}")
-    except (UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         _fail(f"{file}: not JSON that --json wrote")
     if reason := problem(document):
         _fail(f"{file}: {reason}")
     loaded: dict[str, Any] = document
     return loaded
+
+
+@contextmanager
+def _one_line_usage_errors() -> Iterator[None]:
+    """A wrong option ends the command with one line on standard error and status 2; no command at all prints help."""
+    try:
+        yield
+    except _UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        wrong: Any = error
+        see = f"; see {wrong.ctx.command_path} --help" if wrong.ctx is not None else ""
+        _fail(wrong.format_message().rstrip(".") + see)
 
 
 @contextmanager

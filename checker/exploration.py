@@ -40,12 +40,15 @@ class Question:
     """What is asked of a system: ``invariants`` are names with the term that violates them; ``goal`` is to stay
     reachable.
 
-    ``observations`` are further predicates whose reachability is reported (witnesses, limits).
+    ``observations`` are further predicates whose reachability is reported (witnesses, limits); ``limits`` names
+    those of them at which a bound stops a behaviour: a state that gets no further than there is not held against
+    the goal.
     """
 
     invariants: Mapping[str, z3.BoolRef]
     goal: tuple[str, z3.BoolRef] | None
     observations: Mapping[str, z3.BoolRef]
+    limits: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -110,6 +113,7 @@ class Exploration:
             raise ValueError(f"{len(self.system.actions)} actions; the engine labels at most {search.MOST_ACTIONS}")
         self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
         self.violations = {name: [] for name in self.question.names}
+        self.undecided: set[str] = set()
         self._lock = threading.Lock()
         self._optimising = False
 
@@ -168,9 +172,10 @@ class Exploration:
         ]
 
     def exhausted(self) -> bool:
-        """No further layer can say anything new."""
+        """Every layer was explored whole, and no further one can say anything new."""
         size = len(self.layers)
-        return size > 0 and not any(True for _ in self._worth_exploring(size))
+        whole = size > 0 and all(report.complete for report in self.layers)
+        return whole and not any(True for _ in self._worth_exploring(size))
 
     def _worth_exploring(self, size: int) -> Iterator[Combination]:
         for combination in layer(size, self.most):
@@ -189,19 +194,29 @@ class Exploration:
         worth = list(self._worth_exploring(size))
         report.of = len(worth)
         covering = {combination: self._covering(combination) for combination in worth}
-        self._explore_all([c for c in worth if covering[c] is None], report, on_progress)
+        self._explore_with_parts([c for c in worth if covering[c] is None], report, on_progress)
         remaining = [c for c in worth if covering[c] is not None]
         inferred = [c for c in remaining if self._is_inferred(c, covering[c])]
         report.explored += len(inferred)
-        needed = set(remaining) - set(inferred)
-        for missing in self._missing_parts(needed):
-            catching_up = LayerReport(size)
+        self._explore_with_parts([c for c in remaining if c not in inferred], report, on_progress)
+        if report.explored < report.of and report.stopped is None:
+            report.stopped = self.layers[size - 1].stopped if size else None
+        if report.explored < report.of and report.stopped is None:
+            raise AssertionError(f"{report.of - report.explored} combinations of {size} faults were left out unnoticed")
+        return report
+
+    def _explore_with_parts(
+        self,
+        combinations: Sequence[Combination],
+        report: LayerReport,
+        on_progress: Callable[[Combination], None] | None,
+    ) -> None:
+        """Explore combinations, and before them those of their parts that were only inferred so far."""
+        for missing in self._missing_parts(combinations):
+            catching_up = LayerReport(report.size)
             self._explore_all(missing, catching_up, on_progress)
             report.stopped = report.stopped or catching_up.stopped
-        self._explore_all(list(needed), report, on_progress)
-        if report.explored < report.of and report.stopped is None:
-            report.stopped = self.layers[size - 1].stopped
-        return report
+        self._explore_all(combinations, report, on_progress)
 
     def _covering(self, combination: Combination) -> Combination | None:
         """The combination whose runs include this one's, if there is another that is allowed."""
@@ -280,7 +295,7 @@ class Exploration:
         shard.complete = stopped is None
         self._record_violations(shard, open_names)
         if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
-            search_over.decide_goal(self._record_stuck)
+            search_over.decide_goal(self._record_stuck, self._record_undecided)
         return stopped
 
     def _record_violations(self, shard: Shard, open_names: Sequence[str]) -> None:
@@ -288,6 +303,11 @@ class Exploration:
             index = int(shard.first_seen[bit])
             if name in open_names and index >= 0:
                 self._record(Violation(name, shard.combination, index, shard.depth_of(index)))
+
+    def _record_undecided(self) -> None:
+        assert self.question.goal is not None
+        with self._lock:
+            self.undecided.add(self.question.goal[0])
 
     def _record_stuck(self, shard: Shard, index: int) -> None:
         assert self.question.goal is not None
@@ -299,7 +319,7 @@ class Exploration:
             if self._optimising or self.meter.states < OPTIMISE_AFTER:
                 return
             self._optimising = True
-        threading.Thread(target=self._optimise, daemon=True).start()
+        threading.Thread(target=self._optimise).start()
 
     def _optimise(self) -> None:
         self.kernel = optimise(self.kernel)
@@ -413,14 +433,28 @@ class _Search:
                 return stopped
         return None
 
-    def decide_goal(self, stuck: Callable[[Shard, int], None]) -> None:
+    def decide_goal(self, stuck: Callable[[Shard, int], None], undecided: Callable[[], None]) -> None:
         """Backward reachability from the goal over fault-free steps; the first state that cannot reach it is stuck.
 
-        While the question is open every state of a smaller combination reaches the goal.
+        While the question is open every state of a smaller combination reaches the goal. Where every way on ends at a
+        bound, nothing can be said.
         """
-        shard = self.shard
+        if self._all_reach():
+            return
+        question, shard = self.exploration.question, self.shard
+        first = len(question.invariants)
+        limits = sum(1 << bit for bit, name in enumerate(question.observations, first) if name in question.limits)
+        inspect = self.exploration.kernel.addresses["inspect"]
+        search.mark_where(inspect, shard.states, shard.count, limits, shard.good)
+        if self._all_reach():
+            undecided()
+        else:
+            stuck(shard, int(np.flatnonzero(shard.good[: shard.count] == 0)[0]))
+
+    def _all_reach(self) -> bool:
+        """Mark every state that reaches a marked one; whether that is all of them."""
+        shard, kernel = self.shard, self.exploration.kernel
         search.mark_backward(shard.leads_to, shard.count, shard.good)
-        kernel = self.exploration.kernel
         while search.sweep_backward(
             kernel.addresses["step"],
             shard.states,
@@ -431,9 +465,7 @@ class _Search:
             self.buffer,
         ):
             search.mark_backward(shard.leads_to, shard.count, shard.good)
-        bad = np.flatnonzero(shard.good[: shard.count] == 0)
-        if len(bad):
-            stuck(shard, int(bad[0]))
+        return bool(shard.good[: shard.count].all())
 
 
 def search_inspect(kernel: Kernel, row: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> int:

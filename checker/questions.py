@@ -76,7 +76,7 @@ def _slice(prepared: Prepared, properties: Sequence[Property]) -> TransitionSyst
 
 
 def _group(prepared: Prepared, properties: Sequence[Property], cones: Mapping[str, TransitionSystem]) -> Group:
-    """The question about these properties. A state where a bound stops a behaviour is not held against a goal."""
+    """The question about these properties, with their witnesses and the bounds that could stop something."""
     system = _slice(prepared, properties)
     seen = {variable.name for variable in system.variables}
     observations = {WITNESS + prop.name: prepared.specialise(prop.witness) for prop in properties}
@@ -84,14 +84,12 @@ def _group(prepared: Prepared, properties: Sequence[Property], cones: Mapping[st
         term = prepared.specialise(limit)
         if prepared.free.of(term) <= seen:
             observations[LIMIT + name] = term
-    at_limit = [term for name, term in observations.items() if name.startswith(LIMIT)]
-    goals = [
-        (prop.name, z3.Or(prepared.specialise(prop.goal), *at_limit)) for prop in properties if prop.goal is not None
-    ]
+    limits = frozenset(name for name in observations if name.startswith(LIMIT))
+    goals = [(prop.name, prepared.specialise(prop.goal)) for prop in properties if prop.goal is not None]
     invariants = {prop.name: prepared.specialise(prop.violated) for prop in properties if prop.goal is None}
     if len(goals) > 1:
         raise ValueError("at most one property of a group may speak of a goal")
-    question = Question(invariants, goals[0] if goals else None, observations)
+    question = Question(invariants, goals[0] if goals else None, observations, limits)
     return Group(tuple(properties), system, question, cones)
 
 

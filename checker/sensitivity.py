@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from checker.budget import Budget
@@ -29,23 +31,35 @@ class Variant:
     deployment: Deployment
 
 
-def sensitivities(deployment: Deployment, verdicts: Sequence[Verdict]) -> tuple[Sensitivity, ...]:
+def sensitivities(
+    deployment: Deployment, verdicts: Sequence[Verdict], stop: threading.Event | None = None
+) -> tuple[Sensitivity, ...]:
     """Check each other value of each assumption with up to one fault, and report where a verdict differs.
 
-    Variants are independent, so each is checked in a process of its own, as many at a time as there are cores.
+    Variants are independent, so each is checked in a process of its own, as many at a time as there are cores. Once
+    ``stop`` is set, those that have not begun are left out.
     """
     changed = list(variants(deployment))
     if not changed:
         return ()
     known = fingerprints(*prepare_groups(_narrowed(deployment)))
+    found: list[Sensitivity] = []
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(changed)), mp_context=context) as pool:
-        outcomes = list(pool.map(smallest_cut_sets, changed, [known] * len(changed)))
-    return tuple(
-        found
-        for variant, outcome in zip(changed, outcomes, strict=True)
-        for found in _differences(variant, outcome, verdicts)
-    )
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(changed)), context, _ignore_interrupts) as pool:
+        outcomes = {pool.submit(smallest_cut_sets, variant, known): variant for variant in changed}
+        for outcome, variant in outcomes.items():
+            while not outcome.done() and not (stop is not None and stop.is_set()):
+                wait([outcome], timeout=0.1)
+            if not outcome.done():
+                pool.shutdown(wait=False, cancel_futures=True)
+                break
+            found += _differences(variant, outcome.result(), verdicts)
+    return tuple(found)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal; only the first one decides what to do about it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:

@@ -25,6 +25,7 @@ def prove_domain_safety(system: TransitionSystem) -> TransitionSystem:
     Raises :class:`UnsafeUpdate` with the action and a state where it leaves the domain.
     """
     solver = z3.Solver()
+    solver.set("ctrl_c", False)
     solver.add(system.domain)
     feasible = []
     for action in system.actions:

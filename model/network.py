@@ -80,10 +80,11 @@ def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
 
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
-    """A broker that stops leading answers NOT_LEADER to what arrives and to what waits for the ISR (semantics 6.5)."""
-    for batch in pipeline.producer.batches:
-        concerned = batch.in_flight if pipeline.deployment.acks is Acks.ALL else batch.is_(Fate.SENT)
-        fail_attempt(pipeline, effect, batch, z3.And(when, concerned, batch.target.term == replica.number))
+    """A broker that stops leading answers NOT_LEADER to what waits for the ISR (semantics 6.5)."""
+    if pipeline.deployment.acks is Acks.ALL:
+        for batch in pipeline.producer.batches:
+            waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
+            fail_attempt(pipeline, effect, batch, z3.And(when, waits))
 
 
 def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:

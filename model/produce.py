@@ -15,10 +15,15 @@ from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
 
-def _arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The request, next on its connection, is at a broker that takes itself for the leader."""
+def _is_at(batch: Batch, broker: Replica) -> z3.BoolRef:
+    """The request, next on its connection, is at a broker that runs."""
     first = z3.Not(z3.Or(*(ahead.is_set for ahead in batch.ahead.values())))
-    return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, leader.presumes_leadership, first)
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, first)
+
+
+def _arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The request is at a broker that takes itself for the leader."""
+    return z3.And(_is_at(batch, leader), leader.presumes_leadership)
 
 
 def _check(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
@@ -97,6 +102,24 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         effect.updates,
         lambda before, after: f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing",
         "3.5",
+    )
+
+
+def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:
+    """The broker does not lead any more: NOT_LEADER_OR_FOLLOWER, nothing written (semantics 3.3, 6.5)."""
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    return Action(
+        "reject_not_leader",
+        broker.name,
+        "brokers",
+        {"batch": batch.number, "broker": broker.number},
+        z3.And(_is_at(batch, broker), z3.Not(broker.presumes_leadership)),
+        effect.updates,
+        lambda before, after: (
+            f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"
+        ),
+        "3.3, 6.5",
     )
 
 
@@ -290,6 +313,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for batch in pipeline.producer.batches:
         for leader in pipeline.replicas:
             yield append_batch(pipeline, batch, leader)
+            yield reject_not_leader(pipeline, batch, leader)
             yield execute_delayed(pipeline, batch, leader)
             if pipeline.deployment.acks is not Acks.NONE:
                 yield acknowledge(pipeline, batch, leader)

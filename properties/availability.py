@@ -6,18 +6,27 @@ from collections.abc import Iterator
 
 import z3
 
+from model.consumer import agreed_prefix
 from model.deployment.deployment import Acks
 from model.state import Pipeline, Replica
 from properties.property import Property
 from properties.situations import on_serving_leader
 
 
+def has_read_all(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The consumer runs and has read everything that can be read from this leader."""
+    consumer = pipeline.consumer
+    agrees = agreed_prefix(leader, consumer.position_epoch.term) >= consumer.position.term
+    return z3.And(consumer.running.is_set, agrees, consumer.position.term == leader.high_watermark.term)
+
+
 def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
-    """A leader serves, takes acks as configured, everything it has can be read, and no send is left hanging."""
+    """A leader serves, takes acks as configured, the consumer has read all it has, and no send is left hanging."""
 
     def works(leader: Replica) -> z3.BoolRef:
         writable = pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True)
-        return z3.And(writable, leader.high_watermark.term == leader.log.end.term)
+        everything_readable = leader.high_watermark.term == leader.log.end.term
+        return z3.And(writable, everything_readable, has_read_all(pipeline, leader))
 
     settled = z3.Not(z3.Or(*(batch.incomplete for batch in pipeline.producer.batches)))
     return z3.And(on_serving_leader(pipeline, works), settled)
@@ -28,6 +37,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     trouble = [
         z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set, replica.slow.is_set) for replica in pipeline.replicas
     ]
+    stopped = z3.Not(pipeline.consumer.running.is_set)
     retried = [batch.retries.term > 0 for batch in pipeline.producer.batches]
     yield Property(
         "recoverability",
@@ -35,8 +45,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "From every reachable state, once faults stop and brokers return, writing and reading go on.",
         "the pipeline is never stuck for good",
         z3.BoolVal(False),
-        z3.Or(*trouble, *retried, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
-        "a broker is down, cut off or slow, a send is to be retried, or the leader was replaced",
+        z3.Or(*trouble, *retried, stopped, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
+        "a broker is down, cut off or slow, a send is to be retried, the consumer is down, or the leader was replaced",
         lambda state: "without another fault, no run from here gets back to a leader that serves writes and reads",
         goal=back_to_work(pipeline),
     )

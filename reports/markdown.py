@@ -13,6 +13,9 @@ from reports import assumptions, summary, wording
 from reports.story import tellings
 from reports.table import engine_line
 
+MOST_FAULT_SETS = 8
+"""How many smallest fault sets of a property the table shows; each has a heading of its own among the traces."""
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
 
@@ -41,6 +44,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         command=wording.plain(command),
         summary=summary,
         wording=wording,
+        most_fault_sets=MOST_FAULT_SETS,
         tellings=tellings(result.verdicts, all_traces=True),
         bounds=wording.grouped(result.verdicts, lambda v: wording.bounds(v.coverage)),
         kinds=wording.grouped(result.verdicts, lambda v: wording.fault_kinds(v.coverage)),

@@ -15,15 +15,21 @@ def schema() -> dict[str, Any]:
 
 
 def problem(document: object) -> str | None:
-    """The first place where ``document`` departs from the schema, in one line, or None where it satisfies it."""
+    """The first place where ``document`` departs from the schema, in one line, or None where it satisfies it.
+
+    The line never says what stands there instead: that can be anything, of any length.
+    """
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
     error = best_match(Draft202012Validator(schema()).iter_errors(document))
     if error is None:
         return None
-    reason = error.message if len(error.message) <= 160 else error.message[:157] + "..."
-    return f"{_place(error.absolute_path)}: {reason}"
+    words = {"type": "must be of type", "enum": "must be one of", "const": "must be", "minimum": "must be at least"}
+    reason = f"{words.get(error.validator, f'must satisfy {error.validator}')} {json.dumps(error.validator_value)}"
+    if error.validator in ("required", "additionalProperties"):  # their messages name members only
+        reason = error.message
+    return f"{_place(error.absolute_path)[:120]}: {reason[:160]}"
 
 
 def _place(path: Any) -> str:

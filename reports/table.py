@@ -21,15 +21,22 @@ STYLE: dict[Status, str] = {
 WIDE = 110
 """From this width on, the bounds of each property stand in full in its row."""
 
+MOST_FAULT_SETS = 6
+"""How many smallest fault sets of a property the table shows, unless all are asked for."""
+
 NARROW = 76
 """Below this width a property takes its own lines instead of five columns."""
 
 
 class VerdictTable:
-    """The table in the layout that fits the console: five columns, or two below :data:`NARROW`."""
+    """The table in the layout that fits the console: five columns, or two below :data:`NARROW`.
 
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+    ``all_sets``: every smallest fault set is shown, and not just the first :data:`MOST_FAULT_SETS`.
+    """
+
+    def __init__(self, verdicts: Sequence[Verdict], *, all_sets: bool = False) -> None:
         self.verdicts = verdicts
+        self.all_sets = all_sets
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield self._stacked() if options.max_width < NARROW else self._columns(wide=options.max_width >= WIDE)
@@ -48,7 +55,7 @@ class VerdictTable:
             table.add_row(
                 _name(verdict),
                 Text(f"{wording.SYMBOL[verdict.status]} {verdict.status}", style=STYLE[verdict.status]),
-                Text("\n".join(_fault_sets(verdict))),
+                Text("\n".join(self._fault_sets(verdict))),
                 Text(wording.number(verdict.states)),
                 Text(wording.bounds(verdict.coverage) if wide else _short_bounds(verdict)),
             )
@@ -61,12 +68,24 @@ class VerdictTable:
         for verdict in self.verdicts:
             style = STYLE[verdict.status]
             said = Text(str(verdict.status), style=style)
-            if sets := _fault_sets(verdict):
+            if sets := self._fault_sets(verdict):
                 said.append(" by " if verdict.status is Status.VIOLATED else ": ", style="default")
                 said.append("\n   ".join(sets), style="default")
             said.append(f"\n{wording.number(verdict.states)} states, {_short_bounds(verdict)}", style="dim")
             table.add_row(Text.assemble((f"{wording.SYMBOL[verdict.status]} ", style), _name(verdict)), said)
         return table
+
+    def _fault_sets(self, verdict: Verdict) -> list[str]:
+        match verdict.status:
+            case Status.VIOLATED:
+                shown = verdict.cut_sets if self.all_sets else verdict.cut_sets[:MOST_FAULT_SETS]
+                sets = [wording.fault_set(c) + ("" if c else " (no fault needed)") for c in shown]
+                more = len(verdict.cut_sets) - len(shown)
+                return [*sets, f"+{wording.number(more)} more"] if more else sets
+            case Status.VACUOUS:
+                return ["witness not reached"]
+            case _:
+                return []
 
 
 def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
@@ -97,16 +116,6 @@ def engine_line(result: Result) -> str:
 def _name(verdict: Verdict) -> Text:
     name = Text(wording.plain(verdict.property), style="bold" if verdict.required else "")
     return name.append("*") if verdict.required else name
-
-
-def _fault_sets(verdict: Verdict) -> list[str]:
-    match verdict.status:
-        case Status.VIOLATED:
-            return [wording.fault_set(c) + ("" if c else " (no fault needed)") for c in verdict.cut_sets]
-        case Status.VACUOUS:
-            return ["witness not reached"]
-        case _:
-            return []
 
 
 def _short_bounds(verdict: Verdict) -> str:

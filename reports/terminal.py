@@ -46,7 +46,7 @@ def print_findings(out: Console, deployment: Deployment, result: Result, *, all_
     out.print()
     print_answer(out, result)
     out.print()
-    out.print(VerdictTable(result.verdicts))
+    out.print(VerdictTable(result.verdicts, all_sets=all_traces))
     for telling in tellings(result.verdicts, all_traces=all_traces):
         out.print()
         out.print(Story(telling))

@@ -156,7 +156,10 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     if violated := by_status[Status.VIOLATED]:
         return f"No: {_how_violated(violated, len(required))}."
     if unknown := by_status[Status.UNKNOWN]:
-        why = next(filter(None, (stopped(v.coverage) for v in unknown)), "the budget ran out")
+        reasons = [
+            stopped(v.coverage) or ("a bound was reached" if v.coverage.bounds_reached else None) for v in unknown
+        ]
+        why = next(filter(None, reasons), "the budget ran out")
         return f"Undecided: {why} before {_named(unknown)} could be decided."
     if vacuous := by_status[Status.VACUOUS]:
         return f"No evidence: {_named(vacuous)} holds only because what it speaks of never happened within the bounds."

@@ -285,6 +285,15 @@ def mark_backward(leads_to: NDArray[np.uint32], count: int, good: NDArray[np.uin
 
 
 @njit(cache=True, nogil=True)
+def mark_where(inspect: int, states: NDArray[np.uint64], count: int, bits: int, good: NDArray[np.uint8]) -> None:
+    """Mark each unmarked state in which one of the predicates in ``bits`` holds."""
+    words = states.shape[1]
+    for row in range(count):
+        if not good[row] and call_inspect(inspect, states.ctypes.data + row * words * 8) & np.uint64(bits):
+            good[row] = 1
+
+
+@njit(cache=True, nogil=True)
 def sweep_backward(
     function: int,
     states: NDArray[np.uint64],

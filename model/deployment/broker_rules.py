@@ -1,6 +1,6 @@
 """What brokers and controller make of the topic's and the broker's settings (KRaft, Kafka 3.3 and later).
 
-The rules' numbers (B03 and so on) are those of the project's table of validation rules.
+The rules' numbers (B03 and so on) are those of docs/client-rules.md.
 """
 
 from __future__ import annotations
@@ -132,10 +132,12 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None) -> Setting:
     if given is None:
         if broker.release.line < (4, 1):
             return Setting("broker", key, "0", Origin("default", broker.software))
+        from_properties = broker.named is not None and broker.named.origin.kind == "option"  # --kafka V
+        in_the_file = f"{key}=0 in the broker file" if from_properties else f"broker: {{{key}: 0}}"
         raise broker.not_modelled(
             key,
             f"eligible leader replicas (ELR), on by default in new clusters from Kafka 4.1; say that they are off "
-            f"with broker: {{{key}: 0}} or --assume elr=off to check {broker.software} without them",
+            f"with {in_the_file} or --assume elr=off to check {broker.software} without them",
         )
     value = given.value.strip().lower()
     if value in ("1", "true", "on"):

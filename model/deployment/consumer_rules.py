@@ -1,6 +1,6 @@
 """What the Java consumer makes of its settings (``ConsumerConfig``, ``ClassicKafkaConsumer``; client 2.5 and later).
 
-The rules' numbers (C01 and so on) are those of the project's table of validation rules.
+The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What the Java producer makes of its settings (``ProducerConfig``, ``KafkaProducer``; client 2.5 and later).
 
-The rules' numbers (P01 and so on) are those of the project's table of validation rules. The client asks whether
-a key was *set*, not what its value is: an explicit ``enable.idempotence=true`` behaves differently from the same
-default (P19).
+The rules' numbers (P02 and so on) are those of docs/client-rules.md. The client asks whether a key was *set*, not what
+its value is: an explicit ``enable.idempotence=true`` behaves differently from the same default (P19).
 """
 
 from __future__ import annotations

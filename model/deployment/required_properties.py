@@ -33,10 +33,12 @@ def read_required(given: tuple[Given, ...] | None) -> tuple[str, ...]:
     for name in given:
         text = name.value.strip()
         if text in _NEED_MORE:
-            raise complaint(name, f"{text}: not modelled yet: {_NEED_MORE[text]}", NotModelledError)
+            what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
+            raise complaint(name, f"{what}not modelled yet: {_NEED_MORE[text]}", NotModelledError)
         if text not in KNOWN_PROPERTIES:
             error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
-            error.message += f" (properties are {', '.join(KNOWN_PROPERTIES)})"
+            then = "" if error.message.endswith("?") else ";"
+            error.message += f"{then} choose from {', '.join(KNOWN_PROPERTIES)}"
             raise error
         if text in names:
             raise complaint(name, f"{text} is required twice")

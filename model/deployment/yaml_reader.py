@@ -196,7 +196,10 @@ class _Reader:
 
     def _put(self, target: dict[str, Given], given: Given) -> None:
         if given.key in target:
-            message = f"is given twice, also at {place(target[given.key])}; keep one"
+            first = target[given.key]
+            same_file = first.origin.file == given.origin.file
+            also = f"in line {first.origin.line}" if same_file else f"at {place(first)}"
+            message = f"is given twice, also {also}; keep one"
             raise complaint(Given(shown_key(given.key), "", given.origin), message)
         target[given.key] = given
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 
 import checker
 from checker import cli
+from checker.budget import Budget
 from model.deployment import KNOWN_PROPERTIES
 from model.deployment.deployment import Deployment
 from model.deployment.errors import NotModelledError
@@ -27,6 +29,8 @@ from reports.document import to_document
 from reports.schema import problem
 from tests.reports import samples
 from tests.reports.samples import verdict
+
+ROOT = Path(__file__).parent.parent.parent
 
 HOLDS = verdict("a", Status.HOLDS, required=True)
 VIOLATED = verdict("b", Status.VIOLATED, required=True)
@@ -109,6 +113,23 @@ def test_files_are_written(checked: Callable[[Result], None], tmp_path: Path) ->
     assert "orders.md" in run.stderr
 
 
+def test_again_keeps_every_limit(checked: Callable[[Result], None]) -> None:
+    checked(samples.RESULT)
+    limits = "--faults 0 --time 2.5 --states 7 --memory 1024 --threads 2 --require no-skip --require no-loss"
+    run = proofka("check", "orders.yaml", "--no-sensitivity", *limits.split())
+    assert f"again: proofka check orders.yaml {limits} --no-sensitivity\n" in run.stdout
+
+
+def test_more_than_six_fault_sets_need_all_traces(checked: Callable[[Result], None]) -> None:
+    checked(replace(samples.RESULT, verdicts=(samples.MANY_SETS,)))
+    assert "+3 more" in proofka("check", "orders.yaml").stdout
+    run = proofka("check", "orders.yaml", "--all-traces")
+    assert "{kill, 9 power-loss}" in run.stdout
+    assert "more" not in run.stdout.partition("* required")[0]
+    document = json.loads(proofka("check", "orders.yaml", "--json", "-").stdout)
+    assert len(document["verdicts"][0]["cut_sets"]) == 9
+
+
 @pytest.fixture
 def module(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Stand in for a module of the checker."""
@@ -143,23 +164,28 @@ def test_budgets(
         return samples.HARMLESS
 
     monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
-    module("budget", Budget=dict)
     module("check", check=check)
     assert proofka("check", "orders.yaml", "--no-sensitivity", *arguments).exit_code == 0
-    assert asked["budget"] == budget
+    assert asked["budget"] == Budget(**budget)
     assert asked["faults"] == (3 if "--faults" in arguments else None)
 
 
-def test_an_interrupt_before_any_verdict(module: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    def check(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
-    module("budget", Budget=dict)
-    module("check", check=check)
-    run = proofka("check", "orders.yaml")
-    assert run.exit_code == 3
-    assert run.stderr == "interrupted before any verdict\n"
+def test_an_interrupt_prints_what_was_covered() -> None:
+    """Ctrl-C in the middle of an exploration that would take minutes."""
+    command = [sys.executable, "-m", "checker", "check", "examples/orders.yaml", "--faults", "5", "--no-sensitivity"]
+    running = subprocess.Popen(
+        [*command, "--require", "replica-agreement"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    time.sleep(5)
+    running.send_signal(signal.SIGINT)
+    printed, complaints = running.communicate(timeout=120)
+    assert running.returncode == 3, complaints
+    assert "Undecided: " in printed
+    assert complaints == ""
 
 
 class Tampered(Exception):
@@ -227,6 +253,7 @@ def test_contradicting_options(arguments: list[str], part: str) -> None:
     "arguments",
     [
         ["--faults", "-1"],
+        ["--faults", "x"],
         ["--time", "0"],
         ["--time", "nan"],
         ["--memory", "much"],
@@ -236,10 +263,18 @@ def test_contradicting_options(arguments: list[str], part: str) -> None:
     ],
 )
 def test_usage_errors(arguments: list[str]) -> None:
-    run = proofka("check", "orders.yaml", *arguments)
+    fails_in_one_line(proofka("check", "orders.yaml", *arguments), arguments[0])
+
+
+@pytest.mark.parametrize("arguments", [["chek"], ["--colour"], ["verify"], ["check", "a", "b"], ["check", "--faults"]])
+def test_usage_errors_elsewhere(arguments: list[str]) -> None:
+    fails_in_one_line(proofka(*arguments))
+
+
+def test_no_command_prints_help() -> None:
+    run = proofka()
     assert run.exit_code == 2
-    assert run.stdout == ""
-    assert arguments[0] in run.stderr
+    assert "\nCommands:\n" in run.output
 
 
 @pytest.mark.parametrize(
@@ -274,6 +309,25 @@ def test_verify_refuses_what_is_no_result(tmp_path: Path, content: bytes) -> Non
     file = tmp_path / "result.json"
     file.write_bytes(content)
     fails_in_one_line(proofka("verify", file), "result.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"verdicts": {"a": 1}}, 'verdicts: must be of type "array"'),
+        ({"deployment": [{"a": 1}]}, 'deployment: must be of type "object"'),
+        ({"command": {"a": 1}}, 'command: must be of type ["string", "null"]'),
+        ({"format": {"a": 1}}, "format: must be 1"),
+        ({"more": {"a": 1}}, "document: Additional properties are not allowed ('more' was unexpected)"),
+        ({"engine": {"a": {"b": 1}}}, "engine: 'name' is a required property"),
+    ],
+)
+def test_verify_says_where_and_what_is_wrong(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps({**to_document(samples.DEPLOYMENT, samples.RESULT), **change}), encoding="utf-8")
+    run = proofka("verify", file)
+    fails_in_one_line(run)
+    assert run.stderr == f"{file}: {reason}\n"
 
 
 def test_verify_refuses_what_is_not_there(tmp_path: Path) -> None:
@@ -333,8 +387,10 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
     run_once = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-loss", "--require", "no-skip")
     assert run_once.exit_code == 0, run_once.output
     assert set(asked[0].require) == {"no-skip", "no-loss"}
-    fails_in_one_line(proofka("check", "o.yaml", "--require", "no-los"), "no-los")
-    fails_in_one_line(proofka("check", "o.yaml", "--require", "atomicity"), "not modelled yet")
+    unknown = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-los")
+    fails_in_one_line(unknown, "--require no-los: unknown property; did you mean no-loss? choose from no-acked-loss, ")
+    fails_in_one_line(proofka("check", "o.yaml", "--require", "zz"), "--require zz: unknown property; choose from ")
+    fails_in_one_line(proofka("check", "o.yaml", "--require", "atomicity"), "--require atomicity: not modelled yet")
 
 
 def test_properties_are_listed() -> None:

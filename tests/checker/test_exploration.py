@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from checker.budget import Budget, Meter
 from checker.check import explore
 from checker.exploration import Exploration, Question
+from model.deployment.deployment import FaultBudget, OnSendError
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from properties.verdict import Status
@@ -303,3 +304,33 @@ def test_check_raises_the_total_by_itself() -> None:
     for verdict in explore(deployment, Budget(threads=1)).verdicts():
         assert verdict.coverage.total is None
         assert verdict.status is Status.VIOLATED or verdict.coverage.complete_to >= 2
+
+
+@pytest.mark.parametrize("most", [{Fault.KILL: 1, Fault.POWER_LOSS: 1}, {Fault.KILL: 2, Fault.POWER_LOSS: 1}])
+def test_unequal_limits_of_kills_and_power_losses(most: Mapping[Fault, int]) -> None:
+    """A combination whose part was only inferred is explored all the same where nothing covers it."""
+    deployment = replace(example("acks-all-min-isr-1", tuple(most), 3), replicas=2, min_insync_replicas=1, bounds=SMALL)
+    limited = replace(deployment, faults=FaultBudget(3, tuple((kind.value, count) for kind, count in most.items())))
+    verdicts = {verdict.property: verdict for verdict in explore(limited, Budget()).verdicts()}
+    assert (("kill", 1), ("power-loss", 1)) in verdicts["no-acked-loss"].cut_sets
+
+
+def test_a_stop_in_the_last_layer_is_no_pass() -> None:
+    """The space is not exhausted where the budget ran out, even if no further combination is left."""
+    deployment = example("retries-in-flight-5", (Fault.LOST_RESPONSE,), 1)
+    limited = replace(deployment, faults=FaultBudget(None, (("lost-response", 1),)))
+    verdicts = {verdict.property: verdict for verdict in explore(limited, Budget(states=300)).verdicts()}
+    assert verdicts["log-order"].status is Status.UNKNOWN
+    assert verdicts["recoverability"].status is Status.UNKNOWN
+
+
+def test_a_bound_does_not_count_as_recovery() -> None:
+    """Every write is refused for good; the application that sends again only runs into the bound on sends."""
+    deployment = example("acks-all-min-isr-2", (Fault.KILL,), 0)
+    refused = replace(deployment, replicas=1, min_insync_replicas=2, high_watermark_needs_min_isr=False, bounds=SMALL)
+    stuck = {v.property: v for v in explore(refused, Budget()).verdicts()}["recoverability"]
+    assert stuck.cut_sets == ((),)
+    again = replace(refused, on_send_error=OnSendError.RESEND, bounds=replace(SMALL, sends=2))
+    undecided = {v.property: v for v in explore(again, Budget()).verdicts()}["recoverability"]
+    assert undecided.status is Status.UNKNOWN
+    assert undecided.notes

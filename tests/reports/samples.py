@@ -170,6 +170,8 @@ VIOLATED = verdict(
     cut_sets=((("kill", 1),), (("leader-move", 1),), (("power-loss", 1), ("slow-follower", 2))),
     traces=(KILL_TRACE, MOVE_TRACE, replace(MOVE_TRACE, faults=(("power-loss", 1), ("slow-follower", 2)))),
 )
+_MANY = tuple((("kill", 1), ("power-loss", count)) for count in range(1, 10))
+MANY_SETS = replace(VIOLATED, cut_sets=_MANY, traces=tuple(replace(MOVE_TRACE, faults=faults) for faults in _MANY))
 SAME_TRACE = verdict(
     "no-loss",
     Status.VIOLATED,

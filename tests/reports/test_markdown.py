@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,31 @@ def test_sections() -> None:
         "Configuration",
         "Again",
     ]
+
+
+def test_contents_link_every_section() -> None:
+    contents = PAGE.partition("\n## ")[0]
+    sections = re.findall("^## (.*)$", PAGE, re.MULTILINE)
+    assert re.findall(r"^- \[(.*)\]\(#(.*?)\)", contents, re.MULTILINE) == [(s, s.lower()) for s in sections]
+    harmless = to_markdown(samples.DEPLOYMENT, samples.HARMLESS, command=samples.COMMAND)
+    assert "(#traces)" not in harmless
+
+
+def test_the_table_shows_eight_fault_sets_and_the_traces_all() -> None:
+    result = replace(samples.RESULT, verdicts=(samples.MANY_SETS,))
+    page = to_markdown(samples.DEPLOYMENT, result, command=samples.COMMAND)
+    (row,) = (line for line in page.splitlines() if line.startswith("| no-acked-loss |"))
+    assert row.count("power-loss}`") == 8
+    assert ", `{kill, 8 power-loss}` and 1 more |" in row
+    assert len(re.findall(r"^### no-acked-loss: \\{kill, .*power-loss\\}$", page, re.MULTILINE)) == 9
+
+
+def test_each_trace_folds() -> None:
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(PAGE)
+    folded = re.findall(
+        r"<details>\s*<summary>(\d+ steps)</summary>\s*<table>.*?</table>\s*</details>", html, re.DOTALL
+    )
+    assert folded == ["4 steps", "3 steps", "3 steps", "2 steps"]
 
 
 def test_verdicts_have_fault_sets_bounds_and_ids() -> None:

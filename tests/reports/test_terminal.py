@@ -78,6 +78,15 @@ def test_all_traces() -> None:
     assert "--all-traces" not in text
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_table_shows_six_fault_sets_unless_all_are_asked_for(width: int) -> None:
+    result = replace(samples.RESULT, verdicts=(samples.MANY_SETS,))
+    table = shown(width, result=result).partition("* required")[0]
+    assert (table.count("power-loss}"), table.count("+3 more")) == (6, 1)
+    table = shown(width, result=result, all_traces=True).partition("* required")[0]
+    assert (table.count("power-loss}"), table.count("more")) == (9, 0)
+
+
 def test_lanes_that_nothing_happens_in_are_left_out() -> None:
     trace = replace(samples.KILL_TRACE, steps=(samples.SEND, samples.CRASH))
     text = shown(80, result=replace(samples.RESULT, verdicts=(replace(samples.VIOLATED, traces=(trace,)),)))

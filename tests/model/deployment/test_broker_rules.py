@@ -149,6 +149,14 @@ def test_elr_that_is_off_is_modelled(read_yaml, text: str, assume: dict[str, str
     assert read_yaml(text, assume).kafka == (4, 1, 0)
 
 
+def test_the_refusal_of_elr_names_the_way_of_the_input(refusal, file_refusal) -> None:
+    yaml, properties = refusal("kafka: 4.1"), file_refusal("4.1", producer="acks=all")
+    assert "with broker: {eligible.leader.replicas.version: 0} or --assume elr=off" in yaml
+    assert properties.startswith("--kafka 4.1: not modelled yet")
+    assert "with eligible.leader.replicas.version=0 in the broker file or --assume elr=off" in properties
+    assert "{" not in properties
+
+
 def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None:
     assert read_yaml('kafka: "4.0"\nbroker: {log.cleanup.policy: compact}\ntopic: {cleanup.policy: delete}')
 

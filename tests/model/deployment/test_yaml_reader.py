@@ -161,6 +161,14 @@ BROKEN = [
     ("kafka: 4.0\n? [a]\n: b", "deployment.yaml:2: a key must be a single word"),
     ("kafka: 4.0\n~: b", "deployment.yaml:2: a key must be a single word"),
     ("kafka: 4.0\n1: b", "deployment.yaml:2: 1: unknown section"),
+    (
+        "kafka: 4.0\nproducer:\n  acks: all\n  settings: {acks: all}",
+        "deployment.yaml:4: acks: is given twice, also in line 3; keep one",
+    ),
+    (
+        "kafka: 4.0\nrequire: [no-los]",
+        "deployment.yaml:2: no-los: unknown property; did you mean no-loss? choose from ",
+    ),
     ("kafka: 4.0\nrequire: []", "deployment.yaml:2: require: names no property"),
     ("kafka: 4.0\nrequire: [no-loss, no-loss]", "deployment.yaml:2: require: no-loss is required twice"),
     ("kafka: 4.0\nassume: {faults: [[kill]]}", "deployment.yaml:2: faults: must be a list of names"),
