@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -23,6 +23,7 @@ import typer
 from typer.core import TyperGroup
 
 from checker.interruption import interrupts
+from checker.source import Source
 from properties.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -134,71 +135,6 @@ def exit_status(verdicts: Sequence[Verdict]) -> int:
     if Status.UNKNOWN in required:
         return EXIT_UNDECIDED
     return EXIT_VACUOUS if Status.VACUOUS in required else EXIT_HOLDS
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a deployment is read from: one YAML file, or .properties files of a release."""
-
-    file: Path | None
-    kafka: str | None
-    topic: Path | None
-    broker: Path | None
-    producer: Path | None
-    consumer: Path | None
-    assume: tuple[str, ...]
-
-    def read(self) -> Deployment:
-        """The deployment, with every ``--assume`` applied."""
-        import model.deployment
-
-        assume = self._assumed()
-        if self.file is not None:
-            if self._given():
-                _fail("give a deployment FILE or .properties files, not both")
-            return model.deployment.read_deployment(self.file, assume)
-        if not self._given():
-            _fail("give a deployment FILE, or --kafka V with .properties files")
-        if self.kafka is None:
-            _fail("--kafka V is needed with .properties files: defaults depend on the release")
-        return model.deployment.read_properties(
-            kafka=self.kafka,
-            topic=self.topic,
-            broker=self.broker,
-            producer=self.producer,
-            consumer=self.consumer,
-            assume=assume,
-        )
-
-    def arguments(self) -> list[str]:
-        """The same source as command-line arguments."""
-        words = [str(self.file)] if self.file is not None else []
-        for name, value in self._given().items():
-            words += [f"--{name}", str(value)]
-        for assumption in self.assume:
-            words += ["--assume", assumption]
-        return words
-
-    def _given(self) -> dict[str, str | Path]:
-        options = {
-            "kafka": self.kafka,
-            "topic": self.topic,
-            "broker": self.broker,
-            "producer": self.producer,
-            "consumer": self.consumer,
-        }
-        return {name: value for name, value in options.items() if value is not None}
-
-    def _assumed(self) -> dict[str, str]:
-        assumed: dict[str, str] = {}
-        for text in self.assume:
-            key, equals, value = text.partition("=")
-            if not equals or not key:
-                _fail(f"--assume {text}: expected KEY=VALUE")
-            if key in assumed:
-                _fail(f"--assume {key} is given twice")
-            assumed[key] = value
-        return assumed
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,31 +8,27 @@ combination none of whose parts suffices is a shortest one, and the combination 
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-import numpy as np
 import z3
 
+from checker.breadth_first import Search
 from checker.budget import Meter
 from checker.combinations import Combination, layer, smaller, without_one
 from checker.kernel import search
 from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.native import Kernel, compile_kernel, optimise
-from checker.shard import Shard, addresses
+from checker.shard import Shard
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
 
-ROWS_BETWEEN_CHECKS = 1 << 16
 MOST_PREDICATES = 63
 OPTIMISE_AFTER = 200_000
 """Stored states after which better machine code is made, in the background, for the rest."""
-BATCH = 256
-"""Successors made before they are looked up together."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +99,9 @@ class Exploration:
         self.most = tuple(self.at_most[kind] for kind in self.kinds)
         self.layout: Layout = lay_out(self.system.variables)
         self._predicates = [*self.question.invariants.values(), *self.question.observations.values()]
-        self._goal_bit = -1
+        self.goal_bit = -1
         if self.question.goal is not None:
-            self._goal_bit = len(self._predicates)
+            self.goal_bit = len(self._predicates)
             self._predicates.append(self.question.goal[1])
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
@@ -286,9 +282,9 @@ class Exploration:
         if (stopped := self.meter.exceeded(size)) is not None:
             return stopped
         open_names = self.open_questions(combination)
-        shard = Shard(combination, self.layout.words, len(self._predicates), self._goal_bit >= 0)
+        shard = Shard(combination, self.layout.words, len(self._predicates), self.goal_bit >= 0)
         parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
-        search_over = _Search(self, shard, parts)
+        search_over = Search(self, shard, parts)
         stopped = search_over.run(open_names)
         with self._lock:
             self.shards[combination] = shard
@@ -350,128 +346,6 @@ class Exploration:
             index = entry >> (search.LABEL_BITS + search.SOURCE_BITS)
             if tag:
                 combination = dict(without_one(combination))[tag - 1]
-
-
-class _Search:
-    """Breadth-first search of one shard: its own frontier, and the faults that lead into it from smaller ones."""
-
-    def __init__(self, exploration: Exploration, shard: Shard, parts: Sequence[Shard]) -> None:
-        self.exploration = exploration
-        self.shard = shard
-        self.parts = parts
-        kernel = exploration.kernel
-        self.most = max(kernel.most_successors.values(), default=1) + 1
-        self.batch = self.most + BATCH
-        self.buffer = np.empty(self.batch * (exploration.layout.words + 1), dtype=np.uint64)
-        self.smaller = addresses(parts)
-        self.sources = [
-            (exploration.shards[part], exploration.kinds[kind].value, kind + 1)
-            for kind, part in without_one(shard.combination)
-        ]
-
-    def run(self, open_names: Sequence[str]) -> str | None:
-        exploration, shard = self.exploration, self.shard
-        if not self.sources:
-            row = exploration.layout.pack(exploration.system.initial)
-            bits = search_inspect(exploration.kernel, row)
-            shard.start(row, bits, exploration._goal_bit)
-            exploration.meter.grow(1, shard.memory)
-        sought = self._sought(open_names)
-        depth = 0
-        while True:
-            if sought and shard.seen & sought == sought:
-                return None
-            if shard.levels[-1] == shard.count and all(depth >= len(source.levels) for source, _, _ in self.sources):
-                shard.levels.pop()
-                return None
-            frontier = shard.level(depth)
-            depth += 1
-            shard.levels.append(shard.count)
-            stopped = self._expand(shard, "step", 0, *frontier)
-            for source, function, tag in self.sources:
-                stopped = stopped or self._expand(source, function, tag, *source.level(depth - 1))
-            if stopped is not None:
-                return stopped
-
-    def _sought(self, open_names: Sequence[str]) -> int:
-        """The bits that, once all seen, end the search; 0 where a goal has to be decided on every state."""
-        goal = self.exploration.question.goal
-        if goal is not None and goal[0] in open_names:
-            return 0
-        return sum(1 << bit for bit, name in enumerate(self.exploration.question.invariants) if name in open_names)
-
-    def _expand(self, source: Shard, function: str, tag: int, first: int, last: int) -> str | None:
-        exploration, shard = self.exploration, self.shard
-        layer_size = sum(shard.combination)
-        while first < last:
-            known, memory = shard.count, shard.memory
-            shard.reserve(self.batch)
-            kernel = exploration.kernel
-            first = search.expand_range(
-                kernel.addresses[function],
-                kernel.addresses["inspect"],
-                source.states.ctypes.data,
-                first,
-                min(last, first + ROWS_BETWEEN_CHECKS),
-                tag,
-                shard.states,
-                shard.parents,
-                shard.good,
-                shard.leads_to,
-                shard.table,
-                shard.tags,
-                self.buffer,
-                self.smaller,
-                self.most,
-                exploration._goal_bit,
-                shard.tally,
-                shard.first_seen,
-            )
-            exploration.meter.grow(shard.count - known, shard.memory - memory)
-            exploration.optimise_when_large()
-            if (stopped := exploration.meter.exceeded(layer_size)) is not None:
-                return stopped
-        return None
-
-    def decide_goal(self, stuck: Callable[[Shard, int], None], undecided: Callable[[], None]) -> None:
-        """Backward reachability from the goal over fault-free steps; the first state that cannot reach it is stuck.
-
-        While the question is open every state of a smaller combination reaches the goal. Where every way on ends at a
-        bound, nothing can be said.
-        """
-        if self._all_reach():
-            return
-        question, shard = self.exploration.question, self.shard
-        first = len(question.invariants)
-        limits = sum(1 << bit for bit, name in enumerate(question.observations, first) if name in question.limits)
-        inspect = self.exploration.kernel.addresses["inspect"]
-        search.mark_where(inspect, shard.states, shard.count, limits, shard.good)
-        if self._all_reach():
-            undecided()
-        else:
-            stuck(shard, int(np.flatnonzero(shard.good[: shard.count] == 0)[0]))
-
-    def _all_reach(self) -> bool:
-        """Mark every state that reaches a marked one; whether that is all of them."""
-        shard, kernel = self.shard, self.exploration.kernel
-        search.mark_backward(shard.leads_to, shard.count, shard.good)
-        while search.sweep_backward(
-            kernel.addresses["step"],
-            shard.states,
-            shard.count,
-            shard.good,
-            shard.table,
-            shard.tags,
-            self.buffer,
-        ):
-            search.mark_backward(shard.leads_to, shard.count, shard.good)
-        return bool(shard.good[: shard.count].all())
-
-
-def search_inspect(kernel: Kernel, row: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> int:
-    """The predicates of one packed state, as bits."""
-    pointer = row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
-    return int(kernel.inspect_function()(pointer))
 
 
 def _contained(part: Combination, whole: Combination) -> bool:

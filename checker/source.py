@@ -1,0 +1,73 @@
+"""Where a check's deployment comes from: the files and assumptions named on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.deployment import read_deployment, read_properties
+from model.deployment.deployment import Deployment
+from model.deployment.errors import DeploymentError
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a deployment is read from: one YAML file, or .properties files of a release."""
+
+    file: Path | None
+    kafka: str | None
+    topic: Path | None
+    broker: Path | None
+    producer: Path | None
+    consumer: Path | None
+    assume: tuple[str, ...]
+
+    def read(self) -> Deployment:
+        """The deployment, with every ``--assume`` applied."""
+        assume = self._assumed()
+        if self.file is not None:
+            if self._given():
+                raise DeploymentError("give a deployment FILE or .properties files, not both")
+            return read_deployment(self.file, assume)
+        if not self._given():
+            raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
+        if self.kafka is None:
+            raise DeploymentError("--kafka V is needed with .properties files: defaults depend on the release")
+        return read_properties(
+            kafka=self.kafka,
+            topic=self.topic,
+            broker=self.broker,
+            producer=self.producer,
+            consumer=self.consumer,
+            assume=assume,
+        )
+
+    def arguments(self) -> list[str]:
+        """The same source as command-line arguments."""
+        words = [str(self.file)] if self.file is not None else []
+        for name, value in self._given().items():
+            words += [f"--{name}", str(value)]
+        for assumption in self.assume:
+            words += ["--assume", assumption]
+        return words
+
+    def _given(self) -> dict[str, str | Path]:
+        options = {
+            "kafka": self.kafka,
+            "topic": self.topic,
+            "broker": self.broker,
+            "producer": self.producer,
+            "consumer": self.consumer,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+    def _assumed(self) -> dict[str, str]:
+        assumed: dict[str, str] = {}
+        for text in self.assume:
+            key, equals, value = text.partition("=")
+            if not equals or not key:
+                raise DeploymentError(f"--assume {text}: expected KEY=VALUE")
+            if key in assumed:
+                raise DeploymentError(f"--assume {key} is given twice")
+            assumed[key] = value
+        return assumed
