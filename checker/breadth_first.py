@@ -97,7 +97,6 @@ class Search:
                 shard.first_seen,
             )
             exploration.meter.grow(shard.count - known, shard.memory - memory)
-            exploration.optimise_when_large()
             if (stopped := exploration.meter.exceeded(layer_size)) is not None:
                 return stopped
         return None

@@ -27,8 +27,8 @@ from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
 
 MOST_PREDICATES = 63
-OPTIMISE_AFTER = 200_000
-"""Stored states after which better machine code is made, in the background, for the rest."""
+OPTIMISE_AFTER = 10_000
+"""States of the layers before, from which on the next one is likely to be worth better machine code."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Exploration:
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
         self._lock = threading.Lock()
-        self._optimising = False
+        self._optimised = False
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -184,6 +184,16 @@ class Exploration:
         Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering
         kind come first; what they do not violate, the covered ones do not either, and need not be explored.
         """
+        optimiser = self._optimiser()
+        if optimiser is not None:
+            optimiser.start()
+        try:
+            return self._explore_layer(on_progress)
+        finally:
+            if optimiser is not None:
+                optimiser.join()
+
+    def _explore_layer(self, on_progress: Callable[[Combination], None] | None) -> LayerReport:
         size = len(self.layers)
         report = LayerReport(size)
         self.layers.append(report)
@@ -309,13 +319,16 @@ class Exploration:
         assert self.question.goal is not None
         self._record(Violation(self.question.goal[0], shard.combination, index, shard.depth_of(index)))
 
-    def optimise_when_large(self) -> None:
-        """Make better machine code once the exploration is large enough to gain from it, and use it from then on."""
-        with self._lock:
-            if self._optimising or self.meter.states < OPTIMISE_AFTER:
-                return
-            self._optimising = True
-        threading.Thread(target=self._optimise).start()
+    def _optimiser(self) -> threading.Thread | None:
+        """A thread that makes better machine code, where the layer to come is likely to gain from it.
+
+        It must not outlive the layer: Python may collect garbage in any thread, and the solver's terms must not be
+        released in one thread while another is inside the solver.
+        """
+        if self._optimised or self.states < OPTIMISE_AFTER:
+            return None
+        self._optimised = True
+        return threading.Thread(target=self._optimise)
 
     def _optimise(self) -> None:
         self.kernel = optimise(self.kernel)

@@ -31,7 +31,7 @@ VACUOUS = {
     "processing-order": None,  # its witness is that every record is processed, which needs no fault
     "read-stability": ("acks-all-min-isr-2", (C,)),
     "replica-agreement": ("acks-all-min-isr-2", (C,)),
-    "recoverability": ("acks-all-min-isr-2", (C,)),
+    "recoverability": ("acks-all-min-isr-2", ()),
 }
 """Property -> a deployment, and faults (if any) that what the property speaks of does not come from."""
 
