@@ -53,8 +53,9 @@ def verify(document: Mapping[str, Any]) -> Verification:
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:
             _verify_trace(model, properties[name], trace)
-            steps = len(trace["steps"])
-            lines.append(f"{name}: {steps} steps with {_faults(trace)} replayed, each is allowed; violated at the end")
+            lines.append(f"{name}, {_faults(trace)}:")
+            lines += [f"  step {number} is allowed: {step['text']}" for number, step in enumerate(trace["steps"], 1)]
+            lines.append(f"  and {name} is violated at the end: {trace['failure']}")
         if not verdict["traces"]:
             lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
     ids = question_ids(deployment, *prepare_groups(deployment))
