@@ -20,7 +20,7 @@ from model.deployment import read_deployment
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DEFAULT = ("orders", "acks-all-min-isr-2", "retries-in-flight-5")
 FAULTS = 2
-RUNS = 5
+RUNS = 3
 
 
 @dataclass(frozen=True)
