@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import z3
 
 from checker.breadth_first import Search
-from checker.budget import Meter
+from checker.budget import ALWAYS_COVERED, Meter
 from checker.combinations import Combination, layer, smaller, without_one
 from checker.kernel import search
 from checker.kernel.layout import Layout, Words, lay_out
@@ -179,7 +179,7 @@ class Exploration:
                 yield combination
 
     def explore_layer(self, on_progress: Callable[[Combination], None] | None = None) -> LayerReport:
-        """Explore every combination of one fault more than so far, cheapest first, as far as the budget allows.
+        """Explore every combination of one fault more than so far, as far as the budget allows.
 
         Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering
         kind come first; what they do not violate, the covered ones do not either, and need not be explored.
@@ -262,7 +262,9 @@ class Exploration:
         on_progress: Callable[[Combination], None] | None,
     ) -> None:
         ready = [combination for combination in combinations if self._parts_complete(combination)]
-        ready.sort(key=lambda combination: (self._expected_cost(combination), combination))
+        # Where everything will be explored the largest go first, so that no thread is left alone with one at the end.
+        largest_first = report.size <= ALWAYS_COVERED
+        ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
         with ThreadPoolExecutor(self.threads) as pool:
             waiting: set[Future[str | None]] = {pool.submit(self._explore, combination) for combination in ready}
             finished = 0
