@@ -27,7 +27,6 @@ class Search:
     def __init__(self, exploration: Exploration, shard: Shard, parts: Sequence[Shard]) -> None:
         self.exploration = exploration
         self.shard = shard
-        self.parts = parts
         kernel = exploration.kernel
         self.most = max(kernel.most_successors.values(), default=1) + 1
         self.batch = self.most + BATCH

@@ -14,7 +14,7 @@ from checker.solver import Replayer
 from checker.traces import ReplayMismatch, replay, steps_of
 from model.deployment import from_document
 from model.language import Action, State
-from model.pipeline import Model, build
+from model.pipeline import Model
 from properties.catalogue import properties_of
 from properties.property import Property
 from properties.sealing import SEAL, seal
@@ -38,7 +38,8 @@ def verify(document: Mapping[str, Any]) -> Verification:
     Raises :class:`TamperedDocument` for the first step or statement that the model does not bear out.
     """
     deployment = from_document(document["deployment"])
-    model = build(deployment)
+    prepared, groups = prepare_groups(deployment)
+    model = prepared.model
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
     lines = []
     for verdict in document["verdicts"]:
@@ -58,7 +59,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
             lines.append(f"  and {name} is violated at the end: {trace['failure']}")
         if not verdict["traces"]:
             lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
-    ids = question_ids(deployment, *prepare_groups(deployment))
+    ids = question_ids(deployment, prepared, groups)
     for verdict in document["verdicts"]:
         if verdict["id"] != ids[verdict["property"]]:
             raise TamperedDocument(f"{verdict['property']}: its id is not that of this deployment's question")

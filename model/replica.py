@@ -95,6 +95,11 @@ def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
     return length
 
 
+def fetches_from(follower: Replica, leader: Replica) -> z3.BoolRef:
+    """The follower sends its fetches to this broker, which answers them as the leader (semantics 6.1, R1)."""
+    return z3.And(follower.follows(leader), leader.presumes_leadership, z3.Not(follower.slow.is_set))
+
+
 def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """A follower fetches: the leader learns how far it is, it gets the next record and the high watermark (R1-R3)."""
     end = follower.log.end.term
@@ -120,9 +125,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         "brokers",
         {"follower": follower.number, "leader": leader.number},
         z3.And(
-            follower.follows(leader),
-            leader.presumes_leadership,
-            z3.Not(follower.slow.is_set),
+            fetches_from(follower, leader),
             end == common_prefix(follower, leader),
         ),
         effect.updates,
@@ -151,9 +154,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         "brokers",
         {"follower": follower.number, "leader": leader.number},
         z3.And(
-            follower.follows(leader),
-            leader.presumes_leadership,
-            z3.Not(follower.slow.is_set),
+            fetches_from(follower, leader),
             follower.log.end.term > prefix,
         ),
         effect.updates,

@@ -1,4 +1,4 @@
-"""Terms to machine code: one straight-line function per group of actions, generated with llvmlite.
+"""Terms to machine code: one function per group of actions, generated with llvmlite.
 
 ``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates
 predicates. Guards are tested as a decision tree, the condition that most actions share first, so that a state pays
