@@ -4,101 +4,229 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from checker.combinations import without_one
-from checker.kernel import search
+from checker.kernel import backward, search, table
+from checker.kernel.layout import Words
 from checker.kernel.native import Kernel
-from checker.shard import Shard, addresses
+from checker.kernel.table import PARTITIONS
+from checker.shard import Shard
 
 if TYPE_CHECKING:
     from checker.exploration import Exploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
-BATCH = 256
-"""Successors made before they are looked up together."""
+BOX_BYTES = 1 << 16
+"""The size of one box of successors: what is expanded between two looks at the table stays in the cache."""
+
+PARALLEL_ROWS = 4096
+"""Levels with fewer rows are searched by one thread: sharing them out would cost more than it gives."""
+
+EVERYTHING = np.arange(PARTITIONS)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows that are expanded into a shard: of which shard, and by which of the kernel's functions."""
+
+    shard: Shard
+    function: str
+
+
+def sources_of(exploration: Exploration, shard: Shard) -> list[Source]:
+    """Where a shard's states come from: its own steps, and the faults that lead into it from smaller ones."""
+    parts = [
+        Source(exploration.shards[part], exploration.kinds[kind].value) for kind, part in without_one(shard.combination)
+    ]
+    return [*(Source(shard, function) for function in exploration.own_functions), *parts]
+
+
+class Boxes:
+    """Where one thread puts the successors it makes, by partition."""
+
+    def __init__(self, words: int, most: int) -> None:
+        self.entries = max(BOX_BYTES // ((words + 1) * 8), 2 * most)
+        self.boxes = np.empty((PARTITIONS, self.entries * (words + 1)), dtype=np.uint64)
+        self.scratch = np.empty((most + 1) * (words + 1), dtype=np.uint64)
 
 
 class Search:
-    """Breadth-first search of one shard: its own frontier, and the faults that lead into it from smaller ones."""
+    """Breadth-first search of one shard: its own frontier, and the faults that lead into it from smaller ones.
 
-    def __init__(self, exploration: Exploration, shard: Shard, parts: Sequence[Shard]) -> None:
+    With ``crew`` the larger levels are shared out among ``threads`` threads.
+    """
+
+    def __init__(
+        self,
+        exploration: Exploration,
+        shard: Shard,
+        parts: Sequence[Shard],
+        crew: ThreadPoolExecutor | None = None,
+        threads: int = 1,
+    ) -> None:
         self.exploration = exploration
         self.shard = shard
-        kernel = exploration.kernel
-        self.most = max(kernel.most_successors.values(), default=1) + 1
-        self.batch = self.most + BATCH
-        self.buffer = np.empty(self.batch * (exploration.layout.words + 1), dtype=np.uint64)
-        self.smaller = addresses(parts)
-        self.sources = [
-            (exploration.shards[part], exploration.kinds[kind].value, kind + 1)
-            for kind, part in without_one(shard.combination)
-        ]
+        self.words = exploration.layout.words
+        self.crew = crew
+        self.kernel = exploration.kernel
+        self.most = max(self.kernel.most_successors.values(), default=1) + 1
+        self.boxes = [Boxes(self.words, self.most) for _ in range(threads if crew is not None else 1)]
+        self.fills = np.zeros((len(self.boxes), PARTITIONS), dtype=np.int64)
+        self.smaller = np.array([part.places for part in parts], dtype=np.int64).reshape(
+            len(parts), PARTITIONS, table.PLACES
+        )
+        self.sources = sources_of(exploration, shard)
+        self._rows_a_piece = PARALLEL_ROWS // 4
 
     def run(self, open_names: Sequence[str]) -> str | None:
-        exploration, shard = self.exploration, self.shard
-        if not self.sources:
-            row = exploration.layout.pack(exploration.system.initial)
-            bits = _inspect(exploration.kernel, row)
-            shard.start(row, bits, exploration.goal_bit)
-            exploration.meter.grow(1, shard.memory)
+        """Search until nothing is new, until everything sought was seen, or until the budget is used up.
+
+        Returns why it stopped early, or None.
+        """
+        shard = self.shard
+        if not shard.segments and not any(source.shard is not shard for source in self.sources):
+            self._start()
         sought = self._sought(open_names)
-        depth = 0
         while True:
             if sought and shard.seen & sought == sought:
-                return None
-            if shard.levels[-1] == shard.count and all(depth >= len(source.levels) for source, _, _ in self.sources):
-                shard.levels.pop()
-                return None
-            frontier = shard.level(depth)
-            depth += 1
-            shard.levels.append(shard.count)
-            stopped = self._expand(shard, "step", 0, *frontier)
-            for source, function, tag in self.sources:
-                stopped = stopped or self._expand(source, function, tag, *source.level(depth - 1))
-            if stopped is not None:
-                return stopped
+                break
+            before, depth = shard.count, shard.depth_done
+            for number, source in enumerate(self.sources):
+                begin, end = source.shard.level(depth)
+                if (end > begin).any():
+                    shard.begin_segment(depth + 1, number)
+                    stopped = self._expand(number, source, begin, end)
+                    if stopped is not None:
+                        return stopped
+            shard.depth_done = depth + 1
+            others = (source.shard for source in self.sources if source.shard is not shard)
+            if shard.count == before and all(depth >= other.depth for other in others):
+                break
+            self.exploration.level_done(shard)
+        shard.drop_empty_segments()
+        return None
+
+    def _start(self) -> None:
+        exploration = self.exploration
+        row = exploration.layout.pack(exploration.system.initial)
+        self.shard.start(row, _inspect(exploration.kernel, row), exploration.goal_bit)
+        exploration.meter.grow(1, self.shard.measure())
 
     def _sought(self, open_names: Sequence[str]) -> int:
-        """The bits that, once all seen, end the search; 0 where a goal has to be decided on every state."""
-        goal = self.exploration.question.goal
-        if goal is not None and goal[0] in open_names:
+        """The bits that, once all seen, end the search; 0 where every state has to be seen."""
+        question = self.exploration.question
+        if self.exploration.counted or (question.goal is not None and question.goal[0] in open_names):
             return 0
-        return sum(1 << bit for bit, name in enumerate(self.exploration.question.invariants) if name in open_names)
+        return sum(1 << bit for bit, name in enumerate(question.invariants) if name in open_names)
 
-    def _expand(self, source: Shard, function: str, tag: int, first: int, last: int) -> str | None:
+    def _expand(self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64]) -> str | None:
         exploration, shard = self.exploration, self.shard
         layer_size = sum(shard.combination)
-        while first < last:
+        first, rows = 0, int((end - begin).sum())
+        while first < rows:
+            self.kernel = exploration.kernel  # better code may have come; what runs must stay alive until it returns
             known, memory = shard.count, shard.memory
-            shard.reserve(self.batch)
-            kernel = exploration.kernel
-            first = search.expand_range(
-                kernel.addresses[function],
-                kernel.addresses["inspect"],
-                source.states.ctypes.data,
-                first,
-                min(last, first + ROWS_BETWEEN_CHECKS),
-                tag,
-                shard.states,
-                shard.parents,
-                shard.good,
-                shard.leads_to,
-                shard.table,
-                shard.tags,
-                self.buffer,
-                self.smaller,
-                self.most,
-                exploration.goal_bit,
-                shard.tally,
-                shard.first_seen,
-            )
-            exploration.meter.grow(shard.count - known, shard.memory - memory)
+            if self.crew is not None and rows - first >= PARALLEL_ROWS:
+                first = self._together(number, source, begin, end, first, rows)
+            else:
+                last = min(rows, first + ROWS_BETWEEN_CHECKS)
+                first = self._alone(number, source, begin, end, first, last)
+            exploration.meter.grow(shard.count - known, shard.measure() - memory)
             if (stopped := exploration.meter.exceeded(layer_size)) is not None:
                 return stopped
         return None
+
+    def _alone(
+        self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int
+    ) -> int:
+        """Search rows ``first..last`` of a level in this thread, and grow the shard where it has to."""
+        shard = self.shard
+        fills = self.fills[:1]
+        fills[:] = 0
+        reached = search.search_rows(
+            self.kernel.addresses[source.function],
+            self.words,
+            source.shard.places,
+            begin,
+            end,
+            first,
+            last,
+            self.most,
+            self.boxes[0].scratch,
+            self.boxes[0].boxes,
+            fills,
+            shard.places,
+            self.smaller,
+            *self._entering(number),
+            shard.transitions,
+        )
+        if fills.any():
+            shard.reserve(EVERYTHING, fills[0])
+            self._enter(EVERYTHING, 1, fills, number)
+        return int(reached)
+
+    def _together(
+        self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int
+    ) -> int:
+        """Search some rows from ``first`` on in several threads; return the row before which they stopped.
+
+        Each expands a piece of the rows, then each enters some of the partitions. A piece that filled its boxes too
+        soon ends the round, so that rows are entered in their order; the pieces after it are expanded again.
+        """
+        assert self.crew is not None
+        function = self.kernel.addresses[source.function]
+        cuts = [min(last, first + piece * self._rows_a_piece) for piece in range(len(self.boxes) + 1)]
+
+        def expand(piece: int) -> int:
+            return int(
+                search.expand_rows(
+                    function,
+                    self.words,
+                    source.shard.places,
+                    begin,
+                    end,
+                    cuts[piece],
+                    cuts[piece + 1],
+                    self.most,
+                    self.boxes[piece].scratch,
+                    self.boxes[piece].boxes,
+                    self.fills[piece],
+                )
+            )
+
+        reached = list(self.crew.map(expand, range(len(self.boxes))))
+        whole = next((piece for piece, row in enumerate(reached) if row < cuts[piece + 1]), len(reached) - 1) + 1
+        fills = self.fills[:whole]
+        self.shard.transitions[0] += fills.sum()
+        shares = [np.ascontiguousarray(EVERYTHING[n :: len(self.boxes)]) for n in range(len(self.boxes))]
+        # Entering a partition also marks rows of others, so all have grown before any is entered.
+        if not search.have_room(self.shard.places, fills):
+            list(self.crew.map(lambda parts: self.shard.reserve(parts, fills.sum(axis=0)), shares))
+        list(self.crew.map(lambda parts: self._enter(parts, whole, fills, number), shares))
+        successors_a_row = fills.sum() / max(reached[whole - 1] - first, 1)
+        box_share = 0.8 * self.boxes[0].entries * PARTITIONS
+        self._rows_a_piece = max(PARALLEL_ROWS // 4, int(box_share / max(successors_a_row, 1e-3)))
+        return reached[whole - 1]
+
+    def _enter(self, parts: NDArray[np.int64], pieces: int, fills: NDArray[np.int64], number: int) -> None:
+        """Enter what the boxes hold of these partitions, in which there is room for it."""
+        shard = self.shard
+        boxes = np.array([one.boxes.ctypes.data for one in self.boxes[:pieces]])
+        search.enter_partitions(
+            parts, self.words, boxes, fills, self.boxes[0].entries, shard.places, self.smaller, *self._entering(number)
+        )
+
+    def _entering(self, number: int) -> tuple[int, int, bool, NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+        """What entering needs besides the boxes: predicates, goal, and where to note what held."""
+        exploration, shard = self.exploration, self.shard
+        inspect = self.kernel.addresses["inspect"]
+        return inspect, exploration.goal_bit, number == 0, shard.seen_in, shard.first_seen, shard.held
 
     def decide_goal(self, stuck: Callable[[Shard, int], None], undecided: Callable[[], None]) -> None:
         """Backward reachability from the goal over fault-free steps; the first state that cannot reach it is stuck.
@@ -106,36 +234,47 @@ class Search:
         While the question is open every state of a smaller combination reaches the goal. Where every way on ends at a
         bound, nothing can be said.
         """
-        if self._all_reach():
+        self.kernel = self.exploration.kernel
+        if self._first_not_reaching() is None:
             return
         question, shard = self.exploration.question, self.shard
         first = len(question.invariants)
         limits = sum(1 << bit for bit, name in enumerate(question.observations, first) if name in question.limits)
-        inspect = self.exploration.kernel.addresses["inspect"]
-        search.mark_where(inspect, shard.states, shard.count, limits, shard.good)
-        if self._all_reach():
+        inspect = self.kernel.addresses["inspect"]
+        backward.mark_where(inspect, self.words, shard.places, shard.counts, limits)
+        reference = self._first_not_reaching()
+        if reference is None:
             undecided()
         else:
-            stuck(shard, int(np.flatnonzero(shard.good[: shard.count] == 0)[0]))
+            stuck(shard, reference)
 
-    def _all_reach(self) -> bool:
-        """Mark every state that reaches a marked one; whether that is all of them."""
-        shard, kernel = self.shard, self.exploration.kernel
-        search.mark_backward(shard.leads_to, shard.count, shard.good)
-        while search.sweep_backward(
-            kernel.addresses["step"],
-            shard.states,
-            shard.count,
-            shard.good,
-            shard.table,
-            shard.tags,
-            self.buffer,
-        ):
-            search.mark_backward(shard.leads_to, shard.count, shard.good)
-        return bool(shard.good[: shard.count].all())
+    def _first_not_reaching(self) -> int | None:
+        """Mark every state that reaches a marked one; the first that does not."""
+        shard, levels, scratch = self.shard, self.shard.level_starts(), self.boxes[0].scratch
+        function = self.kernel.addresses["step"]
+        backward.mark_along_remembered(shard.places, levels)
+        while backward.mark_by_steps(function, self.words, scratch, shard.places, levels):
+            backward.mark_along_remembered(shard.places, levels)
+        return shard.first_not_good()
 
 
-def _inspect(kernel: Kernel, row: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> int:
+def step_label(kernel: Kernel, function: str, before: Words, after: Words, most: int) -> int:
+    """The label of an action that leads from one packed state to another.
+
+    Raises :class:`AssertionError` if there is none: then a stored parent is wrong.
+    """
+    words = len(before)
+    out = np.empty((most + 1) * (words + 1), dtype=np.uint64)
+    pointer = ctypes.POINTER(ctypes.c_uint64)
+    row = np.ascontiguousarray(before)
+    count = kernel.expand_function(function)(row.ctypes.data_as(pointer), out.ctypes.data_as(pointer))
+    for entry in out[: count * (words + 1)].reshape(count, words + 1):
+        if (entry[:words] == after).all():
+            return int(entry[words])
+    raise AssertionError("a stored state is no successor of its stored parent")
+
+
+def _inspect(kernel: Kernel, row: Words) -> int:
     """The predicates of one packed state, as bits."""
     pointer = row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
     return int(kernel.inspect_function()(pointer))

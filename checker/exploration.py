@@ -10,23 +10,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import z3
 
-from checker.breadth_first import Search
+from checker.breadth_first import Search, sources_of, step_label
 from checker.budget import ALWAYS_COVERED, Meter
 from checker.combinations import Combination, layer, smaller, without_one
-from checker.kernel import search
 from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.native import Kernel, compile_kernel, optimise
-from checker.shard import Shard
+from checker.shard import INITIAL_STATE, Shard
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
 
 MOST_PREDICATES = 63
+LARGE = 100_000
+"""States expected of a combination from which on its levels are shared out; smaller ones are explored side by side."""
 OPTIMISE_AFTER = 10_000
 """States of the layers before, from which on the next one is likely to be worth better machine code."""
 
@@ -58,7 +60,7 @@ class Violation:
 
     name: str
     combination: Combination
-    index: int
+    reference: int
     depth: int
 
 
@@ -79,7 +81,11 @@ class LayerReport:
 
 @dataclass
 class Exploration:
-    """One question put to one system, answered layer by layer."""
+    """One question put to one system, answered layer by layer.
+
+    With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
+    held.
+    """
 
     system: TransitionSystem
     question: Question
@@ -87,6 +93,7 @@ class Exploration:
     meter: Meter
     threads: int = 1
     infer: bool = True
+    counted: bool = False
     shards: dict[Combination, Shard] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -105,11 +112,10 @@ class Exploration:
             self._predicates.append(self.question.goal[1])
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
-        if len(self.system.actions) > search.MOST_ACTIONS:
-            raise ValueError(f"{len(self.system.actions)} actions; the engine labels at most {search.MOST_ACTIONS}")
         self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
+        self.own_functions = ("step",)
         self._lock = threading.Lock()
         self._optimised = False
 
@@ -127,12 +133,12 @@ class Exploration:
 
     @property
     def transitions(self) -> int:
-        return sum(shard.transitions for shard in self.shards.values())
+        return sum(int(shard.transitions[0]) for shard in self.shards.values())
 
     @property
     def depth(self) -> int:
         """The longest shortest path to any state."""
-        return max((len(shard.levels) - 1 for shard in self.shards.values()), default=0)
+        return max((shard.depth for shard in self.shards.values()), default=0)
 
     def observed(self) -> set[str]:
         """The observations that held in some explored state."""
@@ -265,22 +271,29 @@ class Exploration:
         # Where everything will be explored the largest go first, so that no thread is left alone with one at the end.
         largest_first = report.size <= ALWAYS_COVERED
         ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
+        alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
+        beside = [combination for combination in ready if combination not in alone]
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting: set[Future[str | None]] = {pool.submit(self._explore, combination) for combination in ready}
-            finished = 0
             try:
+                for combination in alone:
+                    self._finished(report, self._explore(combination, pool))
+                    if on_progress is not None:
+                        on_progress(combination)
+                waiting = {pool.submit(self._explore, combination) for combination in beside}
                 while waiting:
                     done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                     for future in done:
-                        stopped = future.result()
-                        finished += 1
-                        report.explored += stopped is None
-                        report.stopped = report.stopped or stopped
+                        self._finished(report, future.result())
                     if on_progress is not None:
-                        on_progress(ready[min(finished, len(ready) - 1)])
+                        on_progress(beside[-1 - len(waiting)])
             except KeyboardInterrupt:
                 self.meter.interrupt()
                 report.stopped = "interrupted"
+
+    @staticmethod
+    def _finished(report: LayerReport, stopped: str | None) -> None:
+        report.explored += stopped is None
+        report.stopped = report.stopped or stopped
 
     def _parts_complete(self, combination: Combination) -> bool:
         return all(part in self.shards and self.shards[part].complete for _, part in without_one(combination))
@@ -288,15 +301,17 @@ class Exploration:
     def _expected_cost(self, combination: Combination) -> int:
         return sum(self.shards[part].count for _, part in without_one(combination))
 
-    def _explore(self, combination: Combination) -> str | None:
+    def _explore(self, combination: Combination, crew: ThreadPoolExecutor | None = None) -> str | None:
         """Explore one combination; None if it was explored whole, else why not."""
         size = sum(combination)
         if (stopped := self.meter.exceeded(size)) is not None:
             return stopped
         open_names = self.open_questions(combination)
-        shard = Shard(combination, self.layout.words, len(self._predicates), self.goal_bit >= 0)
+        shard = Shard(
+            combination, self.layout.words, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
+        )
         parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
-        search_over = Search(self, shard, parts)
+        search_over = Search(self, shard, parts, crew if self.threads > 1 else None, self.threads)
         stopped = search_over.run(open_names)
         with self._lock:
             self.shards[combination] = shard
@@ -308,18 +323,22 @@ class Exploration:
 
     def _record_violations(self, shard: Shard, open_names: Sequence[str]) -> None:
         for bit, name in enumerate(self.question.invariants):
-            index = int(shard.first_seen[bit])
-            if name in open_names and index >= 0:
-                self._record(Violation(name, shard.combination, index, shard.depth_of(index)))
+            reference = shard.first_with(bit)
+            if name in open_names and reference is not None:
+                self._record(Violation(name, shard.combination, reference, shard.segment_of(reference).depth))
 
     def _record_undecided(self) -> None:
         assert self.question.goal is not None
         with self._lock:
             self.undecided.add(self.question.goal[0])
 
-    def _record_stuck(self, shard: Shard, index: int) -> None:
+    def _record_stuck(self, shard: Shard, reference: int) -> None:
         assert self.question.goal is not None
-        self._record(Violation(self.question.goal[0], shard.combination, index, shard.depth_of(index)))
+        depth = shard.segment_of(reference).depth
+        self._record(Violation(self.question.goal[0], shard.combination, reference, depth))
+
+    def level_done(self, shard: Shard) -> None:
+        """A level of a shard was searched whole."""
 
     def _optimiser(self) -> threading.Thread | None:
         """A thread that makes better machine code, where the layer to come is likely to gain from it.
@@ -341,26 +360,26 @@ class Exploration:
 
     def path(self, violation: Violation) -> list[int]:
         """The labels of the actions from the initial state to the violation."""
-        return [label for label, _ in self._backwards(violation)][-2::-1]
+        run = list(self._backwards(violation))[::-1]
+        most = max(self.kernel.most_successors.values(), default=1)
+        return [
+            step_label(self.kernel, function, before, after, most) for (_, before), (function, after) in pairwise(run)
+        ]
 
     def states_along(self, violation: Violation) -> list[dict[str, int]]:
         """The concrete states from the initial one to the violation, of the variables this system has."""
         return [self.layout.unpack(row) for _, row in self._backwards(violation)][::-1]
 
-    def _backwards(self, violation: Violation) -> Iterator[tuple[int, Words]]:
-        """Each state from the violation back to the initial one, with the label of the action that led to it."""
-        combination, index = violation.combination, violation.index
+    def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
+        """Each state from the violation back to the initial one, with the function that made it."""
+        shard, reference = self.shards[violation.combination], violation.reference
         while True:
-            shard = self.shards[combination]
-            entry = int(shard.parents[index])
-            label = entry & ((1 << search.LABEL_BITS) - 1)
-            yield label, shard.states[index]
-            if entry == int(search.INITIAL_STATE):
+            source = sources_of(self, shard)[shard.segment_of(reference).source]
+            yield source.function, shard.state(reference)
+            reference = shard.parent(reference)
+            if reference == INITIAL_STATE:
                 return
-            tag = (entry >> search.LABEL_BITS) & ((1 << search.SOURCE_BITS) - 1)
-            index = entry >> (search.LABEL_BITS + search.SOURCE_BITS)
-            if tag:
-                combination = dict(without_one(combination))[tag - 1]
+            shard = source.shard
 
 
 def _contained(part: Combination, whole: Combination) -> bool:

@@ -2,100 +2,214 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.combinations import Combination
-from checker.kernel import search
+from checker.kernel import table
+from checker.kernel.layout import Words
+from checker.kernel.table import PARTITION_BITS, PARTITIONS
 
-INITIAL_CAPACITY = 1 << 12
+INITIAL_STATE = 0xFFFFFFFF
+"""The parent of an initial state."""
+
+MOST_LOAD = 0.8
+"""The part of a table's slots that may be in use."""
+
+SMALL = 1 << 12
+"""Arrays smaller than this double; larger ones grow by a little, so that little of them is empty."""
+
+
+class TooManyStates(Exception):
+    """One combination of faults has more states than references can name."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Rows entered one after the other: at one depth, by one of the search's sources; ``starts`` by partition."""
+
+    depth: int
+    source: int
+    starts: NDArray[np.int64]
 
 
 class Shard:
-    """Packed states with their parents, exactly as found; ``levels[d]`` is the index of the first state at depth
-    ``d``."""
+    """Packed states with their parents, exactly as found, in partitions (see :mod:`checker.kernel.table`).
 
-    def __init__(self, combination: Combination, words: int, predicates: int, has_goal: bool) -> None:
+    A state is named by its *reference*: its row in its partition, and the partition. ``places`` tells the compiled
+    loops where the arrays are. Everything less deep than ``depth_done`` has been expanded. With ``counted`` it is
+    counted in how many states each predicate held.
+    """
+
+    def __init__(
+        self, combination: Combination, words: int, predicates: int, *, has_goal: bool, counted: bool = False
+    ) -> None:
         self.combination = combination
         self.words = words
-        self.levels = [0]
+        self.has_goal = has_goal
         self.complete = False
-        self._capacity = INITIAL_CAPACITY
-        self.states = np.empty((self._capacity, words), dtype=np.uint64)
-        self.parents = np.empty(self._capacity, dtype=np.uint64)
-        self.good = np.zeros(self._capacity, dtype=np.uint8)
-        self.leads_to = np.zeros(self._capacity if has_goal else 0, dtype=np.uint32)
-        self.table = np.empty(2 * self._capacity, dtype=np.uint32)
-        self.tags = np.zeros(2 * self._capacity, dtype=np.uint8)
-        self.tally = np.zeros(3, dtype=np.int64)
-        self.first_seen = np.full(predicates, -1, dtype=np.int64)
+        self.depth_done = 0
+        self.memory = 0
+        self.segments: list[Segment] = []
+        self.transitions = np.zeros(1, dtype=np.int64)
+        self.seen_in = np.zeros(PARTITIONS, dtype=np.uint64)
+        self.first_seen = np.full((PARTITIONS, predicates), -1, dtype=np.int64)
+        self.held = np.zeros((PARTITIONS, predicates if counted else 0), dtype=np.int64)
+        self.places = np.zeros((PARTITIONS, table.PLACES), dtype=np.int64)
+        self._states = [np.empty((0, words), dtype=np.uint64) for _ in range(PARTITIONS)]
+        self._parents = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS)]
+        self._tables = [np.empty(0, dtype=np.uint64) for _ in range(PARTITIONS)]
+        self._good = [np.empty(0, dtype=np.uint8) for _ in range(PARTITIONS if has_goal else 0)]
+        self._leads_to = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS if has_goal else 0)]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many states each partition has."""
+        return self.places[:, table.COUNT].copy()
 
     @property
     def count(self) -> int:
         """How many states."""
-        return int(self.tally[0])
-
-    @property
-    def transitions(self) -> int:
-        """How many transitions lead to a state of this shard or to one already known."""
-        return int(self.tally[1])
+        return int(self.places[:, table.COUNT].sum())
 
     @property
     def seen(self) -> int:
         """The predicates that held in some state, as bits."""
-        return int(self.tally[2]) & ((1 << 64) - 1)
+        return int(np.bitwise_or.reduce(self.seen_in))
+
+    def held_in(self, predicate: int) -> int:
+        """In how many states a predicate held."""
+        return int(self.held[:, predicate].sum())
 
     @property
-    def memory(self) -> int:
-        """Bytes in use."""
-        return sum(part.nbytes for part in (self.states, self.parents, self.good, self.leads_to, self.table, self.tags))
+    def depth(self) -> int:
+        """The depth of the deepest state."""
+        return self.segments[-1].depth if self.segments else 0
 
-    @property
-    def address(self) -> tuple[int, int, int, int]:
-        """Where the compiled loops find the states, the table and its tags, and the table's mask."""
-        return self.states.ctypes.data, self.table.ctypes.data, self.tags.ctypes.data, len(self.table) - 1
+    def level(self, depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first row of a depth and the first one after it, by partition; no rows beyond the deepest."""
+        depths = [segment.depth for segment in self.segments]
+        first, after = bisect_right(depths, depth - 1), bisect_right(depths, depth)
+        counts = self.counts
+        begin = self.segments[first].starts if first < len(depths) else counts
+        end = self.segments[after].starts if after < len(depths) else counts
+        return begin, end
 
-    def level(self, depth: int) -> tuple[int, int]:
-        """The range of states at a depth; empty beyond the deepest."""
-        if depth >= len(self.levels):
-            return self.count, self.count
-        last = self.levels[depth + 1] if depth + 1 < len(self.levels) else self.count
-        return self.levels[depth], last
+    def level_starts(self) -> NDArray[np.int64]:
+        """The first row of each depth, by partition, and at last the numbers of rows."""
+        return np.array([*(self.level(depth)[0] for depth in range(self.depth + 1)), self.counts])
 
-    def reserve(self, more: int) -> None:
-        """Make room for ``more`` states."""
-        if self.count + more <= self._capacity:
-            return
-        while self.count + more > self._capacity:
-            self._capacity *= 2
-        self.states.resize((self._capacity, self.words), refcheck=False)
-        self.parents.resize(self._capacity, refcheck=False)
-        self.good.resize(self._capacity, refcheck=False)
-        if len(self.leads_to):
-            self.leads_to.resize(self._capacity, refcheck=False)
-        self.table = np.empty(2 * self._capacity, dtype=np.uint32)
-        self.tags = np.zeros(2 * self._capacity, dtype=np.uint8)
-        search.rebuild_table(self.states, self.count, self.table, self.tags)
+    def level_sizes(self) -> list[int]:
+        """How many states were found at each depth."""
+        return [int(size) for size in np.diff(self.level_starts().sum(axis=1))]
 
-    def start(self, row: NDArray[np.uint64], bits: int, goal_bit: int) -> None:
+    def begin_segment(self, depth: int, source: int) -> None:
+        """What is entered from now on is found at this depth by this source."""
+        self.segments.append(Segment(depth, source, self.counts))
+
+    def drop_empty_segments(self) -> None:
+        """Forget depths at which nothing was found."""
+        while len(self.segments) > 1 and (self.segments[-1].starts == self.counts).all():
+            self.segments.pop()
+
+    def reserve(self, parts: NDArray[np.int64], more: NDArray[np.int64]) -> None:
+        """Make room for ``more[part]`` states in each of some partitions."""
+        for part in parts:
+            wanted = int(self.places[part, table.COUNT] + more[part])
+            if wanted > self.places[part, table.ROOM]:
+                self._grow(int(part), wanted)
+
+    def room_needed(self, more: int) -> int:
+        """About how many bytes ``more`` states will take."""
+        return int(more * (self.words * 8 + 4 + (5 if self.has_goal else 0) + 8 / MOST_LOAD))
+
+    def _grow(self, part: int, wanted: int) -> None:
+        if wanted >= table.MOST_STATES:
+            raise TooManyStates(f"more than {table.MOST_STATES * PARTITIONS:,} states with one combination of faults")
+        place = self.places[part]
+        rows = len(self._parents[part])
+        if wanted > rows:
+            rows = max(wanted, 32, 2 * rows if rows < SMALL else rows + rows // 16)
+            self._states[part].resize((rows, self.words), refcheck=False)
+            self._parents[part].resize(rows, refcheck=False)
+            place[table.STATES] = self._states[part].ctypes.data
+            place[table.PARENTS] = self._parents[part].ctypes.data
+            if self.has_goal:
+                self._good[part].resize(rows, refcheck=False)
+                self._leads_to[part].resize(rows, refcheck=False)
+                place[table.GOOD] = self._good[part].ctypes.data
+                place[table.LEADS_TO] = self._leads_to[part].ctypes.data
+        slots = len(self._tables[part])
+        if wanted > int(slots * MOST_LOAD):
+            slots = max(int(wanted / MOST_LOAD) + 1, 64, 2 * slots if slots < SMALL else slots + 3 * slots // 10)
+            larger = np.zeros(slots, dtype=np.uint64)
+            table.move_entries(self._tables[part], larger)
+            self._tables[part] = larger
+            place[table.TABLE] = larger.ctypes.data
+            place[table.SLOTS] = slots
+        place[table.ROOM] = min(rows, int(slots * MOST_LOAD))
+
+    def measure(self) -> int:
+        """Bytes in use; remembered in ``memory``."""
+        kinds: list[list[NDArray[Any]]] = [self._states, self._parents, self._tables, self._good, self._leads_to]
+        self.memory = sum(array.nbytes for arrays in kinds for array in arrays)
+        return self.memory
+
+    def start(self, row: Words, bits: int, goal_bit: int) -> None:
         """Enter the initial state, whose predicates are ``bits``."""
-        self.states[0] = row
-        self.parents[0] = search.INITIAL_STATE
+        hashed = int(table.hash_of(row.ctypes.data, self.words))
+        part = hashed % PARTITIONS
+        self.begin_segment(0, 0)
+        self._grow(part, 1)
+        self._states[part][0] = row
+        self._parents[part][0] = INITIAL_STATE
+        self.places[part, table.COUNT] = 1
+        table.enter_all(self._states[part], 1, self._tables[part])
         if goal_bit >= 0:
-            self.good[0] = (bits >> goal_bit) & 1
-        self.tally[:] = (1, 0, np.uint64(bits).astype(np.int64))
-        for bit in range(len(self.first_seen)):
+            self._good[part][0] = (bits >> goal_bit) & 1
+            self._leads_to[part][0] = part
+        self.seen_in[part] = bits
+        for bit in range(self.first_seen.shape[1]):
             if (bits >> bit) & 1:
-                self.first_seen[bit] = 0
-        search.rebuild_table(self.states, 1, self.table, self.tags)
+                self.first_seen[part, bit] = 0
+                if bit < self.held.shape[1]:
+                    self.held[part, bit] = 1
 
-    def depth_of(self, index: int) -> int:
-        """The depth at which a state was found."""
-        return int(np.searchsorted(np.array(self.levels), index, side="right")) - 1
+    def state(self, reference: int) -> Words:
+        """The packed state that a reference names."""
+        row: Words = self._states[reference % PARTITIONS][reference >> PARTITION_BITS]
+        return row
 
+    def parent(self, reference: int) -> int:
+        """The reference of the state that this one was found from, in its source's shard, or INITIAL_STATE."""
+        return int(self._parents[reference % PARTITIONS][reference >> PARTITION_BITS])
 
-def addresses(shards: Sequence[Shard]) -> NDArray[np.int64]:
-    """The addresses of several shards, as the compiled loops take them."""
-    return np.array([shard.address for shard in shards], dtype=np.int64).reshape(len(shards), 4)
+    def segment_of(self, reference: int) -> Segment:
+        """When and by which source a state was found."""
+        part, row = reference % PARTITIONS, reference >> PARTITION_BITS
+        starts = [int(segment.starts[part]) for segment in self.segments]
+        return self.segments[bisect_right(starts, row) - 1]
+
+    def first_with(self, predicate: int) -> int | None:
+        """The reference of a state of least depth in which a predicate held, or None."""
+        parts = [part for part in range(PARTITIONS) if self.first_seen[part, predicate] >= 0]
+        references = [int(self.first_seen[part, predicate]) << PARTITION_BITS | part for part in parts]
+        return min(references, key=lambda reference: self.segment_of(reference).depth, default=None)
+
+    def first_not_good(self) -> int | None:
+        """The reference of a state of least depth that is not marked as good, or None if all are."""
+        references = []
+        for part in range(PARTITIONS):
+            rows = np.flatnonzero(self._good[part][: self.places[part, table.COUNT]] == 0)
+            if len(rows):
+                references.append(int(rows[0]) << PARTITION_BITS | part)
+        return min(references, key=lambda reference: self.segment_of(reference).depth, default=None)
+
+    def rows(self, part: int, first: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+        """The states and parents of a partition from row ``first`` on."""
+        last = int(self.places[part, table.COUNT])
+        return self._states[part][first:last], self._parents[part][first:last]

@@ -1,325 +1,286 @@
-"""The loops around the kernel: an exact visited set, and one step of breadth-first search over it.
+"""The loops around the kernel: one level of breadth-first search, in two phases.
 
-A :class:`Shard` holds the states reached with one combination of faults, in breadth-first order: whole states,
-never hashes of them, found again through an open-addressing table of indices. The loops are Numba, cached on disk;
-they release the interpreter lock, so that two shards are explored by two threads.
+Expanding writes the successors of some rows into boxes, one per partition of the visited set; entering looks each
+up in its partition and stores what is new. Different rows are expanded, and different partitions entered, by different
+threads at the same time without a lock. States are entered in the order of the rows they come from, so what is
+stored, and in which order, does not depend on how many threads there are. The loops are Numba, cached on disk, and
+release the interpreter lock.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.core import cgutils as _cgutils
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
-cgutils: Any = _cgutils
-EMPTY = np.uint8(0)
-LABEL_BITS = 12
-SOURCE_BITS = 8
-MOST_ACTIONS = 1 << LABEL_BITS
-INITIAL_STATE = np.uint64(0xFFFFFFFFFFFFFFFF)
-"""The parent entry of an initial state."""
+from checker.kernel.memory import (
+    Integer,
+    call_expand,
+    call_inspect,
+    load_word,
+    prefetch,
+    store_byte,
+    store_half,
+    store_word,
+)
+from checker.kernel.table import (
+    COUNT,
+    GOOD,
+    LEADS_TO,
+    PARENTS,
+    PARTITION_BITS,
+    PARTITIONS,
+    ROOM,
+    SLOTS,
+    STATES,
+    TABLE,
+    Places,
+    find,
+    hash_of,
+    home,
+    partition_of,
+)
+
+AHEAD = 12
+"""How many successors ahead a table slot is asked for; half as far ahead the state that it names."""
+LOW_HALF = 0xFFFFFFFF
 
 
-def _call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        pointer = word.as_pointer()
-        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [pointer, pointer]).as_pointer())
-        return builder.call(function, [builder.inttoptr(value, pointer) for value in arguments[1:]])
+@njit(cache=True, nogil=True)
+def expand_rows(
+    function: Integer,
+    words: Integer,
+    source: Places,
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    first: Integer,
+    last: Integer,
+    most: Integer,
+    scratch: NDArray[np.uint64],
+    boxes: NDArray[np.uint64],
+    fills: NDArray[np.int64],
+) -> Integer:
+    """Put the successors of a level's rows ``first..last`` into boxes; return the row before which it stopped.
 
-    return types.int64(types.int64, types.int64, types.int64), generate
-
-
-call_expand: Any = intrinsic(_call_expand)
-"""Call the machine code of an ``expand`` function by its address."""
-
-
-def _call_inspect(typing_context: Any, address: Any, state: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        pointer = word.as_pointer()
-        function = builder.inttoptr(arguments[0], ir.FunctionType(word, [pointer]).as_pointer())
-        return builder.call(function, [builder.inttoptr(arguments[1], pointer)])
-
-    return types.uint64(types.int64, types.int64), generate
-
-
-call_inspect: Any = intrinsic(_call_inspect)
-"""Call the machine code of ``inspect`` by its address."""
-
-
-def _load_word(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], ir.IntType(64).as_pointer()))
-
-    return types.uint64(types.int64), generate
-
-
-load_word: Any = intrinsic(_load_word)
-"""The unsigned 64-bit word at an address."""
-
-
-def _load_index(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], ir.IntType(32).as_pointer()))
-
-    return types.uint32(types.int64), generate
-
-
-load_index: Any = intrinsic(_load_index)
-"""The unsigned 32-bit word at an address."""
-
-
-def _load_tag(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
-
-    return types.uint8(types.int64), generate
+    The level is rows ``begin[p]..end[p]`` of every partition ``p`` of ``source``, counted through. A box entry is
+    the packed state, then a word with half its hash and the reference of the row it came from. ``fills`` is set to
+    the number of entries by partition. It stops early where ``most`` more might not fit into a box. ``scratch`` has
+    room for the successors of one row. (It is the caller's: Numba would free an array of this function's own once only
+    its address is in use.)
+    """
+    stride = words + 1
+    room = boxes.shape[1] // stride
+    base, successors = boxes.ctypes.data, scratch.ctypes.data
+    fills[:] = 0
+    fullest = 0
+    passed = 0
+    for part in range(PARTITIONS):
+        rows = end[part] - begin[part]
+        low, high = max(first - passed, 0), min(last - passed, rows)
+        states = source[part, STATES]
+        for row in range(begin[part] + low, begin[part] + high):
+            if fullest + most > room:
+                return np.int64(passed + row - begin[part])
+            reference = np.uint64((row << PARTITION_BITS) | part)
+            for number in range(call_expand(function, states + row * words * 8, successors)):
+                state = successors + number * stride * 8
+                hashed = hash_of(state, words)
+                target = partition_of(hashed)
+                filled = fills[target]
+                entry = base + (target * room + filled) * stride * 8
+                for word in range(words):
+                    store_word(entry + word * 8, load_word(state + word * 8))
+                store_word(entry + words * 8, (hashed & np.uint64(LOW_HALF << 32)) | reference)
+                fills[target] = filled + 1
+                fullest = max(fullest, filled + 1)
+        passed += rows
+    return np.int64(last)
 
 
-load_tag: Any = intrinsic(_load_tag)
-"""The byte at an address."""
+@njit(cache=True, nogil=True)
+def enter_box(
+    part: Integer,
+    words: Integer,
+    box: Integer,
+    filled: Integer,
+    shard: Places,
+    smaller: NDArray[np.int64],
+    inspect: Integer,
+    goal_bit: Integer,
+    own_step: bool,
+    seen: NDArray[np.uint64],
+    first_seen: NDArray[np.int64],
+    held: NDArray[np.int64],
+) -> None:
+    """Store what is new in the box at an address, of partition ``part``; there is room for all of it.
 
-
-def _prefetch(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [builder.inttoptr(arguments[0], byte), flag(0), flag(3), flag(1)])
-        return context.get_dummy_value()
-
-    return types.void(types.int64), generate
-
-
-prefetch: Any = intrinsic(_prefetch)
-"""Ask the processor for the cache line at an address, and do not wait for it."""
+    ``smaller`` lists the places of the shards of smaller combinations: a state that is in one of them is not entered
+    again. ``seen`` collects the predicates that held, by partition; ``first_seen`` the first state per predicate,
+    ``held`` in how many states it held (nothing is counted if it has no columns). ``own_step``: the successors were
+    made by steps without a fault from rows of this very shard.
+    """
+    stride = (words + 1) * 8
+    states, table, slots = shard[part, STATES], shard[part, TABLE], shard[part, SLOTS]
+    count = shard[part, COUNT]
+    for number in range(filled + AHEAD):
+        if number < filled:
+            half = load_word(box + number * stride + words * 8) >> np.uint64(32)
+            prefetch(table + home(half, slots) * 8)
+        near = number - AHEAD // 2
+        if 0 <= near < filled:
+            half = load_word(box + near * stride + words * 8) >> np.uint64(32)
+            entry = load_word(table + home(half, slots) * 8)
+            if entry >> np.uint64(32) == half:
+                prefetch(states + (np.int64(entry & np.uint64(LOW_HALF)) - 1) * words * 8)
+        if number < AHEAD:
+            continue
+        state = box + (number - AHEAD) * stride
+        origin = load_word(state + words * 8)
+        half = origin >> np.uint64(32)
+        row = np.int64(origin & np.uint64(LOW_HALF))
+        index = find(state, half, words, states, table, slots)
+        if index >= 0:
+            if goal_bit >= 0 and own_step:
+                _lead(shard, row, (index << PARTITION_BITS) | part)
+            continue
+        if _is_in_smaller(state, half, words, part, smaller):
+            if goal_bit >= 0 and own_step:
+                store_byte(shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS), np.uint8(1))
+            continue
+        for word in range(words):
+            store_word(states + (count * words + word) * 8, load_word(state + word * 8))
+        store_half(shard[part, PARENTS] + count * 4, np.uint32(row))
+        store_word(table + (-1 - index) * 8, (half << np.uint64(32)) | np.uint64(count + 1))
+        bits = call_inspect(inspect, state)
+        if goal_bit >= 0:
+            reference = (count << PARTITION_BITS) | part
+            store_byte(shard[part, GOOD] + count, np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1)))
+            store_half(shard[part, LEADS_TO] + count * 4, np.uint32(reference))
+            if own_step:
+                _lead(shard, row, reference)
+        fresh = bits & ~seen[part]
+        if fresh != np.uint64(0):
+            seen[part] |= fresh
+            for bit in range(first_seen.shape[1]):
+                if (fresh >> np.uint64(bit)) & np.uint64(1):
+                    first_seen[part, bit] = count
+        if bits != np.uint64(0):
+            for bit in range(held.shape[1]):
+                held[part, bit] += np.int64((bits >> np.uint64(bit)) & np.uint64(1))
+        count += 1
+    shard[part, COUNT] = count
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _hash(row: int, words: int) -> np.uint64:
-    value = np.uint64(0x9E3779B97F4A7C15)
-    for word in range(words):
-        value ^= load_word(row + word * 8)
-        value *= np.uint64(0xFF51AFD7ED558CCD)
-        value ^= value >> np.uint64(32)
-    value *= np.uint64(0xC4CEB9FE1A85EC53)
-    return value ^ (value >> np.uint64(29))
+def _lead(shard: Places, row: Integer, reference: Integer) -> None:
+    """Remember one successor of a row, other than the row itself."""
+    if row != reference:
+        store_half(shard[row & (PARTITIONS - 1), LEADS_TO] + (row >> PARTITION_BITS) * 4, np.uint32(reference))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _same(one: int, other: int, words: int) -> bool:
-    for word in range(words):  # noqa: SIM110 (Numba compiles the loop, not the generator)
-        if load_word(one + word * 8) != load_word(other + word * 8):
+def _is_in_smaller(state: Integer, half: np.uint64, words: Integer, part: Integer, smaller: NDArray[np.int64]) -> bool:
+    for other in range(smaller.shape[0]):
+        place = smaller[other, part]
+        if place[COUNT] > 0 and find(state, half, words, place[STATES], place[TABLE], place[SLOTS]) >= 0:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def enter_partitions(
+    parts: NDArray[np.int64],
+    words: Integer,
+    boxes: NDArray[np.int64],
+    fills: NDArray[np.int64],
+    room: Integer,
+    shard: Places,
+    smaller: NDArray[np.int64],
+    inspect: Integer,
+    goal_bit: Integer,
+    own_step: bool,
+    seen: NDArray[np.uint64],
+    first_seen: NDArray[np.int64],
+    held: NDArray[np.int64],
+) -> None:
+    """Enter what each of several expanders put into its boxes of these partitions, in the expanders' order."""
+    for part in parts:
+        for piece in range(boxes.shape[0]):
+            box = boxes[piece] + part * room * (words + 1) * 8
+            enter_box(
+                part,
+                words,
+                box,
+                fills[piece, part],
+                shard,
+                smaller,
+                inspect,
+                goal_bit,
+                own_step,
+                seen,
+                first_seen,
+                held,
+            )
+
+
+@njit(cache=True, nogil=True)
+def have_room(shard: Places, fills: NDArray[np.int64]) -> bool:
+    """Whether everything in the boxes could be new and still fit."""
+    for part in range(PARTITIONS):  # noqa: SIM110 (Numba compiles the loop, not the generator)
+        if shard[part, COUNT] + fills[:, part].sum() > shard[part, ROOM]:
             return False
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _tag(hashed: np.uint64) -> np.uint8:
-    """Eight bits of the hash that the slot does not depend on; never :data:`EMPTY`."""
-    return np.uint8(hashed >> np.uint64(56)) | np.uint8(1)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _find(row: int, hashed: np.uint64, words: int, states: int, table: int, tags: int, mask: int) -> int:
-    """The index of the state at address ``row``, or -1. ``states``, ``table`` and ``tags`` are addresses."""
-    slot = np.int64(hashed) & mask
-    wanted = _tag(hashed)
-    while True:
-        tag = load_tag(tags + slot)
-        if tag == EMPTY:
-            return -1
-        if tag == wanted:
-            index = np.int64(load_index(table + slot * 4))
-            if _same(row, int(states + index * words * 8), words):
-                return int(index)
-        slot = (slot + 1) & mask
-
-
 @njit(cache=True, nogil=True)
-def rebuild_table(states: NDArray[np.uint64], count: int, table: NDArray[np.uint32], tags: NDArray[np.uint8]) -> None:
-    """Enter the first ``count`` states into an empty table; its size is a power of two."""
-    words = states.shape[1]
-    mask = table.shape[0] - 1
-    base = states.ctypes.data
-    for index in range(count):
-        hashed = _hash(base + index * words * 8, words)
-        slot = np.int64(hashed) & mask
-        while tags[slot] != EMPTY:
-            slot = (slot + 1) & mask
-        tags[slot] = _tag(hashed)
-        table[slot] = np.uint32(index)
-
-
-@njit(cache=True, nogil=True)
-def expand_range(
-    function: int,
-    inspect: int,
-    source: int,
-    first: int,
-    last: int,
-    source_tag: int,
-    states: NDArray[np.uint64],
-    parents: NDArray[np.uint64],
-    good: NDArray[np.uint8],
-    leads_to: NDArray[np.uint32],
-    table: NDArray[np.uint32],
-    tags: NDArray[np.uint8],
-    buffer: NDArray[np.uint64],
+def search_rows(
+    function: Integer,
+    words: Integer,
+    source: Places,
+    begin: NDArray[np.int64],
+    end: NDArray[np.int64],
+    first: Integer,
+    last: Integer,
+    most: Integer,
+    scratch: NDArray[np.uint64],
+    boxes: NDArray[np.uint64],
+    fills: NDArray[np.int64],
+    shard: Places,
     smaller: NDArray[np.int64],
-    most: int,
-    goal_bit: int,
-    tally: NDArray[np.int64],
+    inspect: Integer,
+    goal_bit: Integer,
+    own_step: bool,
+    seen: NDArray[np.uint64],
     first_seen: NDArray[np.int64],
-) -> int:
-    """Insert the successors of ``source`` rows ``first..last`` into a shard; return where it stopped for want of room.
+    held: NDArray[np.int64],
+    transitions: NDArray[np.int64],
+) -> Integer:
+    """Expand and enter a level's rows ``first..last`` in one thread; return the row before which it stopped.
 
-    Successors are made in batches as large as ``buffer``, so that the table's cache lines are on their way while
-    others are made.
-
-    ``smaller`` lists the shards of smaller combinations (see :func:`_find`): a state that is in one of them is not
-    entered again. ``tally`` is [count, transitions, predicate bits seen]; ``first_seen`` the first state per
-    predicate.
+    It stops with full boxes (``fills``) where the shard must grow before they can be entered.
     """
-    words = states.shape[1]
-    capacity = states.shape[0]
-    mask = table.shape[0] - 1
-    base, table_base, tags_base, out = states.ctypes.data, table.ctypes.data, tags.ctypes.data, buffer.ctypes.data
-    count, transitions, seen = tally[0], tally[1], np.uint64(tally[2])
-    stride = words + 1
-    batch = buffer.shape[0] // stride
-    rows = np.empty(batch, dtype=np.int64)
-    hashes = np.empty(batch, dtype=np.uint64)
-    row = first
-    while row < last and count + batch <= capacity:
-        produced = 0
-        while row < last and produced + most <= batch:
-            more = call_expand(function, source + row * words * 8, out + produced * stride * 8)
-            for number in range(produced, produced + more):
-                hashed = _hash(out + number * stride * 8, words)
-                prefetch(tags_base + (np.int64(hashed) & mask))
-                prefetch(table_base + (np.int64(hashed) & mask) * 4)
-                hashes[number] = hashed
-                rows[number] = row
-            produced += more
-            row += 1
-        transitions += produced
-        for number in range(produced):
-            slot = np.int64(hashes[number]) & mask
-            if load_tag(tags_base + slot) == _tag(hashes[number]):
-                prefetch(base + np.int64(load_index(table_base + slot * 4)) * words * 8)
-        for number in range(produced):
-            candidate = out + number * stride * 8
-            hashed = hashes[number]
-            slot = np.int64(hashed) & mask
-            wanted = _tag(hashed)
-            index = np.int64(-1)
-            known = False
-            while True:
-                tag = load_tag(tags_base + slot)
-                if tag == EMPTY:
-                    break
-                if tag == wanted:
-                    index = np.int64(load_index(table_base + slot * 4))
-                    if _same(candidate, base + index * words * 8, words):
-                        known = True
-                        break
-                slot = (slot + 1) & mask
-            steps_on = goal_bit >= 0 and source_tag == 0
-            if known:
-                if steps_on and index != rows[number]:
-                    leads_to[rows[number]] = np.uint32(index)
-                continue
-            for other in range(smaller.shape[0]):
-                part, table_of = smaller[other, 0], smaller[other, 1]
-                if _find(candidate, hashed, words, part, table_of, smaller[other, 2], smaller[other, 3]) >= 0:
-                    known = True
-                    break
-            if known:
-                if steps_on:
-                    good[rows[number]] = 1
-                continue
-            if steps_on:
-                leads_to[rows[number]] = np.uint32(count)
-            for word in range(words):
-                states[count, word] = buffer[number * stride + word]
-            parents[count] = (
-                (np.uint64(rows[number]) << np.uint64(LABEL_BITS + SOURCE_BITS))
-                | (np.uint64(source_tag) << np.uint64(LABEL_BITS))
-                | buffer[number * stride + words]
-            )
-            bits = call_inspect(inspect, candidate)
-            if goal_bit >= 0:
-                good[count] = np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1))
-                leads_to[count] = np.uint32(count)
-            fresh = bits & ~seen
-            if fresh != np.uint64(0):
-                for bit in range(first_seen.shape[0]):
-                    if (fresh >> np.uint64(bit)) & np.uint64(1):
-                        first_seen[bit] = count
-                seen |= fresh
-            table[slot] = np.uint32(count)
-            tags[slot] = wanted
-            count += 1
-    tally[0], tally[1], tally[2] = count, transitions, np.int64(seen)
-    return row
-
-
-@njit(cache=True, nogil=True)
-def mark_backward(leads_to: NDArray[np.uint32], count: int, good: NDArray[np.uint8]) -> None:
-    """Mark each state one of whose remembered successors is good, last state first, until nothing changes."""
-    changed = True
-    while changed:
-        changed = False
-        for row in range(count - 1, -1, -1):
-            if not good[row] and good[leads_to[row]]:
-                good[row] = 1
-                changed = True
-
-
-@njit(cache=True, nogil=True)
-def mark_where(inspect: int, states: NDArray[np.uint64], count: int, bits: int, good: NDArray[np.uint8]) -> None:
-    """Mark each unmarked state in which one of the predicates in ``bits`` holds."""
-    words = states.shape[1]
-    for row in range(count):
-        if not good[row] and call_inspect(inspect, states.ctypes.data + row * words * 8) & np.uint64(bits):
-            good[row] = 1
-
-
-@njit(cache=True, nogil=True)
-def sweep_backward(
-    function: int,
-    states: NDArray[np.uint64],
-    count: int,
-    good: NDArray[np.uint8],
-    table: NDArray[np.uint32],
-    tags: NDArray[np.uint8],
-    buffer: NDArray[np.uint64],
-) -> int:
-    """Mark each state with a good successor as good, last state first; return how many were marked.
-
-    A successor that is not in this shard is in one of a smaller combination, where every state is good.
-    """
-    words = states.shape[1]
-    mask = table.shape[0] - 1
-    base, table_base, tags_base, out = states.ctypes.data, table.ctypes.data, tags.ctypes.data, buffer.ctypes.data
-    marked = 0
-    for row in range(count - 1, -1, -1):
-        if good[row]:
-            continue
-        produced = call_expand(function, base + row * words * 8, out)
-        for number in range(produced):
-            candidate = out + number * (words + 1) * 8
-            index = _find(candidate, _hash(candidate, words), words, base, table_base, tags_base, mask)
-            if index < 0 or good[index]:
-                good[row] = 1
-                marked += 1
-                break
-    return marked
+    room = boxes.shape[1] // (words + 1)
+    everything = np.arange(PARTITIONS)
+    address = np.array([boxes.ctypes.data])
+    while first < last:
+        first = expand_rows(function, words, source, begin, end, first, last, most, scratch, boxes, fills[0])
+        transitions[0] += fills[0].sum()
+        if not have_room(shard, fills):
+            return first
+        enter_partitions(
+            everything,
+            words,
+            address,
+            fills,
+            room,
+            shard,
+            smaller,
+            inspect,
+            goal_bit,
+            own_step,
+            seen,
+            first_seen,
+            held,
+        )
+        fills[:] = 0
+    return first

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from checker.budget import Budget, Meter
 from checker.check import explore
 from checker.exploration import Exploration, Question
+from checker.kernel.table import PARTITIONS
 from model.deployment.deployment import FaultBudget, OnSendError
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
@@ -130,7 +131,7 @@ def test_random_systems(chance: random.Random, total: int, threads: int) -> None
     assert found_cut_sets(exploration) == naive.cut_sets(question)
     assert all(report.complete for report in exploration.layers)
     for combination, shard in exploration.shards.items():
-        unpacked = [freeze(exploration.layout.unpack(row)) for row in shard.states[: shard.count]]
+        unpacked = [freeze(exploration.layout.unpack(row)) for part in range(PARTITIONS) for row in shard.rows(part)[0]]
         assert len(set(unpacked)) == len(unpacked)
         assert set(unpacked) == naive.own(combination)
     assert {c for c, reached in naive.depth.items() if reached} <= exploration.shards.keys()

@@ -1,0 +1,85 @@
+"""Backward reachability on a whole shard: which states can get to a good one by steps without a fault."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from checker.kernel.memory import Integer, call_expand, call_inspect, load_byte, load_half, store_byte
+from checker.kernel.table import (
+    GOOD,
+    LEADS_TO,
+    PARTITION_BITS,
+    PARTITIONS,
+    SLOTS,
+    STATES,
+    TABLE,
+    Places,
+    find,
+    hash_of,
+    partition_of,
+)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _is_good(shard: Places, reference: Integer) -> bool:
+    return bool(load_byte(shard[reference & (PARTITIONS - 1), GOOD] + (reference >> PARTITION_BITS)) != np.uint8(0))
+
+
+@njit(cache=True, nogil=True)
+def mark_along_remembered(shard: Places, levels: NDArray[np.int64]) -> None:
+    """Mark each state whose remembered successor is good, deepest level first, until nothing changes.
+
+    ``levels[d]`` holds, per partition, the first row of depth ``d``; the last entry the numbers of rows.
+    """
+    changed = True
+    while changed:
+        changed = False
+        for depth in range(levels.shape[0] - 2, -1, -1):
+            for part in range(PARTITIONS):
+                good, leads_to = shard[part, GOOD], shard[part, LEADS_TO]
+                for row in range(levels[depth, part], levels[depth + 1, part]):
+                    if not load_byte(good + row) and _is_good(shard, np.int64(load_half(leads_to + row * 4))):
+                        store_byte(good + row, np.uint8(1))
+                        changed = True
+
+
+@njit(cache=True, nogil=True)
+def mark_where(inspect: int, words: int, shard: Places, counts: NDArray[np.int64], bits: int) -> None:
+    """Mark each unmarked state in which one of the predicates in ``bits`` holds."""
+    for part in range(PARTITIONS):
+        good, states = shard[part, GOOD], shard[part, STATES]
+        for row in range(counts[part]):
+            if not load_byte(good + row) and call_inspect(inspect, states + row * words * 8) & np.uint64(bits):
+                store_byte(good + row, np.uint8(1))
+
+
+@njit(cache=True, nogil=True)
+def mark_by_steps(
+    function: int, words: int, scratch: NDArray[np.uint64], shard: Places, levels: NDArray[np.int64]
+) -> int:
+    """Mark each state with a good successor, deepest level first; return how many were marked.
+
+    A successor that is not in this shard is in one of a smaller combination, where every state is good. ``scratch``
+    has room for the successors of one state.
+    """
+    out = scratch.ctypes.data
+    marked = 0
+    for depth in range(levels.shape[0] - 2, -1, -1):
+        for part in range(PARTITIONS):
+            good, states = shard[part, GOOD], shard[part, STATES]
+            for row in range(levels[depth, part], levels[depth + 1, part]):
+                if load_byte(good + row):
+                    continue
+                for number in range(call_expand(function, states + row * words * 8, out)):
+                    state = out + number * (words + 1) * 8
+                    hashed = hash_of(state, words)
+                    there = partition_of(hashed)
+                    place = shard[there]
+                    index = find(state, hashed >> np.uint64(32), words, place[STATES], place[TABLE], place[SLOTS])
+                    if index < 0 or load_byte(place[GOOD] + index):
+                        store_byte(good + row, np.uint8(1))
+                        marked += 1
+                        break
+    return marked

@@ -1,0 +1,96 @@
+"""Raw memory for the compiled loops: loads, stores and prefetches at an address, and calls of machine code.
+
+The loops hold arrays of several threads by their addresses, so that a table may grow without being passed anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils as _cgutils
+from numba.extending import intrinsic
+
+cgutils: Any = _cgutils
+Integer = int | np.int64
+"""An integer of compiled code; addresses are integers too."""
+
+WORD = ir.IntType(64)
+POINTER = WORD.as_pointer()
+
+
+def _load(bits: int, kind: Any) -> Any:
+    def load(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.load(builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer()))
+
+        return kind(types.int64), generate
+
+    return intrinsic(load)
+
+
+def _store(bits: int, kind: Any) -> Any:
+    def store(typing_context: Any, address: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            builder.store(arguments[1], builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer()))
+            return context.get_dummy_value()
+
+        return types.void(types.int64, kind), generate
+
+    return intrinsic(store)
+
+
+load_word: Any = _load(64, types.uint64)
+"""The unsigned 64-bit word at an address."""
+load_half: Any = _load(32, types.uint32)
+"""The unsigned 32-bit word at an address."""
+load_byte: Any = _load(8, types.uint8)
+"""The byte at an address."""
+store_word: Any = _store(64, types.uint64)
+"""Store an unsigned 64-bit word at an address."""
+store_half: Any = _store(32, types.uint32)
+"""Store an unsigned 32-bit word at an address."""
+store_byte: Any = _store(8, types.uint8)
+"""Store a byte at an address."""
+
+
+def _prefetch(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        flag = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [builder.inttoptr(arguments[0], byte), flag(0), flag(3), flag(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+prefetch: Any = intrinsic(_prefetch)
+"""Ask the processor for the cache line at an address, and do not wait for it."""
+
+
+def _call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = builder.inttoptr(arguments[0], ir.FunctionType(WORD, [POINTER, POINTER]).as_pointer())
+        return builder.call(function, [builder.inttoptr(value, POINTER) for value in arguments[1:]])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+call_expand: Any = intrinsic(_call_expand)
+"""Call the machine code of an ``expand`` function by its address."""
+
+
+def _call_inspect(typing_context: Any, address: Any, state: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = builder.inttoptr(arguments[0], ir.FunctionType(WORD, [POINTER]).as_pointer())
+        return builder.call(function, [builder.inttoptr(arguments[1], POINTER)])
+
+    return types.uint64(types.int64, types.int64), generate
+
+
+call_inspect: Any = intrinsic(_call_inspect)
+"""Call the machine code of ``inspect`` by its address."""
