@@ -28,8 +28,6 @@ BOX_BYTES = 1 << 16
 PARALLEL_ROWS = 4096
 """Levels with fewer rows are searched by one thread: sharing them out would cost more than it gives."""
 
-EVERYTHING = np.arange(PARTITIONS)
-
 
 @dataclass(frozen=True)
 class Source:
@@ -45,15 +43,6 @@ def sources_of(exploration: Exploration, shard: Shard) -> list[Source]:
         Source(exploration.shards[part], exploration.kinds[kind].value) for kind, part in without_one(shard.combination)
     ]
     return [*(Source(shard, function) for function in exploration.own_functions), *parts]
-
-
-class Boxes:
-    """Where one thread puts the successors it makes, by partition."""
-
-    def __init__(self, words: int, most: int) -> None:
-        self.entries = max(BOX_BYTES // ((words + 1) * 8), 2 * most)
-        self.boxes = np.empty((PARTITIONS, self.entries * (words + 1)), dtype=np.uint64)
-        self.scratch = np.empty((most + 1) * (words + 1), dtype=np.uint64)
 
 
 class Search:
@@ -76,8 +65,11 @@ class Search:
         self.crew = crew
         self.kernel = exploration.kernel
         self.most = max(self.kernel.most_successors.values(), default=1) + 1
-        self.boxes = [Boxes(self.words, self.most) for _ in range(threads if crew is not None else 1)]
-        self.fills = np.zeros((len(self.boxes), PARTITIONS), dtype=np.int64)
+        self.threads = threads if crew is not None else 1
+        self.entries = max(BOX_BYTES // ((self.words + 1) * 8), 2 * self.most)
+        self.boxes = np.empty((self.threads, PARTITIONS, self.entries * (self.words + 1)), dtype=np.uint64)
+        self.scratch = np.empty((self.threads, (self.most + 1) * (self.words + 1)), dtype=np.uint64)
+        self.fills = np.zeros((self.threads, PARTITIONS), dtype=np.int64)
         self.smaller = np.array([part.places for part in parts], dtype=np.int64).reshape(
             len(parts), PARTITIONS, table.PLACES
         )
@@ -146,10 +138,7 @@ class Search:
         self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int
     ) -> int:
         """Search rows ``first..last`` of a level in this thread, and grow the shard where it has to."""
-        shard = self.shard
-        fills = self.fills[:1]
-        fills[:] = 0
-        reached = search.search_rows(
+        reached, entered = search.search_rows(
             self.kernel.addresses[source.function],
             self.words,
             source.shard.places,
@@ -158,17 +147,17 @@ class Search:
             first,
             last,
             self.most,
-            self.boxes[0].scratch,
-            self.boxes[0].boxes,
-            fills,
-            shard.places,
+            self.scratch[0],
+            self.boxes,
+            self.fills,
+            self.shard.places,
             self.smaller,
             *self._entering(number),
-            shard.transitions,
+            self.shard.transitions,
         )
-        if fills.any():
-            shard.reserve(EVERYTHING, fills[0])
-            self._enter(EVERYTHING, 1, fills, number)
+        if not entered:
+            self.shard.reserve(range(PARTITIONS), self.fills[0])
+            self._enter(0, 1, 1, number)
         return int(reached)
 
     def _together(
@@ -180,46 +169,44 @@ class Search:
         soon ends the round, so that rows are entered in their order; the pieces after it are expanded again.
         """
         assert self.crew is not None
-        function = self.kernel.addresses[source.function]
-        cuts = [min(last, first + piece * self._rows_a_piece) for piece in range(len(self.boxes) + 1)]
+        function, places, threads = self.kernel.addresses[source.function], source.shard.places, self.threads
+        cuts = [min(last, first + piece * self._rows_a_piece) for piece in range(threads + 1)]
 
         def expand(piece: int) -> int:
+            first, last = cuts[piece], cuts[piece + 1]
+            boxes = (self.boxes, self.fills, piece)
             return int(
                 search.expand_rows(
-                    function,
-                    self.words,
-                    source.shard.places,
-                    begin,
-                    end,
-                    cuts[piece],
-                    cuts[piece + 1],
-                    self.most,
-                    self.boxes[piece].scratch,
-                    self.boxes[piece].boxes,
-                    self.fills[piece],
+                    function, self.words, places, begin, end, first, last, self.most, self.scratch[piece], *boxes
                 )
             )
 
-        reached = list(self.crew.map(expand, range(len(self.boxes))))
-        whole = next((piece for piece, row in enumerate(reached) if row < cuts[piece + 1]), len(reached) - 1) + 1
-        fills = self.fills[:whole]
-        self.shard.transitions[0] += fills.sum()
-        shares = [np.ascontiguousarray(EVERYTHING[n :: len(self.boxes)]) for n in range(len(self.boxes))]
+        reached = list(self.crew.map(expand, range(threads)))
+        whole = next((piece for piece, row in enumerate(reached) if row < cuts[piece + 1]), threads - 1) + 1
+        more = self.fills[:whole].sum(axis=0)
+        self.shard.transitions[0] += more.sum()
         # Entering a partition also marks rows of others, so all have grown before any is entered.
-        if not search.have_room(self.shard.places, fills):
-            list(self.crew.map(lambda parts: self.shard.reserve(parts, fills.sum(axis=0)), shares))
-        list(self.crew.map(lambda parts: self._enter(parts, whole, fills, number), shares))
-        successors_a_row = fills.sum() / max(reached[whole - 1] - first, 1)
-        box_share = 0.8 * self.boxes[0].entries * PARTITIONS
-        self._rows_a_piece = max(PARALLEL_ROWS // 4, int(box_share / max(successors_a_row, 1e-3)))
+        if not search.have_room(self.shard.places, self.fills, whole):
+            list(
+                self.crew.map(lambda share: self.shard.reserve(range(share, PARTITIONS, threads), more), range(threads))
+            )
+        list(self.crew.map(lambda share: self._enter(share, threads, whole, number), range(threads)))
+        successors_a_row = more.sum() / max(reached[whole - 1] - first, 1)
+        self._rows_a_piece = max(PARALLEL_ROWS // 4, int(0.8 * self.entries * PARTITIONS / max(successors_a_row, 1e-3)))
         return reached[whole - 1]
 
-    def _enter(self, parts: NDArray[np.int64], pieces: int, fills: NDArray[np.int64], number: int) -> None:
-        """Enter what the boxes hold of these partitions, in which there is room for it."""
-        shard = self.shard
-        boxes = np.array([one.boxes.ctypes.data for one in self.boxes[:pieces]])
+    def _enter(self, share: int, shares: int, pieces: int, number: int) -> None:
+        """Enter what the boxes hold of some partitions, in which there is room for it."""
         search.enter_partitions(
-            parts, self.words, boxes, fills, self.boxes[0].entries, shard.places, self.smaller, *self._entering(number)
+            share,
+            shares,
+            pieces,
+            self.words,
+            self.boxes,
+            self.fills,
+            self.shard.places,
+            self.smaller,
+            *self._entering(number),
         )
 
     def _entering(self, number: int) -> tuple[int, int, bool, NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
@@ -250,7 +237,7 @@ class Search:
 
     def _first_not_reaching(self) -> int | None:
         """Mark every state that reaches a marked one; the first that does not."""
-        shard, levels, scratch = self.shard, self.shard.level_starts(), self.boxes[0].scratch
+        shard, levels, scratch = self.shard, self.shard.level_starts(), self.scratch[0]
         function = self.kernel.addresses["step"]
         backward.mark_along_remembered(shard.places, levels)
         while backward.mark_by_steps(function, self.words, scratch, shard.places, levels):

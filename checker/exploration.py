@@ -84,7 +84,7 @@ class Exploration:
     """One question put to one system, answered layer by layer.
 
     With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
-    held.
+    held. ``optimised``: the best machine code from the beginning, for systems that are known to be large.
     """
 
     system: TransitionSystem
@@ -94,6 +94,7 @@ class Exploration:
     threads: int = 1
     infer: bool = True
     counted: bool = False
+    optimised: bool = False
     shards: dict[Combination, Shard] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -117,7 +118,8 @@ class Exploration:
         self.undecided: set[str] = set()
         self.own_functions = ("step",)
         self._lock = threading.Lock()
-        self._optimised = False
+        if self.optimised:
+            self.kernel = optimise(self.kernel)
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -346,9 +348,9 @@ class Exploration:
         It must not outlive the layer: Python may collect garbage in any thread, and the solver's terms must not be
         released in one thread while another is inside the solver.
         """
-        if self._optimised or self.states < OPTIMISE_AFTER:
+        if self.optimised or self.states < OPTIMISE_AFTER:
             return None
-        self._optimised = True
+        self.optimised = True
         return threading.Thread(target=self._optimise)
 
     def _optimise(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -116,12 +117,12 @@ class Shard:
         while len(self.segments) > 1 and (self.segments[-1].starts == self.counts).all():
             self.segments.pop()
 
-    def reserve(self, parts: NDArray[np.int64], more: NDArray[np.int64]) -> None:
+    def reserve(self, parts: Iterable[int], more: NDArray[np.int64]) -> None:
         """Make room for ``more[part]`` states in each of some partitions."""
         for part in parts:
             wanted = int(self.places[part, table.COUNT] + more[part])
             if wanted > self.places[part, table.ROOM]:
-                self._grow(int(part), wanted)
+                self._grow(part, wanted)
 
     def room_needed(self, more: int) -> int:
         """About how many bytes ``more`` states will take."""
@@ -145,7 +146,8 @@ class Shard:
                 place[table.LEADS_TO] = self._leads_to[part].ctypes.data
         slots = len(self._tables[part])
         if wanted > int(slots * MOST_LOAD):
-            slots = max(int(wanted / MOST_LOAD) + 1, 64, 2 * slots if slots < SMALL else slots + 3 * slots // 10)
+            larger_by = 2.0 if slots < SMALL else 1.3 if self.has_goal else 1.5
+            slots = max(int(wanted / MOST_LOAD) + 1, 64, int(slots * larger_by))
             larger = np.zeros(slots, dtype=np.uint64)
             table.move_entries(self._tables[part], larger)
             self._tables[part] = larger

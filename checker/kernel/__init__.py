@@ -1,0 +1,26 @@
+"""Terms to machine code, and the compiled loops around it.
+
+Numba keeps compiled loops on disk, but only looks at a function's own file to tell whether they are still valid. The
+loops here share constants across files, so their cache lies in a folder named after the content of all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numba.core.config as _config
+
+
+def _cache_folder() -> Path:
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    content = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
+    return root / "proofka" / "kernel" / content.hexdigest()[:16]
+
+
+if not os.environ.get("NUMBA_CACHE_DIR"):
+    config: Any = _config
+    config.CACHE_DIR = str(_cache_folder())

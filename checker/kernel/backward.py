@@ -18,6 +18,7 @@ from checker.kernel.table import (
     Places,
     find,
     hash_of,
+    home,
     partition_of,
 )
 
@@ -77,7 +78,9 @@ def mark_by_steps(
                     hashed = hash_of(state, words)
                     there = partition_of(hashed)
                     place = shard[there]
-                    index = find(state, hashed >> np.uint64(32), words, place[STATES], place[TABLE], place[SLOTS])
+                    half = hashed >> np.uint64(32)
+                    first = home(half, place[SLOTS])
+                    index = find(state, half, first, words, place[STATES], place[TABLE], place[SLOTS])
                     if index < 0 or load_byte(place[GOOD] + index):
                         store_byte(good + row, np.uint8(1))
                         marked += 1

@@ -35,6 +35,7 @@ from checker.kernel.table import (
     STATES,
     TABLE,
     Places,
+    candidate,
     find,
     hash_of,
     home,
@@ -43,6 +44,8 @@ from checker.kernel.table import (
 
 AHEAD = 12
 """How many successors ahead a table slot is asked for; half as far ahead the state that it names."""
+SPOTS = 16
+"""Slots remembered between asking for a state and comparing it: a power of two, no less than ``AHEAD``."""
 LOW_HALF = 0xFFFFFFFF
 
 
@@ -59,19 +62,23 @@ def expand_rows(
     scratch: NDArray[np.uint64],
     boxes: NDArray[np.uint64],
     fills: NDArray[np.int64],
+    piece: Integer,
 ) -> Integer:
-    """Put the successors of a level's rows ``first..last`` into boxes; return the row before which it stopped.
+    """Put the successors of a level's rows ``first..last`` into the boxes of ``piece``; return where it stopped.
 
-    The level is rows ``begin[p]..end[p]`` of every partition ``p`` of ``source``, counted through. A box entry is
-    the packed state, then a word with half its hash and the reference of the row it came from. ``fills`` is set to
-    the number of entries by partition. It stops early where ``most`` more might not fit into a box. ``scratch`` has
-    room for the successors of one row. (It is the caller's: Numba would free an array of this function's own once only
-    its address is in use.)
+    The level is rows ``begin[p]..end[p]`` of every partition ``p`` of ``source``, counted through. ``boxes`` has a box
+    per piece and partition, of which ``fills`` is set to the number of entries. An entry is the packed state, then a
+    word with half its hash and the reference of the row it came from. It stops early, before the row that it returns,
+    where ``most`` more might not fit into a box. ``scratch`` has room for the successors of one row. (It is the
+    caller's: Numba would free an array of this function's own once only its address is in use.)
     """
     stride = words + 1
-    room = boxes.shape[1] // stride
-    base, successors = boxes.ctypes.data, scratch.ctypes.data
-    fills[:] = 0
+    room = boxes.shape[2] // stride
+    base = boxes.ctypes.data + piece * PARTITIONS * boxes.shape[2] * 8
+    box_bytes = boxes.shape[2] * 8
+    successors = scratch.ctypes.data
+    for part in range(PARTITIONS):
+        fills[piece, part] = 0
     fullest = 0
     passed = 0
     for part in range(PARTITIONS):
@@ -86,12 +93,12 @@ def expand_rows(
                 state = successors + number * stride * 8
                 hashed = hash_of(state, words)
                 target = partition_of(hashed)
-                filled = fills[target]
-                entry = base + (target * room + filled) * stride * 8
+                filled = fills[piece, target]
+                entry = base + target * box_bytes + filled * stride * 8
                 for word in range(words):
                     store_word(entry + word * 8, load_word(state + word * 8))
                 store_word(entry + words * 8, (hashed & np.uint64(LOW_HALF << 32)) | reference)
-                fills[target] = filled + 1
+                fills[piece, target] = filled + 1
                 fullest = max(fullest, filled + 1)
         passed += rows
     return np.int64(last)
@@ -122,6 +129,7 @@ def enter_box(
     stride = (words + 1) * 8
     states, table, slots = shard[part, STATES], shard[part, TABLE], shard[part, SLOTS]
     count = shard[part, COUNT]
+    found_at = np.empty(SPOTS, dtype=np.int64)
     for number in range(filled + AHEAD):
         if number < filled:
             half = load_word(box + number * stride + words * 8) >> np.uint64(32)
@@ -129,16 +137,17 @@ def enter_box(
         near = number - AHEAD // 2
         if 0 <= near < filled:
             half = load_word(box + near * stride + words * 8) >> np.uint64(32)
-            entry = load_word(table + home(half, slots) * 8)
-            if entry >> np.uint64(32) == half:
-                prefetch(states + (np.int64(entry & np.uint64(LOW_HALF)) - 1) * words * 8)
+            slot = candidate(half, home(half, slots), table, slots)
+            entry = load_word(table + slot * 8)
+            prefetch(states + (np.int64(entry & np.uint64(LOW_HALF)) - 1) * words * 8)
+            found_at[near & (SPOTS - 1)] = slot
         if number < AHEAD:
             continue
         state = box + (number - AHEAD) * stride
         origin = load_word(state + words * 8)
         half = origin >> np.uint64(32)
         row = np.int64(origin & np.uint64(LOW_HALF))
-        index = find(state, half, words, states, table, slots)
+        index = find(state, half, found_at[(number - AHEAD) & (SPOTS - 1)], words, states, table, slots)
         if index >= 0:
             if goal_bit >= 0 and own_step:
                 _lead(shard, row, (index << PARTITION_BITS) | part)
@@ -181,19 +190,21 @@ def _lead(shard: Places, row: Integer, reference: Integer) -> None:
 @njit(cache=True, nogil=True, inline="always")
 def _is_in_smaller(state: Integer, half: np.uint64, words: Integer, part: Integer, smaller: NDArray[np.int64]) -> bool:
     for other in range(smaller.shape[0]):
-        place = smaller[other, part]
-        if place[COUNT] > 0 and find(state, half, words, place[STATES], place[TABLE], place[SLOTS]) >= 0:
+        slots = smaller[other, part, SLOTS]
+        states, table = smaller[other, part, STATES], smaller[other, part, TABLE]
+        if slots > 0 and find(state, half, home(half, slots), words, states, table, slots) >= 0:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
 def enter_partitions(
-    parts: NDArray[np.int64],
+    share: Integer,
+    shares: Integer,
+    pieces: Integer,
     words: Integer,
-    boxes: NDArray[np.int64],
+    boxes: NDArray[np.uint64],
     fills: NDArray[np.int64],
-    room: Integer,
     shard: Places,
     smaller: NDArray[np.int64],
     inspect: Integer,
@@ -203,14 +214,14 @@ def enter_partitions(
     first_seen: NDArray[np.int64],
     held: NDArray[np.int64],
 ) -> None:
-    """Enter what each of several expanders put into its boxes of these partitions, in the expanders' order."""
-    for part in parts:
-        for piece in range(boxes.shape[0]):
-            box = boxes[piece] + part * room * (words + 1) * 8
+    """Enter what ``pieces`` put into their boxes, in order, of every ``shares``-th partition from ``share`` on."""
+    box_bytes = boxes.shape[2] * 8
+    for part in range(share, PARTITIONS, shares):
+        for piece in range(pieces):
             enter_box(
                 part,
                 words,
-                box,
+                boxes.ctypes.data + (piece * PARTITIONS + part) * box_bytes,
                 fills[piece, part],
                 shard,
                 smaller,
@@ -224,10 +235,13 @@ def enter_partitions(
 
 
 @njit(cache=True, nogil=True)
-def have_room(shard: Places, fills: NDArray[np.int64]) -> bool:
+def have_room(shard: Places, fills: NDArray[np.int64], pieces: Integer) -> bool:
     """Whether everything in the boxes could be new and still fit."""
-    for part in range(PARTITIONS):  # noqa: SIM110 (Numba compiles the loop, not the generator)
-        if shard[part, COUNT] + fills[:, part].sum() > shard[part, ROOM]:
+    for part in range(PARTITIONS):
+        wanted = shard[part, COUNT]
+        for piece in range(pieces):
+            wanted += fills[piece, part]
+        if wanted > shard[part, ROOM]:
             return False
     return True
 
@@ -254,33 +268,18 @@ def search_rows(
     first_seen: NDArray[np.int64],
     held: NDArray[np.int64],
     transitions: NDArray[np.int64],
-) -> Integer:
+) -> tuple[Integer, bool]:
     """Expand and enter a level's rows ``first..last`` in one thread; return the row before which it stopped.
 
-    It stops with full boxes (``fills``) where the shard must grow before they can be entered.
+    It also stops, and returns False, where the shard must grow before it can enter what the first boxes hold.
     """
-    room = boxes.shape[1] // (words + 1)
-    everything = np.arange(PARTITIONS)
-    address = np.array([boxes.ctypes.data])
     while first < last:
-        first = expand_rows(function, words, source, begin, end, first, last, most, scratch, boxes, fills[0])
-        transitions[0] += fills[0].sum()
-        if not have_room(shard, fills):
-            return first
+        first = expand_rows(function, words, source, begin, end, first, last, most, scratch, boxes, fills, 0)
+        for part in range(PARTITIONS):
+            transitions[0] += fills[0, part]
+        if not have_room(shard, fills, 1):
+            return first, False
         enter_partitions(
-            everything,
-            words,
-            address,
-            fills,
-            room,
-            shard,
-            smaller,
-            inspect,
-            goal_bit,
-            own_step,
-            seen,
-            first_seen,
-            held,
+            0, 1, 1, words, boxes, fills, shard, smaller, inspect, goal_bit, own_step, seen, first_seen, held
         )
-        fills[:] = 0
-    return first
+    return first, True

@@ -62,18 +62,38 @@ def home(half: np.uint64, slots: Integer) -> np.int64:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def find(row: Integer, half: np.uint64, words: Integer, states: Integer, table: Integer, slots: Integer) -> np.int64:
-    """The index of the state at address ``row``; -1 - slot with the free slot where it would go if it is new."""
-    slot = home(half, slots)
+def next_slot(slot: Integer, slots: Integer) -> np.int64:
+    """The slot after this one, round the end."""
+    return np.int64(0) if slot + 1 == slots else np.int64(slot + 1)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def candidate(half: np.uint64, slot: Integer, table: Integer, slots: Integer) -> np.int64:
+    """From ``slot`` on, the first slot that is free or holds this half hash."""
     while True:
         entry = load_word(table + slot * 8)
+        if entry == np.uint64(0) or entry >> np.uint64(32) == half:
+            return np.int64(slot)
+        slot = next_slot(slot, slots)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def find(
+    row: Integer, half: np.uint64, slot: Integer, words: Integer, states: Integer, table: Integer, slots: Integer
+) -> np.int64:
+    """The index of the state at address ``row``, looked for from ``slot`` on.
+
+    If it is not there, -1 - slot with the free slot where it would go.
+    """
+    while True:
+        slot = candidate(half, slot, table, slots)
+        entry = load_word(table + slot * 8)
         if entry == np.uint64(0):
-            return -1 - slot
-        if entry >> np.uint64(32) == half:
-            index = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
-            if same(row, states + index * words * 8, words):
-                return index
-        slot = np.int64(0) if slot + 1 == slots else slot + 1
+            return np.int64(-1 - slot)
+        index = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
+        if same(row, states + index * words * 8, words):
+            return np.int64(index)
+        slot = next_slot(slot, slots)
 
 
 @njit(cache=True, nogil=True)
@@ -85,7 +105,7 @@ def move_entries(old: NDArray[np.uint64], new: NDArray[np.uint64]) -> None:
         if entry != np.uint64(0):
             slot = home(entry >> np.uint64(32), slots)
             while new[slot] != np.uint64(0):
-                slot = np.int64(0) if slot + 1 == slots else slot + 1
+                slot = next_slot(slot, slots)
             new[slot] = entry
 
 
@@ -97,5 +117,5 @@ def enter_all(states: NDArray[np.uint64], count: int, table: NDArray[np.uint64])
         half = hash_of(states.ctypes.data + index * words * 8, words) >> np.uint64(32)
         slot = home(half, slots)
         while table[slot] != np.uint64(0):
-            slot = np.int64(0) if slot + 1 == slots else slot + 1
+            slot = next_slot(slot, slots)
         table[slot] = (half << np.uint64(32)) | np.uint64(index + 1)
