@@ -48,7 +48,7 @@ def sources_of(exploration: Exploration, shard: Shard) -> list[Source]:
 class Search:
     """Breadth-first search of one shard: its own frontier, and the faults that lead into it from smaller ones.
 
-    With ``crew`` the larger levels are shared out among ``threads`` threads.
+    With a ``crew`` it is the only search that runs, and its larger levels are shared out among ``threads`` threads.
     """
 
     def __init__(
@@ -62,9 +62,10 @@ class Search:
         self.exploration = exploration
         self.shard = shard
         self.words = exploration.layout.words
-        self.crew = crew
         self.kernel = exploration.kernel
         self.most = max(self.kernel.most_successors.values(), default=1) + 1
+        self.alone = crew is not None
+        self.crew = crew if threads > 1 else None
         self.threads = threads if crew is not None else 1
         self.entries = max(BOX_BYTES // ((self.words + 1) * 8), 2 * self.most)
         self.boxes = np.empty((self.threads, PARTITIONS, self.entries * (self.words + 1)), dtype=np.uint64)
@@ -100,7 +101,8 @@ class Search:
             others = (source.shard for source in self.sources if source.shard is not shard)
             if shard.count == before and all(depth >= other.depth for other in others):
                 break
-            self.exploration.level_done(shard)
+            if self.alone:
+                self.exploration.level_done(shard)
         shard.drop_empty_segments()
         return None
 

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 DEFAULT_SECONDS = 10.0
 """How long layers of faults are added when the user names no total."""
@@ -18,9 +19,26 @@ MEMORY_SHARE = 0.6
 """The part of the machine's memory that an exploration may take unless the user says otherwise."""
 
 
+LEAST_SHARE = 8
+"""The part (one in so many) of the memory allowed that states may take however large the process itself is."""
+
+
+SET_ASIDE = 96 << 20
+"""Bytes that an exploration needs besides its states: machine code in the making, successors, traces."""
+
+
 def physical_memory() -> int:
     """The machine's memory in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def process_memory() -> int:
+    """What this process has in memory now, in bytes; 0 where the system does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
@@ -50,12 +68,15 @@ class Meter:
         self._timed = timed
         self._lock = threading.Lock()
         self._started = time.monotonic()
+        self._allowed = budget.memory
         self.states = 0
         self.memory = 0
 
     def start(self) -> None:
-        """Start the clock: what came before does not count against the time."""
+        """Start the clock: what came before does not count against the time, but does against the memory."""
         self._started = time.monotonic()
+        left = self._budget.memory - process_memory() - SET_ASIDE
+        self._allowed = max(left, self._budget.memory // LEAST_SHARE)
 
     @property
     def elapsed(self) -> float:
@@ -90,6 +111,6 @@ class Meter:
             return "time"
         if budget.states is not None and self.states > budget.states:
             return "states"
-        if self.memory > budget.memory:
+        if self.memory > self._allowed:
             return "memory"
         return None

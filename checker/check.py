@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from checker.budget import ALWAYS_COVERED, Budget, Meter
+from checker.checkpoint import Checkpoint
 from checker.combinations import Combination
 from checker.exploration import Exploration, Violation
 from checker.identity import verdict_id
@@ -32,13 +34,21 @@ from properties.verdict import (
 OnProgress = Callable[[Progress], None]
 
 
-def check(deployment: Deployment, *, budget: Budget | None = None, on_progress: OnProgress | None = None) -> Result:
+def check(
+    deployment: Deployment,
+    *,
+    budget: Budget | None = None,
+    on_progress: OnProgress | None = None,
+    checkpoint: tuple[Path, float] | None = None,
+) -> Result:
     """Explore ``deployment`` within ``budget`` and return a verdict for each property.
 
-    Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed.
+    ``checkpoint``: the folder for snapshots, and how many seconds lie between two. Raises
+    :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed; and
+    :class:`checker.checkpoint.CheckpointError` if the folder holds something else.
     """
     started = time.monotonic()
-    run = explore(deployment, budget or Budget(), on_progress)
+    run = explore(deployment, budget or Budget(), on_progress, checkpoint)
     verdicts = run.verdicts()
     engine = replace(run.engine(), seconds=round(time.monotonic() - started, 3))
     return Result(verdicts, engine, (), _versions())
@@ -47,7 +57,14 @@ def check(deployment: Deployment, *, budget: Budget | None = None, on_progress: 
 class Run:
     """The explorations of one deployment, one per group of properties, and what they say."""
 
-    def __init__(self, deployment: Deployment, prepared: Prepared, groups: Sequence[Group], budget: Budget):
+    def __init__(
+        self,
+        deployment: Deployment,
+        prepared: Prepared,
+        groups: Sequence[Group],
+        budget: Budget,
+        checkpoint: tuple[Path, float] | None = None,
+    ) -> None:
         started = time.monotonic()
         meter = Meter(budget, timed=deployment.faults.total is None)
         self.deployment = deployment
@@ -56,7 +73,14 @@ class Run:
         self.meter = meter
         self._replayer = Replayer(prepared.model.system)
         at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
-        self.explorations = [Exploration(g.system, g.question, at_most, meter, budget.threads) for g in groups]
+        kept = None
+        if checkpoint is not None:
+            folder, seconds = checkpoint
+            kept = Checkpoint(folder, verdict_id(question_ids(deployment, prepared, groups).values()), seconds)
+        self.explorations = [
+            Exploration(one.system, one.question, at_most, meter, budget.threads, checkpoint=kept, number=number)
+            for number, one in enumerate(groups)
+        ]
         self.compile_seconds = time.monotonic() - started
 
     def explore(self, on_progress: OnProgress | None) -> None:
@@ -181,9 +205,14 @@ def question_ids(deployment: Deployment, prepared: Prepared, groups: Sequence[Gr
     return {name: verdict_id([*asked, name, print_]) for name, print_ in fingerprints(prepared, groups).items()}
 
 
-def explore(deployment: Deployment, budget: Budget, on_progress: OnProgress | None = None) -> Run:
+def explore(
+    deployment: Deployment,
+    budget: Budget,
+    on_progress: OnProgress | None = None,
+    checkpoint: tuple[Path, float] | None = None,
+) -> Run:
     """Build the model of a deployment and explore it within a budget."""
-    run = Run(deployment, *prepare_groups(deployment), budget)
+    run = Run(deployment, *prepare_groups(deployment), budget, checkpoint)
     run.explore(on_progress)
     return run
 

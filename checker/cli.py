@@ -7,8 +7,6 @@ The only file that sees every package. What is heavy (solver, kernel, readers) i
 from __future__ import annotations
 
 import json
-import math
-import re
 import shlex
 import signal
 import sys
@@ -23,10 +21,39 @@ import typer
 from typer.core import TyperGroup
 
 from checker.interruption import interrupts
+from checker.options import (
+    AllTraces,
+    Assume,
+    Broker,
+    CheckpointEvery,
+    CheckpointFolder,
+    Consumer,
+    Engine,
+    Epochs,
+    Faults,
+    File,
+    Json,
+    JsonFile,
+    Kafka,
+    LogSize,
+    Memory,
+    NoSensitivity,
+    Producer,
+    Quiet,
+    Records,
+    Replicas,
+    ReportFolder,
+    Require,
+    Seconds,
+    States,
+    Threads,
+    Topic,
+)
 from checker.source import Source
 from properties.verdict import Status, Verdict
 
 if TYPE_CHECKING:
+    from checker.budget import Budget
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
 
@@ -66,55 +93,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise typer.BadParameter(f"{text!r} is not a number of seconds above 0")
-    return value
-
-
-def _bytes(text: str) -> int:
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
-    value = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-    if not value:
-        raise typer.BadParameter(f"{text!r} is not a size such as 512M or 2G")
-    return value
-
-
-File = Annotated[Path | None, typer.Argument(metavar="FILE", help="A deployment in YAML.")]
-Kafka = Annotated[
-    str | None, typer.Option(metavar="V", help="Release of the brokers, where .properties files are given.")
-]
-Topic = Annotated[Path | None, typer.Option(metavar="F", help="The topic's .properties file.")]
-Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .properties file.")]
-Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file.")]
-Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file.")]
-Assume = Annotated[
-    list[str] | None, typer.Option(metavar="KEY=VALUE", help="What no file tells, such as processing=handed-off.")
-]
-Faults = Annotated[int | None, typer.Option(metavar="N", min=0, help="Explore up to N faults, over all kinds.")]
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        "--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then. 10 unless --faults is given."
-    ),
-]
-States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
-Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads to explore with.")]
-Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
-JsonFile = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
-]
-ReportFolder = Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Write a Markdown page into DIR.")]
-AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
-NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
 
 
 def main() -> None:
@@ -171,6 +149,8 @@ def check(
     states: States = None,
     memory: Memory = None,
     threads: Threads = None,
+    checkpoint: CheckpointFolder = None,
+    checkpoint_every: CheckpointEvery = 20,
     require: Require = None,
     json_file: JsonFile = None,
     report: ReportFolder = None,
@@ -189,7 +169,7 @@ def check(
         deployment = _narrowed(source.read(), faults, require)
 
     limits = {"states": states, "memory": memory, "threads": threads}
-    result = _run(deployment, seconds, limits)
+    result = _run(deployment, seconds, limits, None if checkpoint is None else (checkpoint, checkpoint_every))
 
     command = ["proofka", "check", *source.arguments()]
     for name, value in {"faults": faults, "time": seconds, **limits}.items():
@@ -255,6 +235,55 @@ def verify(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A res
     raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
 
 
+@app.command(short_help="Explore a published protocol.")
+def published(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The protocol, such as kip-320.")],
+    replicas: Replicas = 3,
+    log_size: LogSize = 2,
+    records: Records = 2,
+    epochs: Epochs = 1,
+    engine: Engine = "embedded",
+    states: States = None,
+    memory: Memory = None,
+    seconds: Seconds = None,
+    threads: Threads = None,
+    checkpoint: CheckpointFolder = None,
+    checkpoint_every: CheckpointEvery = 20,
+    json_output: Json = False,
+) -> None:
+    """Explore the whole state space of a published replication protocol, and count.
+
+    Exit status: 0 everything was explored, 2 the input is wrong, 3 the budget ran out.
+    """
+    if engine != "embedded":
+        _fail(f"--engine {engine}: there is no such engine; there is: embedded")
+    from model.published.catalogue import protocol
+    from model.published.constants import PublishedProtocolError
+
+    try:
+        explored = protocol(name, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
+    except PublishedProtocolError as error:
+        _fail(str(error))
+    from checker.checkpoint import CheckpointError
+    from checker.published import explore_whole
+    from reports.terminal import console
+    from reports.whole_space import print_space, to_json
+
+    budget = _budget(seconds, {"states": states, "memory": memory, "threads": threads})
+    kept = None if checkpoint is None else (checkpoint, checkpoint_every)
+    try:
+        with _one_line_errors(), interrupts(budget.stop):
+            space = explore_whole(explored.system, explored.violated, budget, kept)
+    except CheckpointError as error:
+        _fail(str(error))
+    if json_output:
+        typer.echo(json.dumps(to_json(space)))
+    else:
+        constants = f"{replicas} replicas, {log_size} slots, {records} records, epochs 0..{epochs}"
+        print_space(console(), f"{name}: {constants}", space)
+    raise typer.Exit(EXIT_UNDECIDED if space.stopped else EXIT_HOLDS)
+
+
 @app.command()
 def properties() -> None:
     """List the properties that are checked."""
@@ -268,27 +297,36 @@ def properties() -> None:
     print_properties(console(), properties_of(declare(any_deployment)))
 
 
-def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None]) -> Result:
+def _run(
+    deployment: Deployment, seconds: float | None, limits: dict[str, int | None], checkpoint: tuple[Path, float] | None
+) -> Result:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
     import checker.check
-    from checker.budget import Budget
+    from checker.checkpoint import CheckpointError
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
     from model.deployment.errors import DeploymentError
     from reports.progress import ProgressLine
     from reports.terminal import console
 
-    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
     try:
-        budget = Budget(seconds=seconds, **given)
+        budget = _budget(seconds, limits)
         watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
         with watched as progress, interrupts(budget.stop):
-            return checker.check.check(deployment, budget=budget, on_progress=progress)
-    except DeploymentError as error:
+            return checker.check.check(deployment, budget=budget, on_progress=progress, checkpoint=checkpoint)
+    except (DeploymentError, CheckpointError) as error:
         _fail(str(error))
     except (SolverUndecided, ReplayMismatch) as error:
         _complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None
+
+
+def _budget(seconds: float | None, limits: dict[str, int | None]) -> Budget:
+    """The budget that the options set; what none of them sets has its default."""
+    from checker.budget import Budget
+
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+    return Budget(seconds=seconds, **given)
 
 
 def _with_sensitivities(deployment: Deployment, result: Result) -> Result:

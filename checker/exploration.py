@@ -18,7 +18,9 @@ import z3
 
 from checker.breadth_first import Search, sources_of, step_label
 from checker.budget import ALWAYS_COVERED, Meter
+from checker.checkpoint import Checkpoint
 from checker.combinations import Combination, layer, smaller, without_one
+from checker.kernel import backward
 from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.native import Kernel, compile_kernel, optimise
 from checker.shard import INITIAL_STATE, Shard
@@ -84,7 +86,8 @@ class Exploration:
     """One question put to one system, answered layer by layer.
 
     With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
-    held. ``optimised``: the best machine code from the beginning, for systems that are known to be large.
+    held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. With a
+    ``checkpoint`` snapshots are written, under ``number``, and what an earlier run left there is not explored again.
     """
 
     system: TransitionSystem
@@ -95,6 +98,8 @@ class Exploration:
     infer: bool = True
     counted: bool = False
     optimised: bool = False
+    checkpoint: Checkpoint | None = None
+    number: int = 0
     shards: dict[Combination, Shard] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -200,6 +205,7 @@ class Exploration:
         finally:
             if optimiser is not None:
                 optimiser.join()
+            self._save()
 
     def _explore_layer(self, on_progress: Callable[[Combination], None] | None) -> LayerReport:
         size = len(self.layers)
@@ -286,8 +292,10 @@ class Exploration:
                     done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                     for future in done:
                         self._finished(report, future.result())
+                    if self.checkpoint is not None and self.checkpoint.due:
+                        self._save()
                     if on_progress is not None:
-                        on_progress(beside[-1 - len(waiting)])
+                        on_progress(beside[min(len(beside) - len(waiting), len(beside) - 1)])
             except KeyboardInterrupt:
                 self.meter.interrupt()
                 report.stopped = "interrupted"
@@ -312,9 +320,11 @@ class Exploration:
         shard = Shard(
             combination, self.layout.words, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
         )
+        if self.checkpoint is not None and self.checkpoint.restore(self.number, shard):
+            self._resume(shard)
         parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
-        search_over = Search(self, shard, parts, crew if self.threads > 1 else None, self.threads)
-        stopped = search_over.run(open_names)
+        search_over = Search(self, shard, parts, crew, self.threads)
+        stopped = None if shard.complete else search_over.run(open_names)
         with self._lock:
             self.shards[combination] = shard
         shard.complete = stopped is None
@@ -339,8 +349,22 @@ class Exploration:
         depth = shard.segment_of(reference).depth
         self._record(Violation(self.question.goal[0], shard.combination, reference, depth))
 
+    def _resume(self, shard: Shard) -> None:
+        """Count what a snapshot held, and mark in it where the goal is."""
+        self.meter.grow(shard.count, shard.measure())
+        if self.goal_bit >= 0:
+            inspect = self.kernel.addresses["inspect"]
+            backward.mark_where(inspect, shard.words, shard.places, shard.counts, 1 << self.goal_bit)
+
     def level_done(self, shard: Shard) -> None:
-        """A level of a shard was searched whole."""
+        """A level of a shard that is explored alone was searched whole: a place from which a run can go on."""
+        if self.checkpoint is not None and self.checkpoint.due:
+            self._save(shard)
+
+    def _save(self, *more: Shard) -> None:
+        """Write a snapshot of every whole shard and of these."""
+        if self.checkpoint is not None:
+            self.checkpoint.save(self.number, [*(s for s in self.shards.values() if s.complete), *more])
 
     def _optimiser(self) -> threading.Thread | None:
         """A thread that makes better machine code, where the layer to come is likely to gain from it.

@@ -181,6 +181,19 @@ class Shard:
                 if bit < self.held.shape[1]:
                     self.held[part, bit] = 1
 
+    def load(self, part: int, states: NDArray[np.uint64], parents: NDArray[np.uint32]) -> None:
+        """Fill an empty partition. What leads to a goal is not known then, and has to be found by steps."""
+        count = len(parents)
+        if not count:
+            return
+        self._grow(part, count)
+        self._states[part][:count] = states
+        self._parents[part][:count] = parents
+        self.places[part, table.COUNT] = count
+        table.enter_all(self._states[part], count, self._tables[part])
+        if self.has_goal:
+            self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
+
     def state(self, reference: int) -> Words:
         """The packed state that a reference names."""
         row: Words = self._states[reference % PARTITIONS][reference >> PARTITION_BITS]

@@ -121,4 +121,4 @@ def _is_stuck(model: Model, prop: Property, state: State) -> bool:
     (only,) = group(prepare(replace(model, system=system)), [prop])
     exploration = Exploration(only.system, only.question, {}, Meter(Budget()))
     exploration.explore_layer()
-    return any(violation.index == 0 for violation in exploration.violations[prop.name])
+    return any(violation.depth == 0 for violation in exploration.violations[prop.name])

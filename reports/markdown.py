@@ -50,7 +50,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         kinds=wording.grouped(result.verdicts, lambda v: wording.fault_kinds(v.coverage)),
         sizes=wording.grouped(result.verdicts, lambda v: wording.sizes(v.coverage)),
         reached=wording.grouped(result.verdicts, lambda v: wording.would_explore_more(v.coverage)),
-        stops=wording.grouped(result.verdicts, lambda v: wording.stopped(v.coverage)),
+        stops=wording.grouped(result.verdicts, wording.stopped_at),
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
         engine=engine_line(result),

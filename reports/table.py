@@ -97,7 +97,7 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
-    yield from _said(verdicts, lambda v: f"stopped: {wording.stopped(v.coverage)}" if v.coverage.stopped else "")
+    yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
     for verdict in verdicts:
         if verdict.status is Status.VACUOUS:
             yield f"{wording.SYMBOL[verdict.status]} {verdict.property} says nothing: never reached: {verdict.witness}"

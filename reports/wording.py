@@ -106,6 +106,16 @@ def stopped(coverage: Coverage) -> str:
     return STOPPED.get(coverage.stopped, coverage.stopped) if coverage.stopped else ""
 
 
+def stopped_at(verdict: Verdict) -> str:
+    """``the memory limit was reached, at 3,000 states in layer 2, fully covered up to layer 1``, or nothing."""
+    coverage = verdict.coverage
+    if coverage.stopped is None:
+        return ""
+    covered = f"fully covered up to layer {coverage.complete_to}" if coverage.complete_to >= 0 else "no layer covered"
+    where = f"at {number(verdict.states)} states in layer {coverage.complete_to + 1} (by number of faults)"
+    return f"{stopped(coverage)}, {where}, {covered}"
+
+
 def origin(source: Origin) -> str:
     """Where a setting came from: ``orders.yaml:12``, ``default of Kafka 4.0``, ``rule: ...``, ``assumed``."""
     match source.kind:

@@ -19,7 +19,7 @@ import typer
 from typer.testing import CliRunner
 
 import checker
-from checker import cli
+from checker import cli, options
 from checker.budget import Budget
 from model.deployment import KNOWN_PROPERTIES
 from model.deployment.deployment import Deployment
@@ -281,13 +281,13 @@ def test_no_command_prints_help() -> None:
     ("text", "size"), [("1", 1), ("512M", 512 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("2GiB", 2 << 30)]
 )
 def test_sizes(text: str, size: int) -> None:
-    assert cli._bytes(text) == size
+    assert options._bytes(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "G", "-1", "0", "2X", "1e3", "NaN"])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(typer.BadParameter):
-        cli._bytes(text)
+        options._bytes(text)
 
 
 def test_what_is_not_modelled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,207 @@
+"""Snapshots of a running exploration in a folder, from which a run that was killed goes on.
+
+States and parents only ever grow, so a snapshot appends what is new since the one before and then replaces the
+manifest, which says how much of each file counts. A run killed at any moment finds the last whole manifest; what was
+appended after it is cut off. Checksums over everything that counts tell damage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.combinations import Combination
+from checker.kernel.table import PARTITIONS
+from checker.shard import Segment, Shard
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+DEFAULT_INTERVAL = 20.0
+"""Seconds between snapshots, unless the user says otherwise: also what a killed run loses at most."""
+
+
+class CheckpointError(Exception):
+    """A checkpoint cannot be used; the message says why, and what to do."""
+
+
+@dataclass
+class _File:
+    """One array on disk: how many bytes of it count, and their checksum."""
+
+    path: Path
+    size: int = 0
+    checksum: int = 0
+
+    def append(self, data: NDArray[Any]) -> None:
+        """Add an array's bytes behind those that count."""
+        content = np.ascontiguousarray(data).tobytes()
+        with self.path.open("r+b" if self.path.exists() else "w+b") as file:
+            file.truncate(self.size)
+            file.seek(self.size)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self.size += len(content)
+        self.checksum = zlib.crc32(content, self.checksum)
+
+    def read(self) -> bytes:
+        """The bytes that count. Raises :class:`CheckpointError` if they are not what was written."""
+        try:
+            with self.path.open("rb") as file:
+                content = file.read(self.size)
+        except OSError as error:
+            raise CheckpointError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
+        if len(content) != self.size or zlib.crc32(content) != self.checksum:
+            raise CheckpointError(f"{self.path}: is damaged; delete the folder to start anew")
+        return content
+
+
+@dataclass
+class _Saved:
+    """What is on disk of one shard: its rows by partition, in one file for all partitions' states and parents."""
+
+    counts: NDArray[np.int64]
+    states: _File
+    parents: _File
+    chunks: list[list[int]]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, shard: Shard) -> None:
+        """Append the rows that are new, partition by partition, and note everything else."""
+        counts = shard.counts
+        if (counts > self.counts).any():
+            new = [shard.rows(part, int(self.counts[part])) for part in range(PARTITIONS)]
+            self.states.append(np.concatenate([states for states, _ in new]))
+            self.parents.append(np.concatenate([parents for _, parents in new]))
+            self.chunks.append([int(more) for more in counts - self.counts])
+            self.counts = counts
+        self.about = {
+            "complete": shard.complete,
+            "depth_done": shard.depth_done,
+            "segments": [[s.depth, s.source, s.starts.tolist()] for s in shard.segments],
+            "transitions": int(shard.transitions[0]),
+            "seen_in": shard.seen_in.tolist(),
+            "first_seen": shard.first_seen.tolist(),
+            "held": shard.held.tolist(),
+        }
+
+    def restore(self, shard: Shard) -> None:
+        """Fill an empty shard with what was saved."""
+        states = np.frombuffer(self.states.read(), dtype=np.uint64).reshape(-1, shard.words)
+        parents = np.frombuffer(self.parents.read(), dtype=np.uint32)
+        pieces: list[list[tuple[int, int]]] = [[] for _ in range(PARTITIONS)]
+        first = 0
+        for chunk in self.chunks:
+            for part, size in enumerate(chunk):
+                pieces[part].append((first, first + size))
+                first += size
+        if first != len(states) or first != len(parents):
+            raise CheckpointError(f"{self.states.path}: is damaged; delete the folder to start anew")
+        for part, ranges in enumerate(pieces):
+            rows = np.concatenate([np.arange(0), *(np.arange(low, high) for low, high in ranges)])
+            shard.load(part, states[rows], parents[rows])
+        shard.complete = self.about["complete"]
+        shard.depth_done = self.about["depth_done"]
+        shard.segments = [Segment(d, s, np.array(starts, dtype=np.int64)) for d, s, starts in self.about["segments"]]
+        shard.transitions[0] = self.about["transitions"]
+        shard.seen_in[:] = self.about["seen_in"]
+        shard.first_seen[:] = np.array(self.about["first_seen"], dtype=np.int64).reshape(shard.first_seen.shape)
+        shard.held[:] = np.array(self.about["held"], dtype=np.int64).reshape(shard.held.shape)
+
+    def document(self) -> dict[str, Any]:
+        """What the manifest says of the shard."""
+        files = {
+            name: [file.size, file.checksum] for name, file in (("states", self.states), ("parents", self.parents))
+        }
+        return {**self.about, "chunks": self.chunks, "files": files}
+
+
+class Checkpoint:
+    """The snapshots of one run in ``folder``: of the question ``identity``, at most every ``interval`` seconds.
+
+    Raises :class:`CheckpointError` if the folder holds another question's snapshots, or damaged ones.
+    """
+
+    def __init__(self, folder: Path, identity: str, interval: float = DEFAULT_INTERVAL) -> None:
+        self.folder = folder
+        self.identity = identity
+        self.interval = interval
+        self._saved: dict[str, _Saved] = {}
+        self._last = time.monotonic()
+        folder.mkdir(parents=True, exist_ok=True)
+        manifest = folder / MANIFEST
+        if manifest.exists():
+            self._open(manifest)
+        elif any(folder.iterdir()):
+            raise CheckpointError(f"{folder}: is not empty and holds no checkpoint; name another folder")
+
+    def _open(self, manifest: Path) -> None:
+        try:
+            document = json.loads(manifest.read_text(encoding="utf-8"))
+            content = document["content"]
+            if document["checksum"] != _checksum(content):
+                raise ValueError
+            if content["format"] != FORMAT or content["identity"] != self.identity:
+                raise CheckpointError(f"{self.folder}: is the checkpoint of another question; name another folder")
+            for key, about in content["shards"].items():
+                self._saved[key] = self._from_document(key, about)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{manifest}: is damaged; delete the folder to start anew") from error
+
+    def _from_document(self, key: str, about: dict[str, Any]) -> _Saved:
+        files = about.pop("files")
+        states, parents = (_File(self.folder / f"{key}.{name}", *files[name]) for name in ("states", "parents"))
+        chunks = about.pop("chunks")
+        counts = np.array(chunks, dtype=np.int64).reshape(-1, PARTITIONS).sum(axis=0)
+        return _Saved(counts, states, parents, chunks, about)
+
+    @property
+    def due(self) -> bool:
+        """Whether the last snapshot is old enough for another."""
+        return time.monotonic() - self._last >= self.interval
+
+    def restore(self, number: int, shard: Shard) -> bool:
+        """Fill an empty shard of exploration ``number`` with its last snapshot, if there is one."""
+        saved = self._saved.get(_key(number, shard.combination))
+        if saved is not None:
+            saved.restore(shard)
+        return saved is not None
+
+    def save(self, number: int, shards: list[Shard]) -> None:
+        """Write a snapshot of these shards of exploration ``number``; those that were complete before are kept."""
+        for shard in shards:
+            key = _key(number, shard.combination)
+            saved = self._saved.get(key)
+            if saved is None:
+                states, parents = (_File(self.folder / f"{key}.{name}") for name in ("states", "parents"))
+                saved = self._saved[key] = _Saved(np.zeros(PARTITIONS, dtype=np.int64), states, parents, [])
+            if not saved.about.get("complete"):
+                saved.save(shard)
+        self._write_manifest()
+        self._last = time.monotonic()
+
+    def _write_manifest(self) -> None:
+        shards = {key: saved.document() for key, saved in self._saved.items()}
+        content = {"format": FORMAT, "identity": self.identity, "shards": shards}
+        new = self.folder / f"{MANIFEST}.new"
+        with new.open("w", encoding="utf-8") as file:
+            json.dump({"checksum": _checksum(content), "content": content}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self.folder / MANIFEST)
+
+
+def _key(number: int, combination: Combination) -> str:
+    return "-".join(["exploration", str(number), "faults", *(str(count) for count in combination)])
+
+
+def _checksum(content: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())

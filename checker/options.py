@@ -1,0 +1,73 @@
+"""What the commands take: each option's type, its name for the reader, and how its text is read."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise typer.BadParameter(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    value = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if not value:
+        raise typer.BadParameter(f"{text!r} is not a size such as 512M or 2G")
+    return value
+
+
+File = Annotated[Path | None, typer.Argument(metavar="FILE", help="A deployment in YAML.")]
+Kafka = Annotated[
+    str | None, typer.Option(metavar="V", help="Release of the brokers, where .properties files are given.")
+]
+Topic = Annotated[Path | None, typer.Option(metavar="F", help="The topic's .properties file.")]
+Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .properties file.")]
+Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file.")]
+Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file.")]
+Assume = Annotated[
+    list[str] | None, typer.Option(metavar="KEY=VALUE", help="What no file tells, such as processing=handed-off.")
+]
+Faults = Annotated[int | None, typer.Option(metavar="N", min=0, help="Explore up to N faults, over all kinds.")]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then. 10 unless --faults is given."
+    ),
+]
+States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
+Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads to explore with.")]
+Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
+]
+ReportFolder = Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Write a Markdown page into DIR.")]
+AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
+NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
+
+Replicas = Annotated[int, typer.Option(metavar="N", help="Replicas of the partition.")]
+LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Slots of each log.")]
+Records = Annotated[int, typer.Option(metavar="N", help="Records that may be written.")]
+Epochs = Annotated[int, typer.Option(metavar="N", help="The largest leader epoch; the first is 0.")]
+Engine = Annotated[str, typer.Option(metavar="E", help="What explores: embedded.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+CheckpointFolder = Annotated[
+    Path | None,
+    typer.Option("--checkpoint", metavar="DIR", help="Write snapshots into DIR, and go on from what is there."),
+]
+CheckpointEvery = Annotated[
+    float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between snapshots.")
+]

@@ -1,0 +1,73 @@
+"""The controller: it takes replicas out of the ISR and elects leaders, each decision in a leader epoch of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import z3
+
+from model.language import Action, Effect, State
+from model.published.cluster import NOBODY, Cluster, Replica
+from model.published.wording import members, replica_name
+
+
+def decide(cluster: Cluster, leader: z3.ArithRef | int, isr: Mapping[int, z3.ArithRef]) -> Effect:
+    """Make the request of the next leader epoch; nobody has received it yet, so its ISR is the quorum's."""
+    effect = Effect()
+    for request in cluster.requests:
+        next_one = cluster.next_epoch.term == request.epoch
+        effect.set_when(next_one, request.leader, leader)
+        for number, inside in isr.items():
+            effect.set_when(next_one, request.isr[number], inside)
+    effect[cluster.next_epoch] = cluster.next_epoch.term + 1
+    return effect
+
+
+def shrink(cluster: Cluster, replica: Replica) -> Action:
+    """A replica is taken for dead: out of the ISR, and out of the leadership where it led.
+
+    A leader that is the last of its ISR stays in it. The ISR can become empty all the same: by losing, while nobody
+    leads, the last replica that is in it. The quorum's leader is always in the ISR.
+    """
+    leads = cluster.quorum_leader == replica.number
+    others = z3.Or(*(cluster.in_quorum_isr(other) for other in cluster.others(replica)))
+    isr = dict(cluster.quorum_isr)
+    isr[replica.number] = z3.If(z3.And(leads, z3.Not(others)), z3.IntVal(1), z3.IntVal(0))
+    leader = z3.If(leads, z3.IntVal(NOBODY), cluster.quorum_leader)
+    return Action(
+        "controller_shrinks_isr",
+        "controller",
+        "controller",
+        {"replica": replica.number},
+        z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
+        decide(cluster, leader, isr).updates,
+        lambda before, after: f"the controller takes {replica.name} for dead; {_decision(cluster, before, after)}",
+        "published, controller",
+    )
+
+
+def elect(cluster: Cluster, replica: Replica) -> Action:
+    """A member of the ISR is elected, at any moment and for any reason: a failure or a planned move."""
+    return Action(
+        "elect_leader",
+        "controller",
+        "controller",
+        {"replica": replica.number},
+        z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
+        decide(cluster, replica.number, cluster.quorum_isr).updates,
+        lambda before, after: f"the controller elects {replica.name}; {_decision(cluster, before, after)}",
+        "published, controller",
+    )
+
+
+def _decision(cluster: Cluster, before: State, after: State) -> str:
+    request = cluster.requests[before[cluster.next_epoch.name]]
+    leader = replica_name(after[request.leader.name])
+    return f"{leader} leads in epoch {request.epoch}, ISR {members(after, request.isr)}"
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """Everything the controller decides."""
+    for replica in cluster.replicas:
+        yield shrink(cluster, replica)
+        yield elect(cluster, replica)

@@ -1,0 +1,81 @@
+"""What a follower does: it receives requests, copies its leader's log, and drops what its leader does not have."""
+
+from __future__ import annotations
+
+import z3
+
+from model.language import Action, Effect, State
+from model.published.cluster import Cluster, Replica, Request
+from model.published.wording import dropped
+
+
+def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.BoolRef) -> Action:
+    """A follower copies its leader's next record and high watermark: as far as its own log goes, up or down."""
+    reached = follower.log.end + 1
+    effect = Effect()
+    follower.log.copy_next(effect, leader.log)
+    known = leader.high_watermark.term
+    effect[follower.high_watermark] = z3.If(known < reached, known, reached)
+    return Action(
+        "fetch",
+        follower.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(*allowed, follower.log.end < leader.log.end),
+        effect.updates,
+        lambda before, after: (
+            f"{follower.name} fetches record {follower.log.records(after)[-1]} from {leader.name}, high watermark "
+            f"{after[follower.high_watermark.name]}"
+        ),
+        "published, follower",
+    )
+
+
+def become_follower(
+    cluster: Cluster,
+    request: Request,
+    leader: Replica,
+    follower: Replica,
+    truncation_point: z3.ArithRef | None,
+    *allowed: z3.BoolRef,
+) -> Action:
+    """A replica that a newer request names another leader to follows it, and truncates if the protocol says where."""
+    effect = Effect()
+    effect[follower.epoch] = request.epoch
+    for member in follower.isr.values():
+        effect[member] = False
+    if truncation_point is not None:
+        cluster.truncate(effect, follower, truncation_point)
+
+    def sentence(before: State, after: State) -> str:
+        lost = dropped(before, after, follower)
+        return f"{follower.name} becomes follower of {leader.name} in epoch {request.epoch}{lost}"
+
+    return Action(
+        "become_follower",
+        follower.name,
+        "brokers",
+        {"epoch": request.epoch, "leader": leader.number, "follower": follower.number},
+        z3.And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
+        effect.updates,
+        sentence,
+        "published, follower",
+    )
+
+
+def truncate(cluster: Cluster, leader: Replica, follower: Replica, diverges: z3.BoolRef) -> Action:
+    """A follower whose log diverges from its leader's drops what lies above the last record they share."""
+    effect = Effect()
+    cluster.truncate(effect, follower, leader.log.matching_end(follower.log))
+    return Action(
+        "truncate",
+        follower.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
+        effect.updates,
+        lambda before, after: (
+            f"{follower.name} truncates to what it shares with {leader.name}{dropped(before, after, follower)}"
+        ),
+        "published, follower",
+    )

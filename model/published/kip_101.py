@@ -1,0 +1,38 @@
+"""KIP-101 (Kafka 0.11): a new follower asks its leader where the follower's last leader epoch ends.
+
+The leader answers with the start of the next epoch that it knows, which may be an epoch later than the one that the
+two logs diverge in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action
+from model.published import offsets_only
+from model.published.cluster import Cluster, Replica
+from model.published.record_log import EMPTY
+
+
+def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:
+    """Where the leader's log leaves the epoch of the follower's last record; its high watermark where that is unknown.
+
+    A follower that shares the leader's last epoch but is shorter gets the leader's end offset: beyond its own.
+    """
+    last_epoch = cluster.epoch_of(follower.log.last)
+    unknown = follower.high_watermark.term
+    next_epoch_start: z3.ArithRef = unknown
+    for offset in reversed(leader.log.offsets):
+        later = z3.And(leader.log.has(offset), cluster.epoch_at(leader.log, offset) > last_epoch)
+        next_epoch_start = z3.If(later, offset, next_epoch_start)
+    same_epoch = cluster.epoch_of(leader.log.last) == last_epoch
+    answer = z3.If(same_epoch, leader.log.end, next_epoch_start)
+    answer = z3.If(leader.log.last == EMPTY, unknown, answer)
+    return z3.If(follower.log.last == EMPTY, z3.IntVal(0), answer)
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """Everything that happens in this protocol."""
+    return offsets_only.actions(cluster, truncation_point)

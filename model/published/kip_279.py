@@ -1,0 +1,21 @@
+"""KIP-279 (Kafka 2.0): a new follower truncates to the last record that it shares with its leader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action
+from model.published import offsets_only
+from model.published.cluster import Cluster, Replica
+
+
+def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:
+    """Where the two logs, read from the tail, agree."""
+    return leader.log.matching_end(follower.log)
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """Everything that happens in this protocol."""
+    return offsets_only.actions(cluster, truncation_point)

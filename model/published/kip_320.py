@@ -1,0 +1,70 @@
+"""KIP-320 (Kafka 2.1): leader and follower act together only in the same leader epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action
+from model.published import controller, following, leadership
+from model.published.cluster import Cluster, Replica, Request
+
+
+def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower in another epoch, or with a shorter log, lags."""
+    other_epoch = follower.epoch.term != leader.epoch.term
+    lags = z3.Or(other_epoch, follower.log.end < leader.log.end)
+    return leadership.shrink_isr(cluster, leader, follower, lags)
+
+
+def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower in the leader's epoch that reached the high watermark, once that reached the leader's own epoch."""
+    caught_up = z3.And(
+        cluster.follows_epoch(follower, leader),
+        follower.log.end >= leader.high_watermark.term,
+        leadership.reached_own_epoch(cluster, leader),
+    )
+    return leadership.expand_isr(cluster, leader, follower, caught_up)
+
+
+def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
+    """Every other member of the leader's own ISR is in its epoch and has the record."""
+    reached = [
+        z3.Or(
+            z3.Not(leader.counts_in_sync(follower)),
+            z3.And(
+                cluster.follows_epoch(follower, leader),
+                follower.log.end > leader.high_watermark.term,
+            ),
+        )
+        for follower in cluster.others(leader)
+    ]
+    return leadership.increment_high_watermark(cluster, leader, *reached)
+
+
+def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower copies the next record from the leader of its epoch."""
+    return following.fetch(cluster, leader, follower, cluster.follows_epoch(follower, leader))
+
+
+def become_follower(cluster: Cluster, request: Request, leader: Replica, follower: Replica) -> Action:
+    """A replica truncates to what it shares with a leader that has taken over in the request's epoch."""
+    point = leader.log.matching_end(follower.log)
+    in_that_epoch = leader.epoch.term == request.epoch
+    leader_ready = z3.And(cluster.presumes_leadership(leader), in_that_epoch)
+    return following.become_follower(cluster, request, leader, follower, point, leader_ready)
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """Everything that happens in this protocol."""
+    yield from controller.actions(cluster)
+    yield from leadership.actions(cluster)
+    for leader in cluster.replicas:
+        yield increment_high_watermark(cluster, leader)
+        for follower in cluster.others(leader):
+            yield shrink_isr(cluster, leader, follower)
+            yield expand_isr(cluster, leader, follower)
+            yield fetch(cluster, leader, follower)
+            for request in cluster.requests:
+                yield become_follower(cluster, request, leader, follower)

@@ -1,0 +1,108 @@
+"""The first attempt at KIP-320, rejected: logs are compared by the epochs of records, replicas' own epochs are not.
+
+A new follower truncates in a step of its own, once it finds that its log diverges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action
+from model.published import controller, following, leadership
+from model.published.cluster import Cluster, Replica
+
+
+def same_epoch_below(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
+    """Both logs reach ``offset``, and what they hold just below it was written in the same epoch."""
+    same = [
+        z3.And(
+            offset == index + 1,
+            leader.log.has(index),
+            follower.log.has(index),
+            cluster.epoch_at(leader.log, index) == cluster.epoch_at(follower.log, index),
+        )
+        for index in leader.log.offsets
+    ]
+    return z3.Or(offset == 0, *same)
+
+
+def caught_up_by_epoch(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
+    """The follower follows a leader that presumes to be one, and its log is as good up to ``offset``, by epochs."""
+    return z3.And(
+        cluster.presumes_leadership(leader),
+        cluster.follows(follower, leader),
+        same_epoch_below(cluster, leader, follower, offset),
+    )
+
+
+def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower lags that is not caught up, by epoch, to the leader's end offset."""
+    lags = z3.Not(
+        z3.And(
+            cluster.follows(follower, leader),
+            same_epoch_below(cluster, leader, follower, leader.log.end),
+        )
+    )
+    return leadership.shrink_isr(cluster, leader, follower, lags)
+
+
+def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower caught up, by epoch, to the high watermark, once that reached the leader's own epoch."""
+    caught_up = z3.And(
+        caught_up_by_epoch(cluster, leader, follower, leader.high_watermark.term),
+        leadership.reached_own_epoch(cluster, leader),
+    )
+    return leadership.expand_isr(cluster, leader, follower, caught_up)
+
+
+def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
+    """Every other member of the leader's own ISR has a record of the same epoch where the high watermark is."""
+    above = leader.high_watermark.term + 1
+    reached = [
+        z3.Or(
+            z3.Not(leader.counts_in_sync(follower)),
+            z3.And(
+                cluster.follows(follower, leader),
+                same_epoch_below(cluster, leader, follower, above),
+            ),
+        )
+        for follower in cluster.others(leader)
+    ]
+    return leadership.increment_high_watermark(cluster, leader, *reached)
+
+
+def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower copies the next record while the last one it has is, by epoch, the leader's."""
+    by_epoch = caught_up_by_epoch(cluster, leader, follower, follower.log.end)
+    return following.fetch(cluster, leader, follower, by_epoch)
+
+
+def truncate(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A log diverges that is longer than the leader's, or whose last record has another epoch than the leader's."""
+    other_epoch = [
+        z3.And(
+            follower.log.end == offset + 1,
+            leader.log.has(offset),
+            cluster.epoch_at(leader.log, offset) != cluster.epoch_at(follower.log, offset),
+        )
+        for offset in leader.log.offsets
+    ]
+    diverges = z3.Or(follower.log.end > leader.log.end, *other_epoch)
+    return following.truncate(cluster, leader, follower, diverges)
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """Everything that happens in this protocol."""
+    yield from controller.actions(cluster)
+    yield from leadership.actions(cluster)
+    for leader in cluster.replicas:
+        yield increment_high_watermark(cluster, leader)
+        for follower in cluster.others(leader):
+            yield shrink_isr(cluster, leader, follower)
+            yield expand_isr(cluster, leader, follower)
+            yield fetch(cluster, leader, follower)
+            yield truncate(cluster, leader, follower)
+            for request in cluster.requests:
+                yield following.become_follower(cluster, request, leader, follower, None)

@@ -1,0 +1,130 @@
+"""What a leader does in every published protocol, and the steps of a leader that differ in their condition only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action, Effect
+from model.published.cluster import Cluster, Replica, Request
+from model.published.wording import members
+
+
+def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action:
+    """A replica that a newer request names as the leader takes over; its high watermark and log stay."""
+    effect = Effect()
+    effect[leader.epoch] = request.epoch
+    for number, member in leader.isr.items():
+        effect[member] = request.isr[number].term
+    return Action(
+        "become_leader",
+        leader.name,
+        "brokers",
+        {"epoch": request.epoch, "leader": leader.number},
+        z3.And(request.names(leader), leader.epoch.term < request.epoch),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} becomes leader in epoch {request.epoch}, ISR {members(after, leader.isr, leader)}"
+        ),
+        "published, leader",
+    )
+
+
+def write(cluster: Cluster, leader: Replica) -> Action:
+    """A leader, true or zombie, appends the next record in its own epoch, whatever the size of its ISR."""
+    record = cluster.records_written.term + 1
+    effect = Effect()
+    leader.log.append(effect, record)
+    for number, epoch in enumerate(cluster.record_epochs, 1):
+        effect.set_when(record == number, epoch, leader.epoch.term)
+    effect[cluster.records_written] = record
+    return Action(
+        "write",
+        leader.name,
+        "brokers",
+        {"leader": leader.number},
+        z3.And(
+            cluster.presumes_leadership(leader),
+            cluster.records_written.term < cluster.constants.records,
+            z3.Not(leader.log.is_full),
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} appends record {after[cluster.records_written.name]} in epoch {after[leader.epoch.name]}"
+        ),
+        "published, leader",
+    )
+
+
+def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica, lags: z3.BoolRef) -> Action:
+    """The true leader drops a follower that lags; the quorum accepts that at once, in the same epoch."""
+    effect = Effect()
+    effect[leader.isr[follower.number]] = False
+    return Action(
+        "shrink_isr",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} removes {follower.name} from the ISR, now {members(after, leader.isr, leader)}"
+        ),
+        "published, leader",
+    )
+
+
+def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: z3.BoolRef) -> Action:
+    """The true leader takes back a follower that caught up; the quorum accepts that at once, in the same epoch."""
+    effect = Effect()
+    effect[leader.isr[follower.number]] = True
+    return Action(
+        "expand_isr",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(cluster.is_true_leader(leader), z3.Not(leader.counts_in_sync(follower)), caught_up),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} takes {follower.name} back into the ISR, now {members(after, leader.isr, leader)}"
+        ),
+        "published, leader",
+    )
+
+
+def increment_high_watermark(cluster: Cluster, leader: Replica, *followers_reached: z3.BoolRef) -> Action:
+    """A leader, true or zombie, moves its high watermark past a record that its own ISR has, as far as it can tell."""
+    effect = Effect()
+    effect[leader.high_watermark] = leader.high_watermark.term + 1
+    return Action(
+        "increment_high_watermark",
+        leader.name,
+        "brokers",
+        {"leader": leader.number},
+        z3.And(
+            cluster.presumes_leadership(leader),
+            leader.high_watermark.term < leader.log.end,
+            *followers_reached,
+        ),
+        effect.updates,
+        lambda before, after: f"{leader.name} raises its high watermark to {after[leader.high_watermark.name]}",
+        "published, leader",
+    )
+
+
+def reached_own_epoch(cluster: Cluster, leader: Replica) -> z3.BoolRef:
+    """Nothing of an older epoch is left above the leader's high watermark."""
+    high_watermark = leader.high_watermark.term
+    return z3.Or(
+        high_watermark == leader.log.end,
+        cluster.epoch_of(leader.log.at(high_watermark)) == leader.epoch.term,
+    )
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """What leaders do alike in every protocol."""
+    for leader in cluster.replicas:
+        yield write(cluster, leader)
+        for request in cluster.requests:
+            yield become_leader(cluster, request, leader)

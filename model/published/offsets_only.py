@@ -1,0 +1,66 @@
+"""What the protocols before KIP-320 share: progress is judged by end offsets alone, and nobody compares epochs.
+
+They differ in one thing: where a new follower truncates its log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import z3
+
+from model.language import Action
+from model.published import controller, following, leadership
+from model.published.cluster import Cluster, Replica
+
+TruncationPoint = Callable[[Cluster, Replica, Replica], z3.ArithRef]
+"""Cluster, leader, follower -> the offset from which the follower drops its records."""
+
+
+def caught_up(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:
+    """The follower follows the leader and its log reaches ``offset``, as the leader's does; contents do not matter."""
+    return z3.And(cluster.follows(follower, leader), follower.log.end >= offset)
+
+
+def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
+    """A follower copies the next record from whom it takes for the leader, if that one does too."""
+    return following.fetch(
+        cluster, leader, follower, cluster.presumes_leadership(leader), cluster.follows(follower, leader)
+    )
+
+
+def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
+    """Every other member of the leader's own ISR follows it and has the record."""
+    reached = [
+        z3.Or(
+            z3.Not(leader.counts_in_sync(follower)),
+            caught_up(cluster, leader, follower, leader.high_watermark.term + 1),
+        )
+        for follower in cluster.others(leader)
+    ]
+    return leadership.increment_high_watermark(cluster, leader, *reached)
+
+
+def become_follower(cluster: Cluster, truncation_point: TruncationPoint) -> Iterator[Action]:
+    """A replica truncates where it follows a new leader; it cannot where that lies beyond its own end offset."""
+    for leader in cluster.replicas:
+        for follower in cluster.others(leader):
+            point = truncation_point(cluster, leader, follower)
+            for request in cluster.requests:
+                reachable = point <= follower.log.end
+                yield following.become_follower(cluster, request, leader, follower, point, reachable)
+
+
+def actions(cluster: Cluster, truncation_point: TruncationPoint) -> Iterator[Action]:
+    """Everything that happens in a protocol before KIP-320."""
+    yield from controller.actions(cluster)
+    yield from leadership.actions(cluster)
+    for leader in cluster.replicas:
+        yield increment_high_watermark(cluster, leader)
+        for follower in cluster.others(leader):
+            lags = z3.Not(caught_up(cluster, leader, follower, leader.log.end))
+            yield leadership.shrink_isr(cluster, leader, follower, lags)
+            at_high_watermark = caught_up(cluster, leader, follower, leader.high_watermark.term)
+            yield leadership.expand_isr(cluster, leader, follower, at_high_watermark)
+            yield fetch(cluster, leader, follower)
+    yield from become_follower(cluster, truncation_point)

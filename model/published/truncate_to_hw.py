@@ -1,0 +1,24 @@
+"""Truncation to the high watermark, as before Kafka 0.11: a new follower keeps what it knows to be committed.
+
+It loses records: a follower's high watermark lags, so it may drop what was committed and then be elected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action
+from model.published import offsets_only
+from model.published.cluster import Cluster, Replica
+
+
+def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:
+    """The follower's own high watermark."""
+    return follower.high_watermark.term
+
+
+def actions(cluster: Cluster) -> Iterator[Action]:
+    """Everything that happens in this protocol."""
+    return offsets_only.actions(cluster, truncation_point)
