@@ -108,7 +108,7 @@ class Search:
 
     def _start(self) -> None:
         exploration = self.exploration
-        row = exploration.layout.pack(exploration.system.initial)
+        row = exploration.kernel.canonical(exploration.layout.pack(exploration.system.initial))
         self.shard.start(row, _inspect(exploration.kernel, row), exploration.goal_bit)
         exploration.meter.grow(1, self.shard.measure())
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from checker.budget import ALWAYS_COVERED, Budget, Meter
 from checker.checkpoint import Checkpoint
+from checker.closure import Closure, close
 from checker.combinations import Combination
 from checker.exploration import Exploration, Violation
 from checker.identity import verdict_id
@@ -66,11 +67,13 @@ class Run:
         checkpoint: tuple[Path, float] | None = None,
     ) -> None:
         started = time.monotonic()
-        meter = Meter(budget, timed=deployment.faults.total is None)
+        meter = Meter(budget, timed=deployment.faults.total is None and not deployment.faults.any_number)
         self.deployment = deployment
         self.prepared = prepared
         self.groups = groups
         self.meter = meter
+        self.threads = budget.threads
+        self.closures: dict[str, Closure] = {}
         self._replayer = Replayer(prepared.model.system)
         at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
         kept = None
@@ -85,8 +88,24 @@ class Run:
 
     def explore(self, on_progress: OnProgress | None) -> None:
         """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
-        total = self.deployment.faults.total
         self.meter.start()
+        self._explore_layers(on_progress)
+        if self.deployment.faults.any_number:
+            open_ones = [
+                prop
+                for one, exploration in zip(self.groups, self.explorations, strict=True)
+                for prop in one.properties
+                if not exploration.cut_sets(prop.name)
+            ]
+
+            def reporter(exploration: Exploration) -> Callable[[Combination], None] | None:
+                return _reporter(exploration, 0, on_progress)
+
+            self.closures = close(self.deployment, open_ones, self.meter, self.threads, reporter)
+
+    def _explore_layers(self, on_progress: OnProgress | None) -> None:
+        faults = self.deployment.faults
+        total = ALWAYS_COVERED if faults.any_number else faults.total
         size = 0
         while total is None or size <= total:
             progressed = False
@@ -112,6 +131,8 @@ class Run:
 
     def _verdict(self, prop: Property, exploration: Exploration, identity: str) -> Verdict:
         violations = exploration.cut_sets(prop.name)
+        if not violations and (closed := self.closures.get(prop.name)) is not None:
+            return self._closed_verdict(prop, exploration, closed, identity)
         witnessed = WITNESS + prop.name in exploration.observed()
         coverage = self._coverage(exploration)
         notes: tuple[str, ...] = ()
@@ -137,6 +158,39 @@ class Run:
             prop.witness_words,
             witnessed,
             exploration.states,
+            coverage,
+            identity,
+            notes,
+        )
+
+    def _closed_verdict(self, prop: Property, exploration: Exploration, closed: Closure, identity: str) -> Verdict:
+        """The verdict on a property that was asked for any number of faults, and that few faults do not violate."""
+        explored = self._coverage(exploration)
+        coverage = explored
+        if closed.trace is not None:
+            status = Status.VIOLATED
+            notes: tuple[str, ...] = (f"no {explored.complete_to} faults suffice; fewer than these might",)
+        elif closed.unknown is not None:
+            status = Status.UNKNOWN
+            notes = (f"not decided for any number of faults: {closed.unknown}",)
+        else:
+            status, notes = (Status.HOLDS if closed.witnessed else Status.VACUOUS), ()
+            sizes = {name: size for name, size in explored.bounds.items() if name != "epochs"}
+            any_number = self.deployment.faults.any_number
+            coverage = replace(
+                explored, bounds=sizes, bounds_reached=closed.bounds_reached, stopped=None, any_number=any_number
+            )
+        return Verdict(
+            prop.name,
+            prop.statement,
+            prop.guarantee,
+            status,
+            prop.name in self.deployment.require,
+            () if closed.trace is None else (closed.trace.faults,),
+            () if closed.trace is None else (closed.trace,),
+            prop.witness_words,
+            closed.witnessed,
+            closed.states or exploration.states,
             coverage,
             identity,
             notes,

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from checker.combinations import Combination
 from checker.kernel.table import PARTITIONS
 from checker.shard import Segment, Shard
+from model.input_error import InputError
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -28,7 +29,7 @@ DEFAULT_INTERVAL = 20.0
 """Seconds between snapshots, unless the user says otherwise: also what a killed run loses at most."""
 
 
-class CheckpointError(Exception):
+class CheckpointError(InputError):
     """A checkpoint cannot be used; the message says why, and what to do."""
 
 

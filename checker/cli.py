@@ -32,11 +32,14 @@ from checker.options import (
     Epochs,
     Faults,
     File,
+    Folder,
+    Form,
     Json,
     JsonFile,
     Kafka,
     LogSize,
     Memory,
+    MostStates,
     NoSensitivity,
     Producer,
     Quiet,
@@ -49,7 +52,7 @@ from checker.options import (
     Threads,
     Topic,
 )
-from checker.source import Source
+from checker.source import Source, narrowed
 from properties.verdict import Status, Verdict
 
 if TYPE_CHECKING:
@@ -166,7 +169,7 @@ def check(
     source = Source(file, kafka, topic, broker, producer, consumer, tuple(assume or ()))
     with _one_line_errors():
         _check_writable(json_file, report)
-        deployment = _narrowed(source.read(), faults, require)
+        deployment = narrowed(source.read(), faults, require)
 
     limits = {"states": states, "memory": memory, "threads": threads}
     result = _run(deployment, seconds, limits, None if checkpoint is None else (checkpoint, checkpoint_every))
@@ -258,30 +261,63 @@ def published(
     if engine != "embedded":
         _fail(f"--engine {engine}: there is no such engine; there is: embedded")
     from model.published.catalogue import protocol
-    from model.published.constants import PublishedProtocolError
 
-    try:
+    with _one_line_errors():
         explored = protocol(name, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
-    except PublishedProtocolError as error:
-        _fail(str(error))
-    from checker.checkpoint import CheckpointError
     from checker.published import explore_whole
     from reports.terminal import console
     from reports.whole_space import print_space, to_json
 
     budget = _budget(seconds, {"states": states, "memory": memory, "threads": threads})
     kept = None if checkpoint is None else (checkpoint, checkpoint_every)
-    try:
-        with _one_line_errors(), interrupts(budget.stop):
-            space = explore_whole(explored.system, explored.violated, budget, kept)
-    except CheckpointError as error:
-        _fail(str(error))
+    with _one_line_errors(), interrupts(budget.stop):
+        space = explore_whole(explored.system, explored.violated, budget, kept)
     if json_output:
         typer.echo(json.dumps(to_json(space)))
     else:
         constants = f"{replicas} replicas, {log_size} slots, {records} records, epochs 0..{epochs}"
         print_space(console(), f"{name}: {constants}", space)
     raise typer.Exit(EXIT_UNDECIDED if space.stopped else EXIT_HOLDS)
+
+
+@app.command(short_help="Write a system for other tools.")
+def export(
+    system: Annotated[str, typer.Argument(metavar="FILE", help="A deployment in YAML, or a published protocol.")],
+    form: Form,
+    folder: Folder,
+    require: Annotated[list[str] | None, typer.Option("--property", metavar="P", help="Only what P sees.")] = None,
+    faults: Faults = None,
+    most_states: MostStates = None,
+    replicas: Replicas = 3,
+    log_size: LogSize = 2,
+    records: Records = 2,
+    epochs: Epochs = 1,
+) -> None:
+    """Write a transition system for TLC (tla), SPIN (promela), a solver (smt2), or as a graph (dot, graphml).
+
+    What is said of a published protocol's size is ignored for a deployment.
+    """
+    from model.published.catalogue import PROTOCOLS
+
+    if folder.exists() and not folder.is_dir():
+        _fail(f"{folder}: is no directory; -o takes one")
+    with _one_line_errors():
+        if system in PROTOCOLS and not Path(system).exists():
+            from checker.export.exported import export_protocol
+            from model.published.catalogue import protocol
+
+            exported = export_protocol(
+                protocol(system, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
+            )
+        else:
+            from checker.export.exported import export_deployment
+
+            deployment = narrowed(Source(Path(system)).read(), faults, None)
+            exported = export_deployment(deployment, properties=tuple(require or ()))
+        from checker.export.writing import write
+
+        for path in write(exported, form, folder, most_states=most_states):
+            typer.echo(_plain(str(path)))
 
 
 @app.command()
@@ -302,10 +338,9 @@ def _run(
 ) -> Result:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
     import checker.check
-    from checker.checkpoint import CheckpointError
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
-    from model.deployment.errors import DeploymentError
+    from model.input_error import InputError
     from reports.progress import ProgressLine
     from reports.terminal import console
 
@@ -314,7 +349,7 @@ def _run(
         watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
         with watched as progress, interrupts(budget.stop):
             return checker.check.check(deployment, budget=budget, on_progress=progress, checkpoint=checkpoint)
-    except (DeploymentError, CheckpointError) as error:
+    except InputError as error:
         _fail(str(error))
     except (SolverUndecided, ReplayMismatch) as error:
         _complain(f"no verdict: {error}")
@@ -340,22 +375,6 @@ def _with_sensitivities(deployment: Deployment, result: Result) -> Result:
     if stop.is_set():
         _complain("interrupted: not every other value of the assumptions was tried")
     return replace(result, sensitivities=found)
-
-
-def _narrowed(deployment: Deployment, faults: int | None, require: list[str] | None) -> Deployment:
-    """The deployment with ``--faults`` and ``--require`` applied."""
-    if faults is not None:
-        deployment = replace(deployment, faults=replace(deployment.faults, total=faults))
-    if require:
-        from model.deployment.deployment import Origin
-        from model.deployment.given import Given
-        from model.deployment.hiding import printable
-        from model.deployment.required_properties import read_required
-
-        options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
-        required = read_required(tuple(Given("require", name, origin) for name, origin in options))
-        deployment = replace(deployment, require=required)
-    return deployment
 
 
 def _check_writable(json_file: Path | None, report: Path | None) -> None:
@@ -440,11 +459,11 @@ def _one_line_usage_errors() -> Iterator[None]:
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
     """Input that is wrong ends the command with one line on standard error and status 2."""
-    from model.deployment.errors import DeploymentError
+    from model.input_error import InputError
 
     try:
         yield
-    except DeploymentError as error:
+    except InputError as error:
         _fail(str(error))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""

@@ -21,9 +21,10 @@ from checker.budget import ALWAYS_COVERED, Meter
 from checker.checkpoint import Checkpoint
 from checker.combinations import Combination, layer, smaller, without_one
 from checker.kernel import backward
+from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.native import Kernel, compile_kernel, optimise
-from checker.shard import INITIAL_STATE, Shard
+from checker.shard import INITIAL_STATE, Shard, TooManyStates
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
@@ -88,6 +89,7 @@ class Exploration:
     With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
     held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. With a
     ``checkpoint`` snapshots are written, under ``number``, and what an earlier run left there is not explored again.
+    Faults of ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
     """
 
     system: TransitionSystem
@@ -100,6 +102,8 @@ class Exploration:
     optimised: bool = False
     checkpoint: Checkpoint | None = None
     number: int = 0
+    unlimited: frozenset[Fault] = frozenset()
+    canonical: Canonical | None = None
     shards: dict[Combination, Shard] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -107,7 +111,7 @@ class Exploration:
     def __post_init__(self) -> None:
         present = {action.fault for action in self.system.actions if action.fault is not None}
         self.kinds: tuple[Fault, ...] = tuple(
-            kind for kind in Fault if kind in present and self.at_most.get(kind, 0) > 0
+            kind for kind in Fault if kind in present - self.unlimited and self.at_most.get(kind, 0) > 0
         )
         self.most = tuple(self.at_most[kind] for kind in self.kinds)
         self.layout: Layout = lay_out(self.system.variables)
@@ -118,18 +122,19 @@ class Exploration:
             self._predicates.append(self.question.goal[1])
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
-        self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates)
+        self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates, self.canonical)
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
-        self.own_functions = ("step",)
+        self.own_functions = ("step", *(kind.value for kind in Fault if kind in present & self.unlimited))
         self._lock = threading.Lock()
+        self._on_progress: Callable[[Combination], None] | None = None
         if self.optimised:
             self.kernel = optimise(self.kernel)
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
         groups = {"step": [pair for pair in labelled if pair[1].fault is None]}
-        for kind in self.kinds:
+        for kind in (*self.kinds, *self.unlimited):
             groups[kind.value] = [pair for pair in labelled if pair[1].fault is kind]
         return groups
 
@@ -197,6 +202,7 @@ class Exploration:
         Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering
         kind come first; what they do not violate, the covered ones do not either, and need not be explored.
         """
+        self._on_progress = on_progress
         optimiser = self._optimiser()
         if optimiser is not None:
             optimiser.start()
@@ -324,7 +330,10 @@ class Exploration:
             self._resume(shard)
         parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
         search_over = Search(self, shard, parts, crew, self.threads)
-        stopped = None if shard.complete else search_over.run(open_names)
+        try:
+            stopped = None if shard.complete else search_over.run(open_names)
+        except TooManyStates:
+            stopped = "states"
         with self._lock:
             self.shards[combination] = shard
         shard.complete = stopped is None
@@ -358,6 +367,8 @@ class Exploration:
 
     def level_done(self, shard: Shard) -> None:
         """A level of a shard that is explored alone was searched whole: a place from which a run can go on."""
+        if self._on_progress is not None:
+            self._on_progress(shard.combination)
         if self.checkpoint is not None and self.checkpoint.due:
             self._save(shard)
 

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from checker.export.writing import Format
+
 
 def _seconds(text: str) -> float:
     try:
@@ -17,6 +19,13 @@ def _seconds(text: str) -> float:
         value = math.nan
     if not 0 < value < math.inf:
         raise typer.BadParameter(f"{text!r} is not a number of seconds above 0")
+    return value
+
+
+def _faults(text: str) -> str:
+    value = text.strip().lower()
+    if value != "any" and not (value.isascii() and value.isdigit() and len(value) <= 6):
+        raise typer.BadParameter(f"{text!r} is neither a number of faults nor the word any")
     return value
 
 
@@ -39,7 +48,10 @@ Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's
 Assume = Annotated[
     list[str] | None, typer.Option(metavar="KEY=VALUE", help="What no file tells, such as processing=handed-off.")
 ]
-Faults = Annotated[int | None, typer.Option(metavar="N", min=0, help="Explore up to N faults, over all kinds.")]
+Faults = Annotated[
+    str | None,
+    typer.Option(metavar="N", parser=_faults, help="Explore up to N faults, over all kinds; any: however many."),
+]
 Seconds = Annotated[
     float | None,
     typer.Option(
@@ -70,4 +82,9 @@ CheckpointFolder = Annotated[
 ]
 CheckpointEvery = Annotated[
     float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between snapshots.")
+]
+Form = Annotated[Format, typer.Option("--format", help="For TLC, SPIN, a solver, or as a graph.")]
+Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")]
+MostStates = Annotated[
+    int | None, typer.Option("--most-states", metavar="N", min=1, help="How large a graph may be (dot, graphml).")
 ]

@@ -89,7 +89,7 @@ def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes]) -> dict[str,
 
 
 def _narrowed(deployment: Deployment) -> Deployment:
-    return replace(deployment, faults=replace(deployment.faults, total=FAULTS))
+    return replace(deployment, faults=deployment.faults.up_to(FAULTS))
 
 
 def _differences(

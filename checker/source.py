@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.deployment import read_deployment, read_properties
@@ -15,12 +15,12 @@ class Source:
     """Where a deployment is read from: one YAML file, or .properties files of a release."""
 
     file: Path | None
-    kafka: str | None
-    topic: Path | None
-    broker: Path | None
-    producer: Path | None
-    consumer: Path | None
-    assume: tuple[str, ...]
+    kafka: str | None = None
+    topic: Path | None = None
+    broker: Path | None = None
+    producer: Path | None = None
+    consumer: Path | None = None
+    assume: tuple[str, ...] = ()
 
     def read(self) -> Deployment:
         """The deployment, with every ``--assume`` applied."""
@@ -71,3 +71,22 @@ class Source:
                 raise DeploymentError(f"--assume {key} is given twice")
             assumed[key] = value
         return assumed
+
+
+def narrowed(deployment: Deployment, faults: str | None, require: list[str] | None) -> Deployment:
+    """The deployment with ``--faults`` and ``--require`` applied."""
+    if faults is not None:
+        budget = deployment.faults
+        deployment = replace(
+            deployment, faults=budget.without_limits() if faults == "any" else budget.up_to(int(faults))
+        )
+    if require:
+        from model.deployment.deployment import Origin
+        from model.deployment.given import Given
+        from model.deployment.hiding import printable
+        from model.deployment.required_properties import read_required
+
+        options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
+        required = read_required(tuple(Given("require", name, origin) for name, origin in options))
+        deployment = replace(deployment, require=required)
+    return deployment

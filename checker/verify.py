@@ -8,13 +8,14 @@ from typing import Any
 
 from checker.budget import Budget, Meter
 from checker.check import prepare_groups, question_ids
+from checker.closure import with_epochs
 from checker.exploration import Exploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
 from checker.traces import ReplayMismatch, replay, steps_of
-from model.deployment import from_document
+from model.deployment import Deployment, from_document
 from model.language import Action, State
-from model.pipeline import Model
+from model.pipeline import Model, build
 from properties.catalogue import properties_of
 from properties.property import Property
 from properties.sealing import SEAL, seal
@@ -39,7 +40,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
     """
     deployment = from_document(document["deployment"])
     prepared, groups = prepare_groups(deployment)
-    model = prepared.model
+    model = _model_of_traces(deployment, prepared.model, document)
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
     lines = []
     for verdict in document["verdicts"]:
@@ -66,6 +67,14 @@ def verify(document: Mapping[str, Any]) -> Verification:
     if document[SEAL] != seal(document):
         raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
     return Verification(tuple(lines), True)
+
+
+def _model_of_traces(deployment: Deployment, model: Model, document: Mapping[str, Any]) -> Model:
+    """The model in which the traces are runs: any number of faults may take more leader epochs than the bound."""
+    if not deployment.faults.any_number:
+        return model
+    longest = max((len(trace["steps"]) for verdict in document["verdicts"] for trace in verdict["traces"]), default=0)
+    return build(with_epochs(deployment, max(deployment.bounds.epochs, longest + 2)))
 
 
 def _faults(trace: Mapping[str, Any]) -> str:

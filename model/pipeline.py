@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import z3
 
-from model import broker, consumer, controller, idempotence, isr, network, produce, producer, replica
+from model import broker, consumer, controller, idempotence, isr, network, produce, producer, relabelling, replica
 from model.application import forget_numbers_when_done, resend_due
 from model.deployment.deployment import Deployment
 from model.displays import displays
@@ -38,7 +38,15 @@ def build(deployment: Deployment) -> Model:
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
     )
-    system = TransitionSystem(deployment.name, pipeline.variables, actions, displays(pipeline), _limits(pipeline))
+    system = TransitionSystem(
+        deployment.name,
+        pipeline.variables,
+        actions,
+        displays(pipeline),
+        _limits(pipeline),
+        relabelling.ranked(pipeline),
+        relabelling.symmetries(pipeline),
+    )
     return Model(pipeline, system)
 
 

@@ -66,6 +66,7 @@ class Coverage:
     as well. ``kinds``: the fault kinds considered, with the largest count of each. ``bounds``: name -> value.
     ``bounds_reached``: names of those bounds that stopped some behaviour (a log that was full), so that a larger
     bound would explore more. ``stopped``: why exploration ended early (time, states, memory, interrupted), or None.
+    ``any_number``: kinds of which every number was covered, because the state space closed under them.
     """
 
     complete_to: int
@@ -76,6 +77,7 @@ class Coverage:
     bounds: Mapping[str, int]
     bounds_reached: tuple[str, ...]
     stopped: str | None
+    any_number: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

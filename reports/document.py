@@ -116,6 +116,7 @@ def _coverage(coverage: Coverage) -> Document:
         "combinations_of_next_explored": coverage.combinations,
         "combinations_of_next": coverage.combinations_of_next,
         "fault_kinds": dict(coverage.kinds),
+        "any_number": list(coverage.any_number),
         "stopped": coverage.stopped,
     }
 
@@ -183,6 +184,7 @@ def _read_coverage(document: Mapping[str, Any]) -> Coverage:
         bounds=dict(document["sizes"]),
         bounds_reached=tuple(document["sizes_reached"]),
         stopped=document["stopped"],
+        any_number=tuple(document["any_number"]),
     )
 
 

@@ -94,6 +94,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
         yield "* required"
     if footnotes:
         yield from _said(verdicts, lambda v: wording.beyond(v.coverage) and f"+ {wording.beyond(v.coverage)} as well")
+    holding = [v for v in verdicts if v.status is Status.HOLDS]
+    yield from _said(holding, lambda v: wording.unlimited(v) and f"holds for {wording.unlimited(v)}", everyone=False)
     yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
@@ -122,8 +124,8 @@ def _short_bounds(verdict: Verdict) -> str:
     return wording.any_faults(verdict.coverage) + ("+" if verdict.coverage.combinations else "")
 
 
-def _said(verdicts: Sequence[Verdict], words: wording.Words) -> Iterator[str]:
+def _said(verdicts: Sequence[Verdict], words: wording.Words, *, everyone: bool = True) -> Iterator[str]:
     groups = wording.grouped(verdicts, words)
     for properties, text in groups:
-        everywhere = len(properties) == len(verdicts)
+        everywhere = everyone and len(properties) == len(verdicts)
         yield text if everywhere else f"{text} [{', '.join(properties)}]"

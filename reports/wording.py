@@ -59,8 +59,26 @@ def faults_needed(cut_set: CutSet) -> str:
     return listed([f"{count} {kind}" for kind, count in cut_set])
 
 
+def plural(kind: str) -> str:
+    """Several faults of a kind: ``kills``, ``power losses``, ``consumer crashes``."""
+    words = kind.replace("-", " ")
+    return words + ("es" if words.endswith(("s", "sh")) else "s")
+
+
+def unlimited(verdict: Verdict) -> str:
+    """``any number of kills and power losses, 2 records``, where every number was covered, or nothing."""
+    coverage = verdict.coverage
+    if not coverage.any_number:
+        return ""
+    records = f", {counted(coverage.bounds['records'], 'record')}" if "records" in coverage.bounds else ""
+    return f"any number of {listed([plural(kind) for kind in coverage.any_number])}{records}"
+
+
 def any_faults(coverage: Coverage) -> str:
-    """How many faults were explored in every combination: ``any 2 faults``."""
+    """How many faults were explored in every combination: ``any 2 faults``, ``any number of kills``."""
+    if coverage.any_number:
+        everything = len(coverage.any_number) == len(coverage.kinds)
+        return f"any number of {'faults' if everything else listed([plural(kind) for kind in coverage.any_number])}"
     if coverage.complete_to < 0:
         return "not complete"
     return "no fault" if coverage.complete_to == 0 else f"any {counted(coverage.complete_to, 'fault')}"
@@ -83,7 +101,8 @@ def fault_kinds(coverage: Coverage) -> str:
     """The kinds considered: ``kill, power-loss; consumer-crash (at most 1)``. A limit that cannot bind is left out."""
     by_limit: dict[int | None, list[str]] = {}
     for kind, count in coverage.kinds:
-        by_limit.setdefault(count if count <= coverage.complete_to else None, []).append(kind)
+        binds = kind not in coverage.any_number and (bool(coverage.any_number) or count <= coverage.complete_to)
+        by_limit.setdefault(count if binds else None, []).append(kind)
     words = [", ".join(kinds) for limit, kinds in by_limit.items() if limit is None]
     for limit, kinds in by_limit.items():
         if limit is not None:
@@ -174,7 +193,9 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     if vacuous := by_status[Status.VACUOUS]:
         return f"No evidence: {_named(vacuous)} holds only because what it speaks of never happened within the bounds."
     if required:
-        return f"Yes: {_what_holds(required)} within the bounds below."
+        scopes = {unlimited(v) for v in required}
+        scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
+        return f"Yes: {_what_holds(required)} {scope} the bounds below."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 

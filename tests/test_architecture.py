@@ -30,7 +30,7 @@ MAY_IMPORT = {
 SEES_ALL = {"checker/cli.py"}
 BANNED_NAMES = ("utils", "util", "common", "manager", "helpers")
 MAX_LINES = 500
-HEAVY = ("z3", "numba", "llvmlite", "numpy", "matplotlib", "pyspark", "jsonschema", "jinja2", "ruamel")
+HEAVY = ("z3", "numba", "llvmlite", "numpy", "matplotlib", "pyspark", "jsonschema", "jinja2", "networkx", "ruamel")
 
 
 def name_of(path: Path) -> str:

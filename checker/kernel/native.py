@@ -2,8 +2,9 @@
 
 ``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates
 predicates. Guards are tested as a decision tree, the condition that most actions share first, so that a state pays
-only for what could be enabled in it; only the updates of enabled actions are computed. LLVM's optimiser is left
-out: it costs more than it gives (benchmarks/RESULTS.md).
+only for what could be enabled in it; only the updates of enabled actions are computed. Where a canonical form is
+given, every successor is written in that form. LLVM's optimiser is left out: it costs more than it gives
+(benchmarks/RESULTS.md).
 """
 
 from __future__ import annotations
@@ -15,15 +16,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 import z3
 from llvmlite import ir
 
-from checker.kernel.layout import Layout
+from checker.kernel.canonical import Canonical, CanonicalForm
+from checker.kernel.layout import Layout, Words
 from checker.terms import Node, TermTable
 from model.language import Action, Variable
 
 I64 = ir.IntType(64)
 I1 = ir.IntType(1)
+INSPECT, CANONICAL = "inspect", "canonical"
+"""Names of functions beside those of the groups of actions."""
 
 
 class UnsupportedTerm(Exception):
@@ -51,7 +56,15 @@ class Kernel:
     def inspect_function(self) -> Any:
         """A ctypes view of ``inspect``."""
         pointer = ctypes.POINTER(ctypes.c_uint64)
-        return ctypes.CFUNCTYPE(ctypes.c_uint64, pointer)(self.addresses["inspect"])
+        return ctypes.CFUNCTYPE(ctypes.c_uint64, pointer)(self.addresses[INSPECT])
+
+    def canonical(self, row: Words) -> Words:
+        """The canonical form of a packed state: the state itself if the kernel was compiled without one."""
+        form = np.array(row, dtype=np.uint64)
+        if CANONICAL in self.addresses:
+            pointer = ctypes.POINTER(ctypes.c_uint64)
+            ctypes.CFUNCTYPE(None, pointer)(self.addresses[CANONICAL])(form.ctypes.data_as(pointer))
+        return form
 
 
 class _Evaluator:
@@ -124,8 +137,17 @@ def _apply(builder: ir.IRBuilder, node: Node, values: list[ir.Value]) -> ir.Valu
 class _Function:
     """One function over a packed state."""
 
-    def __init__(self, module: ir.Module, name: str, layout: Layout, terms: TermTable, arguments: int) -> None:
+    def __init__(
+        self,
+        module: ir.Module,
+        name: str,
+        layout: Layout,
+        terms: TermTable,
+        arguments: int,
+        form: CanonicalForm | None = None,
+    ) -> None:
         pointer = I64.as_pointer()
+        self.form = form
         self.function = ir.Function(module, ir.FunctionType(I64, [pointer] * arguments), name)
         self.builder = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.layout = layout
@@ -152,9 +174,14 @@ class _Pending:
 
 
 def _emit_expand(
-    module: ir.Module, name: str, layout: Layout, terms: TermTable, labelled: Sequence[tuple[int, Action]]
+    module: ir.Module,
+    name: str,
+    layout: Layout,
+    terms: TermTable,
+    labelled: Sequence[tuple[int, Action]],
+    form: CanonicalForm | None,
 ) -> None:
-    function = _Function(module, name, layout, terms, 2)
+    function = _Function(module, name, layout, terms, 2, form)
     count = function.builder.alloca(I64)
     function.builder.store(I64(0), count)
     pending = [_Pending(label, action, terms.conjuncts(terms.add(action.guard))) for label, action in labelled]
@@ -183,9 +210,11 @@ def _emit_successor(evaluator: _Evaluator, count: ir.Value, found: _Pending) -> 
     builder = function.builder
     row = _updated_words(evaluator, found.action.updates)
     position = builder.load(count)
-    base = builder.mul(position, I64(function.layout.words + 1))
+    out = builder.gep(function.function.args[1], [builder.mul(position, I64(function.layout.words + 1))])
     for offset, value in enumerate([*row, I64(found.label)]):
-        builder.store(value, builder.gep(function.function.args[1], [builder.add(base, I64(offset))]))
+        builder.store(value, builder.gep(out, [I64(offset)]))
+    if function.form is not None:
+        function.form.apply(builder, out, function.words, row, frozenset(found.action.updates))
     builder.store(builder.add(position, I64(1)), count)
 
 
@@ -212,7 +241,7 @@ def _updated_words(evaluator: _Evaluator, updates: Mapping[Variable, z3.ArithRef
 
 def _emit_inspect(module: ir.Module, layout: Layout, terms: TermTable, predicates: Sequence[z3.BoolRef]) -> None:
     """Each predicate is a disjunction; a disjunct is evaluated only where its cheap conditions hold."""
-    function = _Function(module, "inspect", layout, terms, 1)
+    function = _Function(module, INSPECT, layout, terms, 1)
     builder = function.builder
     result = builder.alloca(I64)
     builder.store(I64(0), result)
@@ -255,9 +284,14 @@ def _machine(level: int) -> llvm.TargetMachine:
 
 
 def compile_kernel(
-    layout: Layout, groups: Mapping[str, Sequence[tuple[int, Action]]], predicates: Sequence[z3.BoolRef]
+    layout: Layout,
+    groups: Mapping[str, Sequence[tuple[int, Action]]],
+    predicates: Sequence[z3.BoolRef],
+    canonical: Canonical | None = None,
 ) -> Kernel:
     """Compile an ``expand`` function per group of labelled actions and one ``inspect`` for the predicates.
+
+    With ``canonical`` the successors of a state in canonical form are written in canonical form.
 
     The code is made in the quickest way; :func:`optimise` makes better code of the same functions.
 
@@ -265,26 +299,29 @@ def compile_kernel(
     """
     module = ir.Module("proofka")
     terms = TermTable()
+    form = CanonicalForm(module, layout, canonical) if canonical is not None else None
     for name, labelled in groups.items():
-        _emit_expand(module, name, layout, terms, labelled)
+        _emit_expand(module, name, layout, terms, labelled, form)
     _emit_inspect(module, layout, terms, predicates)
-    return _generate(str(module), {name: len(labelled) for name, labelled in groups.items()}, QUICK)
+    others = [INSPECT] if form is None else [INSPECT, CANONICAL]
+    return _generate(str(module), {name: len(labelled) for name, labelled in groups.items()}, others, QUICK)
 
 
 def optimise(kernel: Kernel) -> Kernel:
     """The same functions in code that runs about three times as fast and takes ten times as long to make."""
-    return _generate(kernel.source, kernel.most_successors, FAST)
+    others = [name for name in kernel.addresses if name not in kernel.most_successors]
+    return _generate(kernel.source, kernel.most_successors, others, FAST)
 
 
 QUICK, FAST = 0, 1
 """Levels of LLVM's code generator."""
 
 
-def _generate(source: str, most_successors: Mapping[str, int], level: int) -> Kernel:
+def _generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
     machine = _machine(level)
     parsed = llvm.parse_assembly(source)
     parsed.triple = machine.triple
     engine = llvm.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
-    names = [*most_successors, "inspect"]
+    names = [*most_successors, *others]
     return Kernel({name: engine.get_function_address(name) for name in names}, most_successors, source, engine)

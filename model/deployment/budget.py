@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from model.deployment.bounds import read_number
 from model.deployment.deployment import FaultBudget, Origin, Setting
-from model.deployment.given import Settings
+from model.deployment.given import Given, Settings
 from model.faults import Fault
 
 MOST_OF_A_KIND = 9
 """How many faults of one kind can happen when nothing limits them: more than any exploration reaches."""
+
+ANY = "any"
+"""How a budget without a limit is written."""
 
 TOTAL_RANGE = range(21)
 FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
@@ -16,21 +19,38 @@ FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
 
 
 def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
-    """The fault budget. Kinds that are named are the only ones that can happen; if none is, all can."""
-    total = read_number(given["total"], TOTAL_RANGE) if "total" in given else None
+    """The fault budget. Kinds that are named are the only ones that can happen; if none is, all can.
+
+    ``any``: so many that no limit stops them. A total of ``any`` lifts the limit of every kind that has no number.
+    """
+    unlimited = "total" in given and _is_any(given["total"])
+    total = None if unlimited or "total" not in given else read_number(given["total"], TOTAL_RANGE)
+    named = {kind.value: given[kind.value] for kind in Fault if kind.value in given}
     caps = range(MOST_OF_A_KIND + 1)
-    named = {kind.value: read_number(given[kind.value], caps) for kind in Fault if kind.value in given}
-    at_most = named or {kind.value: MOST_OF_A_KIND for kind in Fault}
+    at_most = {kind: MOST_OF_A_KIND if _is_any(said) else read_number(said, caps) for kind, said in named.items()}
+    without_limit = {kind for kind, said in named.items() if _is_any(said)}
+    if not named:
+        at_most = {kind.value: MOST_OF_A_KIND for kind in Fault}
+        without_limit = set(at_most) if unlimited else set()
+    if unlimited and not without_limit:
+        total = sum(at_most.values())
+    any_number = tuple(kind for kind in at_most if kind in without_limit) if total is None else ()
+
     default = Origin("default", "Proofka")
-    settings = [
-        Setting("assume", "faults.total", "any" if total is None else str(total), _origin("total", given, default))
-    ]
+    altogether = "any" if any_number else "as many as time allows" if total is None else str(total)
+    settings = [Setting("assume", "faults.total", altogether, _origin("total", given, default))]
     settings += [
-        Setting("assume", f"faults.{kind}", str(count), _origin(kind, given, default))
+        Setting(
+            "assume", f"faults.{kind}", "any" if kind in without_limit else str(count), _origin(kind, given, default)
+        )
         for kind, count in at_most.items()
     ]
     possible = tuple((kind, count) for kind, count in at_most.items() if count > 0)
-    return FaultBudget(total, possible), tuple(settings)
+    return FaultBudget(total, possible, any_number), tuple(settings)
+
+
+def _is_any(given: Given) -> bool:
+    return given.value.strip().lower() == ANY
 
 
 def _origin(key: str, given: Settings, default: Origin) -> Origin:

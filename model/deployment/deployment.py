@@ -151,11 +151,21 @@ class FaultBudget:
     """Which faults are assumed possible.
 
     ``total``: faults altogether, or None to raise the total layer by layer until time runs out;
-    ``at_most``: fault kind -> how many of it (kinds that are absent cannot happen at all).
+    ``at_most``: fault kind -> how many of it (kinds that are absent cannot happen at all); ``any_number``: kinds that
+    can happen any number of times, which is decided where the state space closes (then there is no total).
     """
 
     total: int | None
     at_most: tuple[tuple[str, int], ...]
+    any_number: tuple[str, ...] = ()
+
+    def up_to(self, total: int) -> FaultBudget:
+        """The same kinds, at most so many faults altogether."""
+        return FaultBudget(total, self.at_most)
+
+    def without_limits(self) -> FaultBudget:
+        """The same kinds, each any number of times."""
+        return FaultBudget(None, self.at_most, tuple(kind for kind, _ in self.at_most))
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,11 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "sink": deployment.sink.value,
         "offset_reset": deployment.offset_reset.value,
         "max_poll_records": deployment.max_poll_records,
-        "faults": {"total": faults.total, "at_most": [[kind, count] for kind, count in faults.at_most]},
+        "faults": {
+            "total": faults.total,
+            "at_most": [[kind, count] for kind, count in faults.at_most],
+            "any_number": list(faults.any_number),
+        },
         "bounds": {key: getattr(bounds, key) for key in RANGES},
         "require": list(deployment.require),
         "settings": [_setting(setting) for setting in deployment.settings],
@@ -218,7 +222,9 @@ def _read_faults(read: _Members) -> FaultBudget:
         return items.one_of(0, kinds), items.number(1, 0, _LARGEST)
 
     pairs = read.items("at_most", lambda items: tuple(items.items(i, lambda two: (pair(two),))[0] for i in items))
-    budget = FaultBudget(read.optional_number("total", 0, _LARGEST), pairs)
+    possible = tuple(kind for kind, _ in pairs)
+    any_number = read.items("any_number", lambda items: tuple(items.one_of(i, possible) for i in items))
+    budget = FaultBudget(read.optional_number("total", 0, _LARGEST), pairs, any_number)
     read.check_no_more()
     return budget
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from model.input_error import InputError
 
-class DeploymentError(Exception):
+
+class DeploymentError(InputError):
     """A deployment that cannot be read or checked; ``str()`` is one line: ``file:line: key: message``.
 
     The message says what is allowed or what to do, and never holds the value of a secret.

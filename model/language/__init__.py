@@ -1,6 +1,7 @@
-"""The words a model is written in: variables with finite domains, guarded actions, systems, bounded logs."""
+"""The words a model is written in: variables with finite domains, guarded actions, systems, logs, canonical names."""
 
 from model.language.actions import Action, Effect, Sentence
+from model.language.canonical import Permutation, Ranked, Symmetry
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
 from model.language.variables import State, Variable, flag
@@ -10,9 +11,12 @@ __all__ = [
     "Display",
     "Effect",
     "Log",
+    "Permutation",
+    "Ranked",
     "Sentence",
     "Slot",
     "State",
+    "Symmetry",
     "TransitionSystem",
     "Variable",
     "describe",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language.actions import Action
+from model.language.canonical import Ranked, Symmetry
 from model.language.variables import State, Variable
 
 
@@ -25,7 +26,8 @@ class TransitionSystem:
     """What the system is: the same terms are read by the kernel, the solver and the printers.
 
     ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which
-    it does: where one is reachable, a larger bound would explore more.
+    it does: where one is reachable, a larger bound would explore more. ``ranked`` and ``symmetries`` declare what a
+    reduction may prove and then use.
     """
 
     name: str
@@ -33,6 +35,8 @@ class TransitionSystem:
     actions: tuple[Action, ...]
     displays: tuple[Display, ...] = ()
     limits: Mapping[str, z3.BoolRef] | None = None
+    ranked: tuple[Ranked, ...] = ()
+    symmetries: tuple[Symmetry, ...] = ()
 
     def __post_init__(self) -> None:
         names = [variable.name for variable in self.variables]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from model.input_error import InputError
 
-class PublishedProtocolError(ValueError):
+
+class PublishedProtocolError(InputError, ValueError):
     """A published protocol was asked for that does not exist, or with constants that make no sense."""
 
 

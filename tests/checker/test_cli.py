@@ -404,3 +404,24 @@ def test_the_version_is_printed() -> None:
     run = proofka("--version")
     assert run.exit_code == 0
     assert run.stdout.startswith("proofka ")
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [("tla", ["kip_320.tla", "kip_320.cfg"]), ("promela", ["kip_320.pml"]), ("dot", ["kip_320.dot"])],
+)
+def test_export(tmp_path: Path, form: str, names: list[str]) -> None:
+    options = ["--replicas", "2", "--log-size", "1", "--records", "1", "--epochs", "0"]
+    run = proofka("export", "kip-320", "--format", form, "-o", str(tmp_path / "out"), *options)
+    assert run.exit_code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(names)
+    assert all(name in run.output for name in names)
+
+
+def test_what_cannot_be_exported_is_one_line(tmp_path: Path) -> None:
+    where = ["-o", str(tmp_path)]
+    fails_in_one_line(proofka("export", "no-such", "--format", "tla", *where), "no-such", "no such file")
+    fails_in_one_line(proofka("export", "kip-320", "--format", "dot", *where), "2000")
+    fails_in_one_line(proofka("export", "kip-320", "--format", "pdf", *where), "graphml")
+    file = str(ROOT / "examples" / "acks-0.yaml")
+    fails_in_one_line(proofka("export", file, "--format", "smt2", "--property", "no-los", *where), "no-loss")

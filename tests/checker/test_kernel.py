@@ -17,9 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checker.cone import FreeVariables
+from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, lay_out
 from checker.kernel.native import Kernel, UnsupportedTerm, compile_kernel
 from checker.questions import prepare
+from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer
 from model.deployment import Deployment
 from model.deployment.deployment import Commit, Group, OffsetReset, Processing, ProducerId, Sink
@@ -74,6 +76,7 @@ class Readings:
 
     system: TransitionSystem
     predicates: dict[str, z3.BoolRef]
+    canonical: Canonical | None = None
 
     @cached_property
     def layout(self) -> Layout:
@@ -85,7 +88,7 @@ class Readings:
         groups = {"step": [pair for pair in labelled if pair[1].fault is None]}
         for kind in Fault:
             groups[kind.value] = [pair for pair in labelled if pair[1].fault is kind]
-        return compile_kernel(self.layout, groups, list(self.predicates.values()))
+        return compile_kernel(self.layout, groups, list(self.predicates.values()), self.canonical)
 
     @cached_property
     def replayer(self) -> Replayer:
@@ -130,6 +133,15 @@ def readings(name: str) -> Readings:
     witnesses = {f"witness of {prop.name}": prepared.specialise(prop.witness) for prop in properties}
     goals = {f"goal of {prop.name}": prepared.specialise(prop.goal) for prop in properties if prop.goal is not None}
     return Readings(prepared.system, predicates | witnesses | goals)
+
+
+@cache
+def ranked_readings(name: str) -> Readings:
+    """The same system, with the epochs in its successors replaced by their ranks."""
+    plain = readings(name)
+    found = rankings(plain.system, plain.predicates.values())
+    assert "leader epoch" in [family.name for family in found.families]
+    return Readings(plain.system, plain.predicates, Canonical(found.families))
 
 
 @cache
@@ -213,6 +225,22 @@ def test_random_states(name: str, data: st.DataObject) -> None:
     for variable in data.draw(st.lists(st.sampled_from(system.variables), max_size=8, unique_by=lambda v: v.name)):
         state[variable.name] = data.draw(st.integers(variable.low, variable.high))
     agree(name, state, [action, data.draw(st.sampled_from(system.actions))])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=25, derandomize=True)
+@given(data=st.data())
+def test_canonical_successors(name: str, data: st.DataObject) -> None:
+    """From a state in canonical form the machine code makes the canonical forms of all successors."""
+    reading = ranked_readings(name)
+    assert reading.canonical is not None
+    families = reading.canonical.ranked
+    action = data.draw(st.sampled_from(reading.system.actions))
+    state = enabled_state(name, action, random.Random(data.draw(st.integers(0, 2**16))))
+    ranked = ranked_state(state, families)
+    assert reading.layout.unpack(reading.kernel.canonical(reading.layout.pack(state))) == ranked
+    following = reading.by_plain_evaluator(ranked)
+    assert reading.by_kernel(ranked) == {name: ranked_state(after, families) for name, after in following.items()}
 
 
 @pytest.mark.parametrize("name", NAMES)

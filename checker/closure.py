@@ -1,0 +1,161 @@
+"""Any number of faults: the space closed under them, with epochs ranked so that it is finite.
+
+Kinds of which any number may happen are steps like others here, so nothing counts them; leader epochs, which every
+election raises, are replaced by their ranks (checker/reductions/ranking.py). If the search ends, it has seen every
+state that any number of such faults leads to. Kinds with a limit are still explored combination by combination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from checker.budget import Meter
+from checker.combinations import Combination
+from checker.exploration import Exploration, Violation
+from checker.kernel.canonical import Canonical
+from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
+from checker.reductions.ranking import ranked_state, rankings
+from checker.solver import Replayer
+from checker.traces import ReplayMismatch, build_trace, replay
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from model.language import Ranked
+from model.pipeline import build
+from properties.catalogue import properties_of
+from properties.property import Property
+from properties.verdict import Trace
+
+RANKS = (15, 31)
+"""Highest leader epochs to rank in: the first with which no reachable state needs more is enough."""
+
+
+@dataclass(frozen=True)
+class Closure:
+    """What closing the space said of one property: it is closed, or violated by ``trace``, or why nothing is known."""
+
+    states: int
+    bounds_reached: tuple[str, ...]
+    witnessed: bool
+    trace: Trace | None = None
+    unknown: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """No state violates the property, and there is none that was not seen."""
+        return self.trace is None and self.unknown is None
+
+
+def close(
+    deployment: Deployment,
+    properties: Sequence[Property],
+    meter: Meter,
+    threads: int,
+    on_progress: Callable[[Exploration], Callable[[Combination], None] | None] = lambda _: None,
+) -> dict[str, Closure]:
+    """Decide properties for any number of those faults that ``deployment`` does not limit; by property.
+
+    ``on_progress`` makes what is told of an exploration's progress.
+    """
+    found: dict[str, Closure] = {}
+    for ranks in RANKS:
+        wide = with_epochs(deployment, ranks)
+        prepared = prepare(build(wide))
+        waiting = [prop for prop in prepared_properties(prepared, properties) if prop.name not in found]
+        for one in group(prepared, waiting):
+            found |= _close_group(wide, prepared, one, meter, threads, on_progress, last=ranks == RANKS[-1])
+        if len(found) == len(properties):
+            break
+    return found
+
+
+def prepared_properties(prepared: Prepared, properties: Sequence[Property]) -> list[Property]:
+    """The same properties, of another model of the pipeline."""
+    names = {prop.name for prop in properties}
+    return [prop for prop in properties_of(prepared.model.pipeline) if prop.name in names]
+
+
+def with_epochs(deployment: Deployment, epochs: int) -> Deployment:
+    """The deployment with another bound on leader epochs."""
+    return replace(deployment, bounds=replace(deployment.bounds, epochs=epochs))
+
+
+def _close_group(
+    deployment: Deployment,
+    prepared: Prepared,
+    one: Group,
+    meter: Meter,
+    threads: int,
+    on_progress: Callable[[Exploration], Callable[[Combination], None] | None],
+    *,
+    last: bool,
+) -> dict[str, Closure]:
+    asked = one.question
+    limits = {name for name in asked.limits if name != LIMIT + "epochs"}
+    predicates = [term for name, term in {**asked.invariants, **asked.observations}.items() if name != LIMIT + "epochs"]
+    if asked.goal is not None:
+        predicates.append(asked.goal[1])
+    ranking = rankings(one.system, predicates, prepared.constants)
+    names = [prop.name for prop in one.properties]
+    if "leader epoch" in ranking.refused:
+        return {name: Closure(0, (), False, unknown=ranking.refused["leader epoch"]) for name in names}
+
+    faults = deployment.faults
+    at_most = {Fault(kind): most for kind, most in faults.at_most if kind not in faults.any_number}
+    exploration = Exploration(
+        one.system,
+        asked,
+        at_most,
+        meter,
+        threads,
+        unlimited=frozenset(Fault(kind) for kind in faults.any_number),
+        canonical=Canonical(ranking.families),
+        optimised=True,
+    )
+    stopped = None
+    while stopped is None and not exploration.exhausted():
+        stopped = exploration.explore_layer(on_progress(exploration)).stopped
+    observed = exploration.observed()
+    if LIMIT + "epochs" in observed and not last:
+        return {}
+    reached = tuple(sorted(name.removeprefix(LIMIT) for name in observed if name in limits))
+    if LIMIT + "epochs" in observed:
+        stopped = stopped or "more leader epochs are alive at a time than are ranked"
+    closures = {}
+    for name in names:
+        violations = exploration.cut_sets(name)
+        trace = None
+        if violations:
+            prop = next(prop for prop in one.properties if prop.name == name)
+            trace = _concrete_trace(deployment, prop, exploration, violations[0], ranking.families)
+        unknown = None
+        if trace is None and stopped is not None:
+            unknown = stopped
+        elif trace is None and name in exploration.undecided:
+            unknown = "from some state every way on ends at a bound"
+        closures[name] = Closure(exploration.states, reached, WITNESS + name in observed, trace, unknown)
+    return closures
+
+
+def _concrete_trace(
+    deployment: Deployment,
+    prop: Property,
+    exploration: Exploration,
+    violation: Violation,
+    families: tuple[Ranked, ...],
+) -> Trace:
+    """The run whose ranked states were found, with real epochs, replayed through Z3."""
+    labels = exploration.path(violation)
+    concrete = build(with_epochs(deployment, len(labels) + 2)).system
+    found = [exploration.system.actions[label] for label in labels]
+    actions = [action for one in found if (action := concrete.action(one.name, one.arguments)) is not None]
+    if len(actions) != len(found):
+        raise ReplayMismatch("an action of a run is unknown to the model")
+    replayer = Replayer(concrete)
+    states = replay(concrete, replayer, actions)
+    for number, (mine, theirs) in enumerate(zip(states, exploration.states_along(violation), strict=True)):
+        ranked = ranked_state({name: mine[name] for name in theirs}, families)
+        if ranked != theirs:
+            raise ReplayMismatch(f"after step {number} kernel and solver disagree on the ranked state")
+    kept: list[Mapping[str, int]] = [{} for _ in states]
+    return build_trace(concrete, replayer, prop, actions, kept)

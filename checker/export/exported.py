@@ -1,0 +1,178 @@
+"""What is exported: a system without any notion of faults, the properties of its states, and words about both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import z3
+
+from checker.budget import ALWAYS_COVERED
+from checker.cone import slice_to
+from checker.export.vocabulary import Definition, definitions, purpose, words
+from checker.fault_counters import count_faults
+from checker.questions import Prepared, prepare
+from checker.solver import prove_domain_safety
+from model.deployment.deployment import Deployment
+from model.faults import DESCRIPTION, Fault
+from model.input_error import InputError
+from model.language import Action, Display, State, TransitionSystem, Variable
+from model.pipeline import build
+from properties.catalogue import properties_of
+from properties.property import Property
+
+
+class UnknownProperty(InputError, ValueError):
+    """No property has this name."""
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A transition system with everything that is written about it.
+
+    ``violated`` maps each invariant to the term that holds in the states violating it; ``goals`` maps what is no
+    invariant, but asks that a state be reachable from everywhere, to the term for that state. ``comment`` heads every
+    file. The rest is for readers only: ``statements`` say what properties mean, ``remarks`` (by action, as printed)
+    what actions are, ``definitions`` name terms that occur in the system, ``words`` the values of variables.
+    """
+
+    name: str
+    system: TransitionSystem
+    violated: Mapping[str, z3.BoolRef]
+    comment: tuple[str, ...] = ()
+    goals: Mapping[str, z3.BoolRef] = field(default_factory=dict)
+    statements: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    definitions: tuple[Definition, ...] = ()
+    words: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+
+
+class Published(Protocol):
+    """A published protocol, as far as exporting it goes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def system(self) -> TransitionSystem: ...
+    @property
+    def violated(self) -> Mapping[str, z3.BoolRef]: ...
+
+
+def export_protocol(protocol: Published, comment: tuple[str, ...] = ()) -> Exported:
+    """A published protocol, proved to stay within its domains. Actions that can never happen are left out."""
+    system = prove_domain_safety(protocol.system)
+    remarks = {str(action): tuple(filter(None, (purpose(action), action.actor))) for action in system.actions}
+    head = (f"The published replication protocol {protocol.name}.", *comment)
+    return Exported(protocol.name, system, protocol.violated, head, remarks=remarks)
+
+
+def export_deployment(
+    deployment: Deployment, *, properties: Collection[str] = (), total: int | None = None
+) -> Exported:
+    """The system of a deployment: constants filled in, proved safe, and its budget of faults made explicit.
+
+    ``properties`` limits it to what these properties can see (default: all); ``total`` is the number of faults over
+    all kinds, by default the deployment's own, or two where that names none.
+
+    Raises :class:`UnknownProperty`.
+    """
+    model = build(deployment)
+    prepared = prepare(model)
+    chosen = _chosen(properties_of(model.pipeline), properties)
+    invariants = {p.name: _filled_in(prepared, p.violated) for p in chosen if p.goal is None}
+    goals = {p.name: _filled_in(prepared, p.goal) for p in chosen if p.goal is not None}
+    system = _as_written(prepared, slice_to(prepared.system, [*invariants.values(), *goals.values()], prepared.free))
+    asked = deployment.faults.total if total is None else total
+    most = ALWAYS_COVERED if asked is None else asked
+    at_most = {Fault(kind): count for kind, count in deployment.faults.at_most}
+    counted = count_faults(system, at_most, most)
+    filled_in = (replace(d, term=_filled_in(prepared, d.term)) for d in definitions(model.pipeline))
+    return Exported(
+        deployment.name,
+        counted,
+        invariants,
+        _comment(deployment, chosen, system, at_most, most),
+        goals,
+        {p.name: p.statement for p in chosen},
+        {str(action): _remarks(action) for action in system.actions},
+        (*filled_in, *_faults_so_far(counted.variables[len(system.variables) :])),
+        words(model.pipeline),
+    )
+
+
+def _chosen(known: tuple[Property, ...], names: Collection[str]) -> list[Property]:
+    unknown = sorted(set(names) - {prop.name for prop in known})
+    if unknown:
+        choices = ", ".join(prop.name for prop in known)
+        raise UnknownProperty(f"no property is called {', '.join(unknown)}: choose from {choices}")
+    return [prop for prop in known if not names or prop.name in names]
+
+
+def _filled_in(prepared: Prepared, term: z3.ExprRef) -> z3.ExprRef:
+    """The term over the variables that are left, as the model wrote it."""
+    return z3.substitute(term, *prepared.constants)
+
+
+def _as_written(prepared: Prepared, system: TransitionSystem) -> TransitionSystem:
+    """The same system with its terms as the model wrote them.
+
+    What Z3 simplifies them to depends on what it simplified before, and is harder to read.
+    """
+    whole = prepared.model.system
+    actions = []
+    for action in system.actions:
+        original = whole.action(action.name, action.arguments)
+        assert original is not None
+        updates = {variable: _filled_in(prepared, original.updates[variable]) for variable in action.updates}
+        actions.append(replace(original, guard=_filled_in(prepared, original.guard), updates=updates))
+    kept = {variable.name for variable in system.variables}
+    constant = {str(variable): value.as_long() for variable, value in prepared.constants}
+    displays = (_completed(display, constant) for display in system.displays if _is_seen(display, kept, constant))
+    return TransitionSystem(system.name, system.variables, tuple(actions), tuple(displays))
+
+
+def _faults_so_far(counters: Sequence[Variable]) -> Iterator[Definition]:
+    if len(counters) > 1:
+        yield Definition("faults_so_far", z3.Sum(*(counter.term for counter in counters)), "Faults of any kind.")
+
+
+def _is_seen(display: Display, kept: Collection[str], constant: Mapping[str, int]) -> bool:
+    """Some of what is displayed is in the system, and the rest never changes."""
+    names = {variable.name for variable in display.variables}
+    return not names.isdisjoint(kept) and names <= {*kept, *constant}
+
+
+def _completed(display: Display, constant: Mapping[str, int]) -> Display:
+    def render(state: State) -> str:
+        return display.render({**constant, **state})
+
+    return replace(display, render=render)
+
+
+def _remarks(action: Action) -> tuple[str, ...]:
+    """What the action does, and who does it."""
+    semantics = f", semantics {action.semantics}" if action.semantics else ""
+    lines = [purpose(action), f"{action.actor}{semantics}"]
+    if action.fault is not None:
+        lines.append(f"fault: {action.fault.value} ({DESCRIPTION[action.fault]})")
+    return tuple(line for line in lines if line)
+
+
+def _comment(
+    deployment: Deployment,
+    chosen: Collection[Property],
+    system: TransitionSystem,
+    at_most: Mapping[Fault, int],
+    total: int,
+) -> tuple[str, ...]:
+    bounds = deployment.bounds
+    present = {action.fault for action in system.actions}
+    kinds = ", ".join(f"{kind.value}: {most}" for kind, most in at_most.items() if most > 0 and kind in present)
+    return (
+        f"The pipeline {deployment.name}, as Proofka models it: producer, brokers, controller and consumer.",
+        f"Bounds: {deployment.replicas} replicas, {bounds.records} records, log {bounds.log}, sends {bounds.sends}, "
+        f"leader epochs {bounds.epochs}.",
+        f"Faults: {total} in total at most" + (f" ({kinds})" if kinds and total else "") + ".",
+        f"Properties: {', '.join(prop.name for prop in chosen)}.",
+    )

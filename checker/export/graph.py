@@ -1,0 +1,132 @@
+"""The state graph of a small system, as DOT for Graphviz or GraphML for graph tools."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from io import BytesIO
+
+import networkx
+import numpy as np
+
+from checker.export.exported import Exported
+from checker.kernel.layout import Layout, lay_out
+from checker.kernel.native import compile_kernel
+from model.input_error import InputError
+from model.language import State, TransitionSystem, describe
+
+MOST_STATES = 2_000
+"""A larger graph is of no use to a reader."""
+
+
+class TooManyStates(InputError, ValueError):
+    """The graph has more states than asked for."""
+
+    def __init__(self, name: str, most: int) -> None:
+        super().__init__(
+            f"{name} has more than {most} states, too many for a graph: allow fewer faults, name fewer properties or "
+            f"fewer kinds of fault, make the bounds smaller, or raise the limit"
+        )
+
+
+def state_graph(exported: Exported, most: int = MOST_STATES) -> networkx.MultiDiGraph:
+    """Every reachable state, numbered from 0 breadth first, with its steps.
+
+    A state has a ``label`` (what of it differs from the initial state, in words), ``initial``, and ``violates``: the
+    properties it violates, in one string. A step has the ``label`` of its action.
+
+    Raises :class:`TooManyStates`.
+    """
+    system = exported.system
+    graph = networkx.MultiDiGraph(name=exported.name)
+    explorer = _Explorer(exported)
+    first = describe_state(system, system.initial)
+    numbers: dict[tuple[int, ...], int] = {}
+    frontier = [explorer.initial]
+    numbers[explorer.initial] = 0
+    for row in frontier:
+        words = describe_state(system, explorer.state(row))
+        differs = [f"{what}: {value}" for what, value in words.items() if first[what] != value]
+        initial = numbers[row] == 0
+        label = "\n".join(differs) or ("initial state" if initial else "as at first")
+        graph.add_node(numbers[row], label=label, initial=initial, violates=", ".join(explorer.violated(row)))
+        for action, successor in explorer.successors(row):
+            if successor not in numbers:
+                if len(numbers) >= most:
+                    raise TooManyStates(exported.name, most)
+                numbers[successor] = len(numbers)
+                frontier.append(successor)
+            graph.add_edge(numbers[row], numbers[successor], label=action)
+    return graph
+
+
+def describe_state(system: TransitionSystem, state: State) -> Mapping[str, str]:
+    """A state in the system's own words; what it has no words for by variable."""
+    shown = {variable for display in system.displays for variable in display.variables}
+    rest = {variable.name: str(state[variable.name]) for variable in system.variables if variable not in shown}
+    return {**describe(system, state), **rest}
+
+
+class _Explorer:
+    """The steps and violations of single packed states."""
+
+    def __init__(self, exported: Exported) -> None:
+        self.actions = [str(action) for action in exported.system.actions]
+        self.names = list(exported.violated)
+        self.layout: Layout = lay_out(exported.system.variables)
+        groups = {"step": list(enumerate(exported.system.actions))}
+        self._kernel = compile_kernel(self.layout, groups, list(exported.violated.values()))
+        self._expand = self._kernel.expand_function("step")
+        self._inspect = self._kernel.inspect_function()
+        self._buffer = np.empty((len(self.actions) + 1, self.layout.words + 1), dtype=np.uint64)
+        self.initial = self._key(self.layout.pack(exported.system.initial))
+
+    @staticmethod
+    def _key(row: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> tuple[int, ...]:
+        return tuple(int(word) for word in row)
+
+    def state(self, row: tuple[int, ...]) -> State:
+        return self.layout.unpack(np.array(row, dtype=np.uint64))
+
+    def successors(self, row: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
+        """Actions that are enabled, with the states that they lead to."""
+        count = self._expand(_pointer(np.array(row, dtype=np.uint64)), _pointer(self._buffer))
+        found = sorted((int(out[-1]), self._key(out[:-1])) for out in self._buffer[:count])
+        return [(self.actions[label], successor) for label, successor in found]
+
+    def violated(self, row: tuple[int, ...]) -> list[str]:
+        """The properties that the state violates."""
+        bits = self._inspect(_pointer(np.array(row, dtype=np.uint64)))
+        return [name for bit, name in enumerate(self.names) if bits >> bit & 1]
+
+
+def _pointer(array: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> object:
+    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
+
+
+def as_dot(graph: networkx.MultiDiGraph) -> str:
+    """The graph for Graphviz: the initial state in bold, violating states in red."""
+    lines = [f"digraph {_quoted(graph.name)} {{", "    node [shape=box, fontsize=10];", "    edge [fontsize=9];"]
+    for number, state in graph.nodes(data=True):
+        label, style = state["label"], ""
+        if state["violates"]:
+            label += f"\nviolates {state['violates']}"
+            style = ", color=red, fontcolor=red"
+        if state["initial"]:
+            style += ", style=bold"
+        lines.append(f"    {number} [label={_quoted(label)}{style}];")
+    for source, target, step in graph.edges(data=True):
+        lines.append(f"    {source} -> {target} [label={_quoted(step['label'])}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def as_graphml(graph: networkx.MultiDiGraph) -> str:
+    """The graph in GraphML."""
+    written = BytesIO()
+    networkx.write_graphml_xml(graph, written)
+    return written.getvalue().decode("utf-8") + "\n"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

@@ -1,0 +1,58 @@
+"""Variables that belong together by their names, so that what stays unchanged can be said in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from checker.export.names import Names
+from model.language import Variable
+
+SMALLEST = 3
+"""A group has at least so many variables."""
+
+
+@dataclass(frozen=True)
+class VariableGroup:
+    """Variables whose names begin alike, under one name; ``inner`` are the smaller groups in it."""
+
+    name: str
+    variables: tuple[Variable, ...]
+    inner: tuple[VariableGroup, ...]
+
+    def same(self, changed: Collection[Variable]) -> list[VariableGroup | Variable]:
+        """What stays as it is: whole groups where possible, and single variables."""
+        if not any(variable in changed for variable in self.variables):
+            return [self]
+        found: list[VariableGroup | Variable] = []
+        homes = {variable: group for group in self.inner for variable in group.variables}
+        for variable in self.variables:
+            home = homes.get(variable)
+            if home is None:
+                found += [] if variable in changed else [variable]
+            elif variable == home.variables[0]:
+                found += home.same(changed)
+        return found
+
+
+def group(variables: Sequence[Variable], names: Names) -> VariableGroup:
+    """All variables as one group, ``vars``, and the groups in it by the words that their names begin with."""
+    return VariableGroup("vars", tuple(variables), _inner(variables, 0, names))
+
+
+def _inner(variables: Sequence[Variable], words: int, names: Names) -> tuple[VariableGroup, ...]:
+    by_prefix: dict[str, list[Variable]] = {}
+    for variable in variables:
+        parts = variable.name.split("_")
+        if len(parts) > words:
+            by_prefix.setdefault("_".join(parts[: words + 1]), []).append(variable)
+    found: list[VariableGroup] = []
+    for prefix, members in by_prefix.items():
+        if len(members) < SMALLEST:
+            continue
+        inner = _inner(members, words + 1, names)
+        if len(members) == len(variables) or (len(inner) == 1 and len(inner[0].variables) == len(members)):
+            found += inner
+        else:
+            found.append(VariableGroup(names.take(f"{prefix}_variables"), tuple(members), inner))
+    return tuple(found)

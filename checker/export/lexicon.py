@@ -1,0 +1,98 @@
+"""What everything is called in one file, and the expressions that the file is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from checker.export.exported import Exported
+from checker.export.expressions import Expressions, Op
+from checker.export.names import Names, instance_name
+from checker.export.steps import Step
+from checker.export.vocabulary import Definition
+from model.language import Action
+
+
+class Lexicon:
+    """The names of one file, each standing for one thing, and the table of its expressions.
+
+    ``by_domain``: expressions may be simplified by what the domains of variables say.
+    """
+
+    def __init__(
+        self,
+        exported: Exported,
+        reserved: Collection[str],
+        *,
+        call_word: Callable[[str], str],
+        call_property: Callable[[str], str],
+        by_domain: bool = True,
+    ) -> None:
+        self.exported = exported
+        system = exported.system
+        self.names = Names(reserved)
+        self.variables = {variable.name: self.names.take(variable.name) for variable in system.variables}
+        self.words = self._words(call_word)
+        self.properties = {name: self.names.take(call_property(name)) for name in (*exported.violated, *exported.goals)}
+        self.actions = {
+            str(action): self.names.take(instance_name(action.name, action.arguments)) for action in system.actions
+        }
+        self.expressions = Expressions({v.name: v for v in system.variables} if by_domain else {})
+        self.defined: dict[str, str] = {}
+        self.definitions: dict[int, Definition] = {}
+        for definition in exported.definitions:
+            place = self.expressions.define(definition.name, definition.term)
+            if self.expressions.nodes[place].leaf == definition.name:
+                self.definitions.setdefault(place, definition)
+                self.defined[definition.name] = self.names.take(definition.name)
+        self.violated = {name: self.expressions.read(term) for name, term in exported.violated.items()}
+        self.goals = {name: self.expressions.read(term) for name, term in exported.goals.items()}
+
+    def _words(self, call: Callable[[str], str]) -> Mapping[str, Mapping[int, str]]:
+        """Variable -> the names of its values; a name stands for one value throughout."""
+        values: dict[str, int] = {}
+        called: dict[tuple[str, int], str] = {}
+        found = {}
+        for variable, words in self.exported.words.items():
+            if variable in self.variables:
+                for value, word in words.items():
+                    if (word, value) not in called:
+                        called[word, value] = self.names.take(call(word))
+                    values[called[word, value]] = value
+                found[variable] = {value: called[word, value] for value, word in words.items()}
+        self.constants: Mapping[str, int] = values
+        return found
+
+    def of(self, name: str) -> str:
+        """What a variable or a definition is called."""
+        return self.variables.get(name) or self.defined[name]
+
+    def action(self, action: Action) -> str:
+        """What an action is called."""
+        return self.actions[str(action)]
+
+    def remarks(self, action: Action) -> Sequence[str]:
+        """What to say of an action before it."""
+        return self.exported.remarks.get(str(action), (action.actor,))
+
+    def about(self, name: str) -> str:
+        """A property by its own name, with its statement."""
+        statement = self.exported.statements.get(name)
+        return f"{name}: {statement}" if statement else name
+
+    def used_definitions(self, steps: Iterable[Step]) -> list[int]:
+        """The definitions that occur in the file, each after those that it is made of itself."""
+        seen: set[int] = set()
+        found: list[int] = []
+        nodes = self.expressions.nodes
+
+        def visit(place: int) -> None:
+            if place not in seen:
+                seen.add(place)
+                for child in nodes[place].children:
+                    visit(child)
+                if nodes[place].op is Op.NAMED:
+                    found.append(place)
+
+        for root in (*(root for step in steps for root in step.roots), *self.violated.values(), *self.goals.values()):
+            visit(root)
+        return found

@@ -1,0 +1,58 @@
+"""Names in the languages that are written: the model's own, as far as the language allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from checker.export.reserved import PROMELA_RESERVED
+
+
+def identifier(text: str) -> str:
+    """The text as an identifier: letters, digits and underscores, beginning with a letter."""
+    cleaned = re.sub(r"[^A-Za-z0-9]+", "_", re.sub(r"-(?=\d)", "minus_", text)).strip("_")
+    return cleaned if cleaned[:1].isalpha() else f"m_{cleaned}" if cleaned else "model"
+
+
+def camel_case(text: str) -> str:
+    """``no-acked-loss`` as ``NoAckedLoss``."""
+    return "".join(word[:1].upper() + word[1:] for word in identifier(text.replace("-", "_")).split("_"))
+
+
+def snake_case(text: str) -> str:
+    """``no-acked-loss`` or ``NoAckedLoss`` as ``no_acked_loss``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", identifier(text.replace("-", "_"))).lower()
+
+
+def file_stem(name: str) -> str:
+    """What the files of a system are called, and a TLA+ module, whose name is its file's."""
+    stem = snake_case(name)
+    return f"{stem}_model" if stem in PROMELA_RESERVED else stem
+
+
+def instance_name(name: str, arguments: Mapping[str, int]) -> str:
+    """An action with its arguments: ``fetch_follower_2_leader_1``."""
+    return identifier("_".join([name, *(f"{argument}_{value}" for argument, value in arguments.items())]))
+
+
+class Names:
+    """The names in use in one file: each stands for one thing, and none is a word of the language."""
+
+    def __init__(self, reserved: Collection[str], taken: Collection[str] = ()) -> None:
+        self._reserved = frozenset(reserved)
+        self._taken = set(taken)
+
+    def take(self, wanted: str) -> str:
+        """The name, with an underscore behind it where it is reserved, or a number where it is taken."""
+        name = f"{wanted}_" if wanted in self._reserved else wanted
+        stem, _, digits = name.rpartition("_")
+        stem, number = (stem, int(digits)) if stem and digits.isdigit() else (name, 1)
+        while name in self._taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self._taken.add(name)
+        return name
+
+    def inner(self) -> Names:
+        """Names for a part of the file: none of these, and free again behind it."""
+        return Names(self._reserved, self._taken)

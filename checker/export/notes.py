@@ -1,0 +1,22 @@
+"""Words about a system: what its variables show, and comments in lines."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+from model.language import TransitionSystem
+
+
+def displayed_in(system: TransitionSystem) -> Mapping[str, str]:
+    """Variable -> what it belongs to, in a reader's words, where it belongs to one thing only."""
+    found: dict[str, list[str]] = {}
+    for display in system.displays:
+        for variable in display.variables:
+            found.setdefault(variable.name, []).append(display.what)
+    return {name: whats[0] for name, whats in found.items() if len(whats) == 1}
+
+
+def filled(text: str, width: int = 110) -> list[str]:
+    """The text in lines of at most this width."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)

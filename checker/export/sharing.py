@@ -1,0 +1,42 @@
+"""Which parts of an expression get a name, so that its text grows with the number of different parts only."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from checker.export.expressions import Expressions, Op
+
+LARGE = 9
+"""A part that is used twice gets a name from this many operators, names and numbers on."""
+LARGE_VALUE = 5
+"""The same for what is a variable's new value besides."""
+
+
+def shared(expressions: Expressions, roots: Iterable[int], values: Collection[int] = ()) -> list[int]:
+    """The large parts that occur more than once among these expressions, each after its own parts.
+
+    ``values`` are those that are new values of variables. What has a name already counts as one word, and is not
+    looked into.
+    """
+    uses: dict[int, int] = {}
+    order: list[int] = []
+
+    def visit(place: int) -> None:
+        uses[place] = uses.get(place, 0) + 1
+        if uses[place] == 1:
+            node = expressions.nodes[place]
+            for child in node.children if node.op is not Op.NAMED else ():
+                visit(child)
+            order.append(place)
+
+    for root in roots:
+        visit(root)
+    sizes: dict[int, int] = {}
+    found = []
+    for place in order:
+        node = expressions.nodes[place]
+        size = 1 + sum(sizes[child] for child in node.children) if node.op is not Op.NAMED else 1
+        named = uses[place] > 1 and size >= (LARGE_VALUE if place in values else LARGE)
+        found += [place] if named else []
+        sizes[place] = 1 if named else size
+    return found

@@ -1,0 +1,45 @@
+"""Where no fresh values are made any more, the newest may be reset: Z3 proves that a declared condition says so.
+
+To prove of ``settled``, for every action: where it holds it goes on to hold, and the action makes no fresh value; and
+where it does not hold, the newest value stays, becomes one newer, or ``settled`` holds from then on.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from checker.cone import FreeVariables, Substitution, specialise
+from model.language import Action, Ranked, TransitionSystem
+
+
+def why_not_settled(family: Ranked, system: TransitionSystem, constants: Substitution) -> str | None:
+    """Why resetting the family's newest value may hurt; None where Z3 proves that it does not."""
+    if family.settled is None:
+        return "nothing is declared to be settled by then"
+    settled, free = specialise(family.settled, constants), FreeVariables()
+    seen = free.of(settled)
+    unseen = seen - {variable.name for variable in system.variables}
+    if unseen:
+        return f"{', '.join(sorted(unseen))} cannot be seen"
+    solver = z3.Solver()
+    solver.set("ctrl_c", False)
+    solver.add(system.domain)
+    for action in system.actions:
+        touched = {variable.name for variable in action.updates}
+        if family.newest.name not in touched and not touched & seen:
+            continue
+        if solver.check(action.guard, z3.Or(*_failures(family, settled, action))) != z3.unsat:
+            return f"{action} does not keep to it that nothing fresh is made afterwards"
+    return None
+
+
+def _failures(family: Ranked, settled: z3.BoolRef, action: Action) -> list[z3.BoolRef]:
+    """The ways in which the action may break what is to be proved."""
+    newest = family.newest.term
+    after = action.updates.get(family.newest, newest)
+    settled_after = z3.substitute(settled, *((variable.term, value) for variable, value in action.updates.items()))
+    grows = after == newest + 1
+    return [
+        z3.And(settled, z3.Or(z3.Not(settled_after), grows)),
+        z3.And(z3.Not(settled), after != newest, z3.Not(grows), z3.Not(settled_after)),
+    ]

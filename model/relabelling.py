@@ -1,0 +1,89 @@
+"""Which labels of the state might not matter: epochs but for their order, followers but for their numbers.
+
+These are claims; a checker proves them of the system at hand before it relies on them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import z3
+
+from model.application import resend_due
+from model.language import Permutation, Ranked, Symmetry, Variable
+from model.state import Fate, Pipeline
+
+
+def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:
+    """The epochs of which only the order matters."""
+    return (leader_epochs(pipeline), producer_epochs(pipeline))
+
+
+def symmetries(pipeline: Pipeline) -> tuple[Symmetry, ...]:
+    """The brokers that might be exchanged: all but the first leader.
+
+    Elections choose the first eligible replica in assignment order (semantics 6.3, E1), so that this is to be refuted.
+    """
+    followers = [replica.number for replica in pipeline.replicas[1:]]
+    exchanges = tuple(_exchange(pipeline, one, other) for one, other in pairwise(followers))
+    return (Symmetry("followers", exchanges),) if exchanges else ()
+
+
+def leader_epochs(pipeline: Pipeline) -> Ranked:
+    """Leader epochs are compared, copied, and made by elections; 0 is none, and 1 is the epoch at the start."""
+    producer, consumer = pipeline.producer, pipeline.consumer
+    of_brokers = [replica.epoch for replica in pipeline.replicas]
+    of_records = [slot["epoch"] for replica in pipeline.replicas for slot in replica.log.slots]
+    of_clients = [producer.leader_epoch, consumer.leader_epoch, consumer.position_epoch, consumer.committed_epoch]
+    newest = pipeline.controller.epoch
+    return Ranked("leader epoch", (newest, *of_brokers, *of_records, *of_clients), newest, reserved=1)
+
+
+def producer_epochs(pipeline: Pipeline) -> Ranked:
+    """Producer epochs are compared, copied, and made by bumps; 0 is the one that a producer id starts with.
+
+    Only as long as the producer keeps its id: after a crash it starts again at 0, below what logs hold.
+    """
+    of_records = [slot.get("producer_epoch") for replica in pipeline.replicas for slot in replica.log.slots]
+    of_delayed = [batch.delayed_epoch for batch in pipeline.producer.batches]
+    newest = pipeline.producer.epoch
+    others = [variable for variable in (*of_records, *of_delayed) if variable is not None]
+    return Ranked("producer epoch", (newest, *others), newest, settled=_nothing_left_to_send(pipeline))
+
+
+def _nothing_left_to_send(pipeline: Pipeline) -> z3.BoolRef:
+    """Every send is completed or will never be made, and no sequence waits to be resolved."""
+    over = []
+    for batch in pipeline.producer.batches:
+        completed = batch.is_(Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
+        if batch.attempt > 0:
+            previous = pipeline.producer.of_record(batch.record)[batch.attempt - 1]
+            needed = z3.Or(previous.incomplete, resend_due(pipeline, previous))
+            completed = z3.Or(completed, z3.And(batch.is_(Fate.UNSENT), z3.Not(needed)))
+        over.append(completed)
+    return z3.And(z3.Not(pipeline.producer.unresolved.is_set), *over)
+
+
+def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
+    """Two brokers take each other's number."""
+    names = {one: other, other: one}
+    controller, batches = pipeline.controller, pipeline.producer.batches
+    variables: dict[Variable, Variable] = {}
+    for numbered in (controller.isr, controller.unfenced):
+        variables |= {flag: numbered[names.get(number, number)] for number, flag in numbered.items()}
+    for replica in pipeline.replicas:
+        image = pipeline.replica(names.get(replica.number, replica.number))
+        by_broker = {*replica.isr.values(), *replica.fetched.values()}
+        of_image = {*image.isr.values(), *image.fetched.values()}
+        own = [variable for variable in replica.variables if variable not in by_broker]
+        variables |= dict(zip(own, (v for v in image.variables if v not in of_image), strict=True))
+        for mine, theirs in ((replica.isr, image.isr), (replica.fetched, image.fetched)):
+            variables |= {variable: theirs[names.get(number, number)] for number, variable in mine.items()}
+    leaders = [controller.leader, *(replica.leader for replica in pipeline.replicas)]
+    targets = [variable for batch in batches for variable in (batch.target, batch.delayed)]
+    return Permutation(
+        f"brokers {one} and {other} exchanged",
+        variables,
+        dict.fromkeys((*leaders, *targets), names),
+        dict.fromkeys(("broker", "leader", "follower"), names),
+    )

@@ -1,0 +1,26 @@
+"""The number of states of an exported system, as the embedded engine and a naive explorer find it."""
+
+from __future__ import annotations
+
+import z3
+
+from checker.budget import Budget, Meter
+from checker.exploration import Exploration, Question
+from checker.export.exported import Exported
+from tests.checker.naive import Naive
+
+NEVER = z3.BoolVal(False)
+
+
+def engine_states(exported: Exported) -> int:
+    """Distinct states, by the embedded engine in a single shard. A question that stays open keeps it going."""
+    meter = Meter(Budget(), timed=False)
+    exploration = Exploration(exported.system, Question({"never": NEVER}, None, {}), {}, meter)
+    report = exploration.explore_layer()
+    assert report.complete
+    return exploration.states
+
+
+def naive_states(exported: Exported) -> int:
+    """Distinct states, by definition."""
+    return len(Naive(exported.system, (), (), 0).states)

@@ -1,0 +1,62 @@
+"""TLC finds exactly as many states of an exported system as the embedded engine, where TLA2TOOLS_JAR names one."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker.export.exported import export_deployment, export_protocol
+from checker.export.tla import TlaModule
+from checker.export.writing import Format, write
+from model.faults import Fault
+from model.published.catalogue import protocol
+from tests.checker.asking import SMALL, example
+from tests.checker.export.counting import engine_states, naive_states
+from tests.checker.export.systems import random_exported, turnstile
+from tests.checker.export.tlc import needs_tlc, run_tlc
+from tests.checker.test_exploration import KINDS
+
+pytestmark = needs_tlc
+
+
+@pytest.mark.parametrize("name", ["acks-0", "orders", "retries-in-flight-1"])
+def test_deployments(name: str, tmp_path: Path) -> None:
+    exported = export_deployment(replace(example(name), bounds=SMALL), total=1)
+    module, _ = write(exported, Format.TLA, tmp_path)
+    run = run_tlc(module, invariant="TypeOk")
+    assert run.violated is None
+    assert run.states == engine_states(exported)
+
+
+@pytest.mark.parametrize("name", ["kip-101", "truncate-to-hw", "kip-320"])
+def test_published_protocols(name: str, tmp_path: Path) -> None:
+    exported = export_protocol(protocol(name, replicas=2, log_size=2, records=2, epochs=2))
+    module, _ = write(exported, Format.TLA, tmp_path)
+    run = run_tlc(module, invariant=TlaModule(exported).type_ok)
+    assert run.violated is None
+    assert run.states == engine_states(exported)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_systems(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    exported = random_exported(chance, {kind: chance.randint(1, 2) for kind in KINDS}, 2)
+    module, _ = write(exported, Format.TLA, tmp_path)
+    assert run_tlc(module, invariant="TypeOk").states == naive_states(exported)
+
+
+def test_awkward_names(tmp_path: Path) -> None:
+    module, _ = write(turnstile(), Format.TLA, tmp_path)
+    assert run_tlc(module, invariant="Domains").states == naive_states(turnstile())
+
+
+def test_the_configuration_checks_the_properties(tmp_path: Path) -> None:
+    deployment = replace(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
+    module, configuration = write(
+        export_deployment(deployment, properties=["no-acked-loss", "replica-agreement"]), Format.TLA, tmp_path
+    )
+    assert "    NoAckedLoss\n    ReplicaAgreement\n" in configuration.read_text(encoding="utf-8")
+    assert run_tlc(module).violated == "NoAckedLoss"
