@@ -15,6 +15,8 @@ from checker.combinations import Combination
 from checker.exploration import Exploration, Violation
 from checker.identity import verdict_id
 from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, prepare
+from checker.reduced import Reduced, reduce_group
+from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
@@ -41,6 +43,7 @@ def check(
     budget: Budget | None = None,
     on_progress: OnProgress | None = None,
     checkpoint: tuple[Path, float] | None = None,
+    reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
 ) -> Result:
     """Explore ``deployment`` within ``budget`` and return a verdict for each property.
 
@@ -49,7 +52,7 @@ def check(
     :class:`checker.checkpoint.CheckpointError` if the folder holds something else.
     """
     started = time.monotonic()
-    run = explore(deployment, budget or Budget(), on_progress, checkpoint)
+    run = explore(deployment, budget or Budget(), on_progress, checkpoint, reductions)
     verdicts = run.verdicts()
     engine = replace(run.engine(), seconds=round(time.monotonic() - started, 3))
     return Result(verdicts, engine, (), _versions())
@@ -65,6 +68,7 @@ class Run:
         groups: Sequence[Group],
         budget: Budget,
         checkpoint: tuple[Path, float] | None = None,
+        reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
     ) -> None:
         started = time.monotonic()
         meter = Meter(budget, timed=deployment.faults.total is None and not deployment.faults.any_number)
@@ -79,10 +83,22 @@ class Run:
         kept = None
         if checkpoint is not None:
             folder, seconds = checkpoint
-            kept = Checkpoint(folder, verdict_id(question_ids(deployment, prepared, groups).values()), seconds)
+            asked = [*question_ids(deployment, prepared, groups).values(), *sorted(reductions)]
+            kept = Checkpoint(folder, verdict_id(asked), seconds)
+        self.reduced = [reduce_group(prepared, one, reductions) for one in groups]
         self.explorations = [
-            Exploration(one.system, one.question, at_most, meter, budget.threads, checkpoint=kept, number=number)
-            for number, one in enumerate(groups)
+            Exploration(
+                one.system,
+                one.group.question,
+                at_most,
+                meter,
+                budget.threads,
+                infer=Reduction.COVERED_FAULTS in reductions,
+                checkpoint=kept,
+                number=number,
+                canonical=one.canonical,
+            )
+            for number, one in enumerate(self.reduced)
         ]
         self.compile_seconds = time.monotonic() - started
 
@@ -122,14 +138,14 @@ class Run:
         """A verdict per property, in the order of the catalogue."""
         ids = question_ids(self.deployment, self.prepared, self.groups)
         found = {
-            prop.name: self._verdict(prop, exploration, ids[prop.name])
-            for one, exploration in zip(self.groups, self.explorations, strict=True)
-            for prop in one.properties
+            prop.name: self._verdict(prop, exploration, one, ids[prop.name])
+            for one, exploration in zip(self.reduced, self.explorations, strict=True)
+            for prop in one.group.properties
         }
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(found[name] for name in order if name in found)
 
-    def _verdict(self, prop: Property, exploration: Exploration, identity: str) -> Verdict:
+    def _verdict(self, prop: Property, exploration: Exploration, reduced: Reduced, identity: str) -> Verdict:
         violations = exploration.cut_sets(prop.name)
         if not violations and (closed := self.closures.get(prop.name)) is not None:
             return self._closed_verdict(prop, exploration, closed, identity)
@@ -154,13 +170,13 @@ class Run:
             status,
             prop.name in self.deployment.require,
             exploration.named_cut_sets()[prop.name],
-            tuple(self._trace(prop, exploration, violation) for violation in violations),
+            tuple(self._trace(prop, exploration, reduced, violation) for violation in violations),
             prop.witness_words,
             witnessed,
             exploration.states,
             coverage,
             identity,
-            notes,
+            (*notes, *reduced.remarks),
         )
 
     def _closed_verdict(self, prop: Property, exploration: Exploration, closed: Closure, identity: str) -> Verdict:
@@ -196,12 +212,32 @@ class Run:
             notes,
         )
 
-    def _trace(self, prop: Property, exploration: Exploration, violation: Violation) -> Trace:
-        actions = [exploration.system.actions[label] for label in exploration.path(violation)]
-        packed = exploration.states_along(violation)
+    def _trace(self, prop: Property, exploration: Exploration, reduced: Reduced, violation: Violation) -> Trace:
+        """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
+        if not reduced.keeps_runs:
+            exploration, violation = self._found_again(reduced, exploration, violation)
+            reduced = reduce_group(self.prepared, reduced.group, frozenset())
+        labels, packed = exploration.path(violation), exploration.states_along(violation)
+        actions = [exploration.system.actions[label] for label in labels]
         whole = self.prepared.model.system
+        if reduced.system is not reduced.group.system or reduced.canonical is not None:
+            reduced.check_run(labels, packed)
+            packed = [{} for _ in packed]
         originals = [original for action in actions if (original := whole.action(action.name, action.arguments))]
         return build_trace(whole, self._replayer, prop, originals, packed)
+
+    def _found_again(
+        self, reduced: Reduced, exploration: Exploration, violation: Violation
+    ) -> tuple[Exploration, Violation]:
+        """The same violation in the system that was not reduced, where a shortest run is the shortest there is."""
+        kinds = dict(zip(exploration.kinds, violation.combination, strict=True))
+        plain = Exploration(
+            reduced.group.system, reduced.group.question, kinds, Meter(Budget(), timed=False), self.threads, infer=False
+        )
+        for _ in range(sum(violation.combination) + 1):
+            plain.explore_layer()
+        wanted = exploration.named(violation.combination)
+        return plain, next(v for v in plain.cut_sets(violation.name) if plain.named(v.combination) == wanted)
 
     def _coverage(self, exploration: Exploration) -> Coverage:
         whole = 0
@@ -246,11 +282,11 @@ class Run:
         )
 
 
-def prepare_groups(deployment: Deployment) -> tuple[Prepared, tuple[Group, ...]]:
-    """Build the model of a deployment, make it ready, and group the properties."""
+def prepare_groups(deployment: Deployment, *, cone: bool = True) -> tuple[Prepared, tuple[Group, ...]]:
+    """Build the model of a deployment, make it ready, and group the properties (see :func:`group`)."""
     model = build(deployment)
     prepared = prepare(model)
-    return prepared, group(prepared, properties_of(model.pipeline))
+    return prepared, group(prepared, properties_of(model.pipeline), cone=cone)
 
 
 def question_ids(deployment: Deployment, prepared: Prepared, groups: Sequence[Group]) -> dict[str, str]:
@@ -264,9 +300,11 @@ def explore(
     budget: Budget,
     on_progress: OnProgress | None = None,
     checkpoint: tuple[Path, float] | None = None,
+    reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
 ) -> Run:
     """Build the model of a deployment and explore it within a budget."""
-    run = Run(deployment, *prepare_groups(deployment), budget, checkpoint)
+    groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
+    run = Run(deployment, *groups, budget, checkpoint, reductions)
     run.explore(on_progress)
     return run
 

@@ -49,9 +49,12 @@ from checker.options import (
     Require,
     Seconds,
     States,
+    SwitchOff,
+    SwitchOn,
     Threads,
     Topic,
 )
+from checker.reductions.choice import chosen
 from checker.source import Source, narrowed
 from properties.verdict import Status, Verdict
 
@@ -154,6 +157,8 @@ def check(
     threads: Threads = None,
     checkpoint: CheckpointFolder = None,
     checkpoint_every: CheckpointEvery = 20,
+    switch_on: SwitchOn = None,
+    switch_off: SwitchOff = None,
     require: Require = None,
     json_file: JsonFile = None,
     report: ReportFolder = None,
@@ -170,15 +175,21 @@ def check(
     with _one_line_errors():
         _check_writable(json_file, report)
         deployment = narrowed(source.read(), faults, require)
+        how = {
+            "checkpoint": None if checkpoint is None else (checkpoint, checkpoint_every),
+            "reductions": chosen(switch_on or (), switch_off or ()),
+        }
 
     limits = {"states": states, "memory": memory, "threads": threads}
-    result = _run(deployment, seconds, limits, None if checkpoint is None else (checkpoint, checkpoint_every))
+    result = _run(deployment, seconds, limits, how)
 
     command = ["proofka", "check", *source.arguments()]
     for name, value in {"faults": faults, "time": seconds, **limits}.items():
         command += [] if value is None else [f"--{name}", str(value)]
     for name in require or ():
         command += ["--require", name]
+    for option, names in (("--with", switch_on), ("--without", switch_off)):
+        command += [word for name in names or () for word in (option, name)]
     command += ["--no-sensitivity"] if no_sensitivity else []
     again = shlex.join(command)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
@@ -333,9 +344,7 @@ def properties() -> None:
     print_properties(console(), properties_of(declare(any_deployment)))
 
 
-def _run(
-    deployment: Deployment, seconds: float | None, limits: dict[str, int | None], checkpoint: tuple[Path, float] | None
-) -> Result:
+def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None], how: dict[str, Any]) -> Result:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
     import checker.check
     from checker.solver import SolverUndecided
@@ -348,7 +357,7 @@ def _run(
         budget = _budget(seconds, limits)
         watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
         with watched as progress, interrupts(budget.stop):
-            return checker.check.check(deployment, budget=budget, on_progress=progress, checkpoint=checkpoint)
+            return checker.check.check(deployment, budget=budget, on_progress=progress, **how)
     except InputError as error:
         _fail(str(error))
     except (SolverUndecided, ReplayMismatch) as error:

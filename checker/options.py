@@ -76,6 +76,12 @@ Records = Annotated[int, typer.Option(metavar="N", help="Records that may be wri
 Epochs = Annotated[int, typer.Option(metavar="N", help="The largest leader epoch; the first is 0.")]
 Engine = Annotated[str, typer.Option(metavar="E", help="What explores: embedded.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+SwitchOn = Annotated[
+    list[str] | None, typer.Option("--with", metavar="REDUCTION", help="A reduction to use besides; see the README.")
+]
+SwitchOff = Annotated[
+    list[str] | None, typer.Option("--without", metavar="REDUCTION", help="A reduction not to use; repeat for more.")
+]
 CheckpointFolder = Annotated[
     Path | None,
     typer.Option("--checkpoint", metavar="DIR", help="Write snapshots into DIR, and go on from what is there."),

@@ -51,10 +51,15 @@ def prepare(model: Model) -> Prepared:
     return Prepared(model, prove_domain_safety(system), constants, FreeVariables())
 
 
-def group(prepared: Prepared, properties: Sequence[Property]) -> tuple[Group, ...]:
-    """Group properties by their cones of influence; cones that differ in a few variables are explored as one."""
+def group(prepared: Prepared, properties: Sequence[Property], *, cone: bool = True) -> tuple[Group, ...]:
+    """Group properties by their cones of influence; cones that differ in a few variables are explored as one.
+
+    Without ``cone`` all are asked of the whole system.
+    """
     groups: list[tuple[list[Property], set[str]]] = []
     cones = {prop.name: _slice(prepared, [prop]) for prop in properties}
+    if not cone:
+        return (_group(prepared, properties, cones, prepared.system),)
     for prop in properties:
         names = {variable.name for variable in cones[prop.name].variables}
         home = next((g for g in groups if len(names ^ g[1]) <= FEW_VARIABLES), None)
@@ -63,7 +68,10 @@ def group(prepared: Prepared, properties: Sequence[Property]) -> tuple[Group, ..
         else:
             home[0].append(prop)
             home[1].update(names)
-    return tuple(_group(prepared, members, {prop.name: cones[prop.name] for prop in members}) for members, _ in groups)
+    return tuple(
+        _group(prepared, members, {prop.name: cones[prop.name] for prop in members}, _slice(prepared, members))
+        for members, _ in groups
+    )
 
 
 def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRef]:
@@ -75,9 +83,13 @@ def _slice(prepared: Prepared, properties: Sequence[Property]) -> TransitionSyst
     return slice_to(prepared.system, _roots(prepared, properties), prepared.free)
 
 
-def _group(prepared: Prepared, properties: Sequence[Property], cones: Mapping[str, TransitionSystem]) -> Group:
+def _group(
+    prepared: Prepared,
+    properties: Sequence[Property],
+    cones: Mapping[str, TransitionSystem],
+    system: TransitionSystem,
+) -> Group:
     """The question about these properties, with their witnesses and the bounds that could stop something."""
-    system = _slice(prepared, properties)
     seen = {variable.name for variable in system.variables}
     observations = {WITNESS + prop.name: prepared.specialise(prop.witness) for prop in properties}
     for name, limit in (prepared.model.system.limits or {}).items():

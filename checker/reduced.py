@@ -1,0 +1,70 @@
+"""A group of properties, with the reductions that were chosen applied to the system that it is asked of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from checker.kernel.canonical import Canonical
+from checker.questions import Group, Prepared
+from checker.reductions.choice import Reduction
+from checker.reductions.dead_variables import reset_dead_variables
+from checker.reductions.invisible_steps import find_invisible_steps, prioritise_invisible_steps
+from checker.reductions.ranking import ranked_state, rankings
+from checker.reductions.symmetry import NotSymmetric, prove_symmetry
+from checker.solver import Replayer
+from checker.traces import ReplayMismatch, replay
+from model.language import Permutation, Ranked, TransitionSystem
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The system that is explored for a group; ``remarks`` says which reduction does not apply to it, and why.
+
+    ``keeps_runs``: a shortest run of it is, action by action, a shortest run of the group's own system.
+    """
+
+    group: Group
+    system: TransitionSystem
+    canonical: Canonical | None
+    keeps_runs: bool
+    remarks: tuple[str, ...]
+
+    def check_run(self, labels: Sequence[int], found: Sequence[Mapping[str, int]]) -> None:
+        """Have Z3 follow a run of the reduced system; its states must be those that the kernel found.
+
+        Raises :class:`ReplayMismatch` where they are not.
+        """
+        states = replay(self.system, Replayer(self.system), [self.system.actions[label] for label in labels])
+        families = () if self.canonical is None else self.canonical.ranked
+        for number, (mine, theirs) in enumerate(zip(states, found, strict=True)):
+            if ranked_state({name: mine[name] for name in theirs}, families) != theirs:
+                raise ReplayMismatch(f"after step {number} kernel and solver disagree on the reduced state")
+
+
+def reduce_group(prepared: Prepared, one: Group, reductions: Collection[Reduction]) -> Reduced:
+    """Apply what was chosen, as far as it applies."""
+    asked = one.question
+    predicates = [*asked.invariants.values(), *asked.observations.values()]
+    if asked.goal is not None:
+        predicates.append(asked.goal[1])
+    system, remarks, keeps_runs = one.system, list[str](), True
+    if Reduction.DEAD_VARIABLES in reductions:
+        system = reset_dead_variables(system, predicates)
+    if Reduction.INVISIBLE_STEPS in reductions:
+        steps = find_invisible_steps(system, predicates)
+        system, keeps_runs = prioritise_invisible_steps(system, predicates, steps), not steps.merged
+    ranked: tuple[Ranked, ...] = ()
+    if Reduction.RANKED_EPOCHS in reductions:
+        found = rankings(system, predicates, prepared.constants)
+        ranked = found.families
+        remarks += [f"{name}s are not ranked: {reason}" for name, reason in found.refused.items()]
+    permutations: tuple[Permutation, ...] = ()
+    if Reduction.SYMMETRY in reductions:
+        for symmetry in system.symmetries:
+            try:
+                permutations += prove_symmetry(symmetry, system, predicates)
+            except NotSymmetric as reason:
+                remarks.append(f"{symmetry.name} are not interchangeable: {reason}")
+    canonical = Canonical(ranked, permutations) if ranked or permutations else None
+    return Reduced(one, system, canonical, keeps_runs and not permutations, tuple(remarks))

@@ -1,0 +1,46 @@
+"""Which reductions a check uses: each can be switched on and off, and none changes a verdict (docs/reductions.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+
+from model.input_error import InputError
+
+
+class Reduction(StrEnum):
+    """What makes a state space smaller and keeps every verdict."""
+
+    CONE = "cone-of-influence"
+    COVERED_FAULTS = "covered-faults"
+    DEAD_VARIABLES = "dead-variables"
+    RANKED_EPOCHS = "ranked-epochs"
+    SYMMETRY = "symmetry"
+    INVISIBLE_STEPS = "invisible-steps"
+
+
+USED_UNLESS_TOLD_OTHERWISE = frozenset({Reduction.CONE, Reduction.COVERED_FAULTS})
+
+
+class UnknownReduction(InputError):
+    """No reduction has this name."""
+
+
+def chosen(switched_on: Iterable[str], switched_off: Iterable[str]) -> frozenset[Reduction]:
+    """The reductions to use. Raises :class:`UnknownReduction` for a name that is none, or that is said both ways."""
+    more, less = {_named(name) for name in switched_on}, {_named(name) for name in switched_off}
+    if both := more & less:
+        raise UnknownReduction(f"{', '.join(sorted(both))}: switched on and off at once")
+    return (USED_UNLESS_TOLD_OTHERWISE | more) - less
+
+
+def _named(name: str) -> Reduction:
+    try:
+        return Reduction(name.strip().lower())
+    except ValueError:
+        raise UnknownReduction(f"{name}: there is no such reduction; choose from {', '.join(Reduction)}") from None
+
+
+def words(reductions: Collection[Reduction]) -> str:
+    """The reductions as a report names them."""
+    return ", ".join(sorted(reductions)) or "none"

@@ -1,0 +1,179 @@
+"""Partial evaluation of a shared graph of terms: what nodes are, and what they read, where some values are assumed.
+
+Sets of variables are integers, one bit per variable.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import z3
+
+from checker.terms import Node, TermTable
+from model.language import Variable
+
+Facts = Mapping[int, int]
+"""Place of a node -> the value it is assumed to have."""
+
+
+class Known(NamedTuple):
+    """What is known of a node's value: its ``constant``, or the variables it may depend on and a node it equals."""
+
+    constant: int | None
+    reads: int
+    place: int
+
+
+class Graph:
+    """Terms over the ``variables``, and what each node reads and is where nothing is assumed.
+
+    ``mask`` holds the variables below each node, ``base`` what is known of it. Terms are entered before the first
+    question is asked.
+    """
+
+    def __init__(self, variables: Sequence[Variable], terms: TermTable) -> None:
+        self.variables = variables
+        self.index = {variable.name: index for index, variable in enumerate(variables)}
+        self.places = [terms.add(variable.term) for variable in variables]
+        self.nodes: Sequence[Node] = terms.nodes
+        self.mask: list[int] = []
+        self.base: list[Known] = []
+        for place, node in enumerate(self.nodes):
+            own = 1 << self.index[str(node.leaf)] if node.is_variable else 0
+            self.mask.append(own | union(self.mask[child] for child in node.children))
+            self.base.append(_evaluate(node, place, self.mask[place], [self.base[child] for child in node.children]))
+
+    def place_of(self, variable: Variable) -> int:
+        """The node of a variable."""
+        return self.places[self.index[variable.name]]
+
+
+class Reading:
+    """The nodes of a graph where some facts are assumed, each evaluated when it is first asked for."""
+
+    def __init__(self, graph: Graph, facts: Facts) -> None:
+        self.facts = facts
+        self._graph = graph
+        self._touched = union(graph.mask[place] for place in facts)
+        self._known = {place: Known(int(value), 0, place) for place, value in facts.items()}
+
+    def touches(self, place: int) -> bool:
+        """The facts may matter to a node."""
+        return self._graph.mask[place] & self._touched != 0
+
+    def value(self, place: int) -> Known:
+        """What is known of a node."""
+        graph = self._graph
+        if not graph.mask[place] & self._touched:
+            return graph.base[place]
+        known = self._known.get(place)
+        if known is None:
+            node = graph.nodes[place]
+            known = _evaluate(node, place, graph.mask[place], [self.value(child) for child in node.children])
+            self._known[place] = known
+        return known
+
+    def assuming(self, place: int, value: int) -> Reading | None:
+        """The same, where a node has a value as well, with what follows at once; None where that cannot be."""
+        known = self.value(place).constant
+        if known is not None:
+            return self if known == value else None
+        graph, node = self._graph, self._graph.nodes[place]
+        facts = {**self.facts, place: value}
+        if node.kind == z3.Z3_OP_EQ and value:
+            for one, other in (node.children, node.children[::-1]):
+                if graph.nodes[one].is_variable and graph.nodes[other].kind == z3.Z3_OP_ANUM:
+                    facts[one] = int(graph.nodes[other].leaf or 0)
+        assumed = Reading(graph, facts)
+        if node.kind == z3.Z3_OP_NOT:
+            return assumed.assuming(node.children[0], not value)
+        more: Reading | None = assumed
+        if node.kind == (z3.Z3_OP_AND if value else z3.Z3_OP_OR):
+            for child in node.children:
+                more = None if more is None else more.assuming(child, value)
+        return more
+
+    def branches(self, place: int) -> Iterator[tuple[Reading, int]]:
+        """The branches of a choice that are possible, with what is assumed on them."""
+        condition, *branches = self._graph.nodes[place].children
+        for truth, branch in zip((True, False), branches, strict=True):
+            assumed = self.assuming(condition, truth)
+            if assumed is not None:
+                yield assumed, branch
+
+    def possible(self, place: int) -> set[int] | None:
+        """Every value that a node can have; None where its form does not tell."""
+        known = self.value(place)
+        if known.constant is not None:
+            return {known.constant}
+        node = self._graph.nodes[known.place]
+        if node.is_variable:
+            variable = self._graph.variables[self._graph.index[str(node.leaf)]]
+            return set(range(variable.low, variable.high + 1))
+        if node.kind == z3.Z3_OP_ITE:
+            then, otherwise = self.possible(node.children[1]), self.possible(node.children[2])
+            return None if then is None or otherwise is None else then | otherwise
+        return None
+
+
+def union(masks: Iterable[int]) -> int:
+    """The union of sets of variables."""
+    result = 0
+    for mask in masks:
+        result |= mask
+    return result
+
+
+def reads(children: Iterable[Known]) -> int:
+    """What several nodes read together."""
+    return union(child.reads for child in children)
+
+
+_FOLDS: Mapping[int, Callable[[Sequence[int]], int]] = {
+    z3.Z3_OP_NOT: lambda values: not values[0],
+    z3.Z3_OP_UMINUS: lambda values: -values[0],
+    z3.Z3_OP_ADD: sum,
+    z3.Z3_OP_SUB: lambda values: values[0] - sum(values[1:]),
+    z3.Z3_OP_MUL: math.prod,
+    z3.Z3_OP_DISTINCT: lambda values: len(set(values)) == len(values),
+    z3.Z3_OP_IMPLIES: lambda values: not values[0] or values[1],
+    z3.Z3_OP_EQ: lambda values: operator.eq(*values),
+    z3.Z3_OP_LE: lambda values: operator.le(*values),
+    z3.Z3_OP_LT: lambda values: operator.lt(*values),
+    z3.Z3_OP_GE: lambda values: operator.ge(*values),
+    z3.Z3_OP_GT: lambda values: operator.gt(*values),
+}
+"""Operators with their values for constants; any other is taken to depend on all that its operands read."""
+
+
+def _evaluate(node: Node, place: int, mask: int, children: Sequence[Known]) -> Known:
+    """What is known of a node, from what is known of its children; ``mask`` is all that it could read."""
+    kind = node.kind
+    if not children:
+        if kind == z3.Z3_OP_ANUM:
+            return Known(int(node.leaf or 0), 0, place)
+        if kind in (z3.Z3_OP_TRUE, z3.Z3_OP_FALSE):
+            return Known(kind == z3.Z3_OP_TRUE, 0, place)
+        return Known(None, mask, place)
+    if kind in (z3.Z3_OP_AND, z3.Z3_OP_OR):
+        decides = kind == z3.Z3_OP_OR
+        undecided = [child for child in children if child.constant is None]
+        if any(child.constant == decides for child in children if child.constant is not None):
+            return Known(decides, 0, place)
+        if not undecided:
+            return Known(not decides, 0, place)
+        return undecided[0] if len(undecided) == 1 else Known(None, reads(undecided), place)
+    if kind == z3.Z3_OP_ITE:
+        condition, then, otherwise = children
+        if condition.constant is not None:
+            return then if condition.constant else otherwise
+        if then.constant == otherwise.constant and (then.constant is not None or then.place == otherwise.place):
+            return then
+        return Known(None, reads(children), place)
+    values = [child.constant for child in children if child.constant is not None]
+    if len(values) == len(children) and kind in _FOLDS:
+        return Known(int(_FOLDS[kind](values)), 0, place)
+    return Known(None, reads(children), place)

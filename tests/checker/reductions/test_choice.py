@@ -1,0 +1,51 @@
+"""Every reduction can be switched, and a check says the same with and without each."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import check
+from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction, UnknownReduction, chosen
+from model.faults import Fault
+from properties.verdict import Result
+from tests.checker.asking import example
+
+KINDS = (Fault.KILL, Fault.POWER_LOSS, Fault.CONSUMER_CRASH)
+
+
+def said(result: Result) -> dict[str, object]:
+    """What a reader relies on: status, smallest fault sets, the lengths of their traces, witnesses."""
+    return {
+        v.property: (v.status, v.cut_sets, [len(trace.steps) for trace in v.traces], v.witness_reached)
+        for v in result.verdicts
+    }
+
+
+@pytest.mark.parametrize("name", ["orders", "acks-1"])
+def test_no_reduction_changes_what_is_said(name: str) -> None:
+    deployment = example(name, KINDS, total=1)
+    plain = check(deployment, budget=Budget(threads=1), reductions=frozenset())
+    for reduction in Reduction:
+        reduced = check(deployment, reductions=frozenset({reduction}))
+        assert said(reduced) == said(plain), reduction
+        assert [v.id for v in reduced.verdicts] == [v.id for v in plain.verdicts]
+    assert said(check(deployment)) == said(plain)
+    assert said(check(deployment, reductions=frozenset(Reduction))) == said(plain)
+
+
+def test_a_reduction_that_does_not_apply_says_why() -> None:
+    result = check(example("orders", (Fault.KILL,), total=0), reductions=frozenset({Reduction.SYMMETRY}))
+    notes = [note for verdict in result.verdicts for note in verdict.notes]
+    assert any("not interchangeable" in note and "fence" in note for note in notes)
+
+
+def test_choices() -> None:
+    assert chosen([], []) == USED_UNLESS_TOLD_OTHERWISE
+    assert chosen(["Dead-Variables"], ["cone-of-influence"]) == {Reduction.DEAD_VARIABLES, Reduction.COVERED_FAULTS}
+
+
+@pytest.mark.parametrize(("more", "less"), [(["cone"], []), ([], ["all"]), (["symmetry"], ["symmetry"])])
+def test_wrong_choices_are_refused(more: list[str], less: list[str]) -> None:
+    with pytest.raises(UnknownReduction):
+        chosen(more, less)
