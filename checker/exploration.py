@@ -129,7 +129,7 @@ class Exploration:
         self._lock = threading.Lock()
         self._on_progress: Callable[[Combination], None] | None = None
         if self.optimised:
-            self.kernel = optimise(self.kernel)
+            self.kernel = optimise(self.kernel, thoroughly=True)
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))

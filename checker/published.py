@@ -9,6 +9,7 @@ from pathlib import Path
 
 import z3
 
+from checker.breadth_first import load_loops
 from checker.budget import Budget, Meter
 from checker.checkpoint import Checkpoint
 from checker.exploration import Exploration, Question, Violation
@@ -32,7 +33,7 @@ def explore_whole(
     started = time.perf_counter()
     safe = prove_domain_safety(system)
     meter = Meter(budget, timed=False)
-    question = Question(violated, None, {})
+    question = Question({name: z3.simplify(term) for name, term in violated.items()}, None, {})
     kept = None
     if checkpoint is not None:
         prints = Fingerprint()
@@ -43,6 +44,7 @@ def explore_whole(
         ]
         kept = Checkpoint(checkpoint[0], verdict_id(asked), checkpoint[1])
     exploration = Exploration(safe, question, {}, meter, budget.threads, counted=True, optimised=True, checkpoint=kept)
+    load_loops()
     compiled = time.perf_counter()
     meter.start()
     report = exploration.explore_layer()

@@ -3,8 +3,8 @@
 ``expand(state, out) -> count`` writes the successors of a packed state; ``inspect(state) -> bits`` evaluates
 predicates. Guards are tested as a decision tree, the condition that most actions share first, so that a state pays
 only for what could be enabled in it; only the updates of enabled actions are computed. Where a canonical form is
-given, every successor is written in that form. LLVM's optimiser is left out: it costs more than it gives
-(benchmarks/RESULTS.md).
+given, every successor is written in that form. The code is made quickly first and better later
+(docs/decisions).
 """
 
 from __future__ import annotations
@@ -86,9 +86,14 @@ class _Evaluator:
             if place in evaluator.known:
                 return evaluator.known[place]
             evaluator = evaluator.outer
+        decided = self.function.decided(place)
         node = self.function.terms.nodes[place]
-        values = [self.value(child) for child in node.children]
-        found = self.function.load(str(node.leaf)) if node.is_variable else _apply(self.function.builder, node, values)
+        if decided is not None:
+            found = I1(decided)
+        elif node.is_variable:
+            found = self.function.load(str(node.leaf))
+        else:
+            found = _apply(self.function.builder, node, [self.value(child) for child in node.children])
         self.known[place] = found
         return found
 
@@ -110,8 +115,9 @@ def _apply(builder: ir.IRBuilder, node: Node, values: list[ir.Value]) -> ir.Valu
         return I64(node.leaf)
     if kind in (z3.Z3_OP_TRUE, z3.Z3_OP_FALSE):
         return I1(kind == z3.Z3_OP_TRUE)
-    if kind in (z3.Z3_OP_AND, z3.Z3_OP_OR) and not values:
-        return I1(kind == z3.Z3_OP_AND)
+    if kind in (z3.Z3_OP_AND, z3.Z3_OP_OR):
+        neutral = I1(kind == z3.Z3_OP_AND)
+        values = [value for value in values if value != neutral] or [neutral]
     if kind in _FOLDS:
         result = values[0]
         for value in values[1:]:
@@ -162,6 +168,34 @@ class _Function:
         value = self.builder.lshr(self.words[field.word], I64(field.shift))
         value = self.builder.and_(value, I64((1 << field.width) - 1))
         return self.builder.add(value, I64(field.variable.low)) if field.variable.low else value
+
+    def decided(self, place: int) -> bool | None:
+        """What a comparison of a variable with a number comes to whatever the field holds, or None."""
+        node = self.terms.nodes[place]
+        if node.kind == z3.Z3_OP_NOT:
+            inner = self.decided(node.children[0])
+            return None if inner is None else not inner
+        if node.kind not in _COMPARISONS:
+            return None
+        left, right = (self._range(child) for child in node.children)
+        if left is None or right is None:
+            return None
+        (low, high), (least, most) = left, right
+        always = {"<=": high <= least, "<": high < least, ">=": low >= most, ">": low > most}
+        never = {"<=": low > most, "<": low >= most, ">=": high < least, ">": high <= least}
+        always["=="], never["=="] = low == high == least == most, high < least or low > most
+        symbol = _COMPARISONS[node.kind]
+        return True if always[symbol] else False if never[symbol] else None
+
+    def _range(self, place: int) -> tuple[int, int] | None:
+        """The values that a variable's field or a number can have."""
+        node = self.terms.nodes[place]
+        if node.kind == z3.Z3_OP_ANUM and isinstance(node.leaf, int):
+            return node.leaf, node.leaf
+        if not node.is_variable:
+            return None
+        field = self.layout.fields[str(node.leaf)]
+        return field.variable.low, field.variable.low + (1 << field.width) - 1
 
 
 @dataclass(frozen=True)
@@ -246,7 +280,10 @@ def _emit_inspect(module: ir.Module, layout: Layout, terms: TermTable, predicate
     result = builder.alloca(I64)
     builder.store(I64(0), result)
     pending = [
-        (bit, tests) for bit, predicate in enumerate(predicates) for tests in _disjuncts(terms, terms.add(predicate))
+        (bit, frozenset(test for test in tests if function.decided(test) is None))
+        for bit, predicate in enumerate(predicates)
+        for tests in _disjuncts(terms, terms.add(predicate))
+        if not any(function.decided(test) is False for test in tests)
     ]
     _emit_bits(_Evaluator(function), result, pending)
     builder.ret(builder.load(result))
@@ -307,20 +344,28 @@ def compile_kernel(
     return _generate(str(module), {name: len(labelled) for name, labelled in groups.items()}, others, QUICK)
 
 
-def optimise(kernel: Kernel) -> Kernel:
-    """The same functions in code that runs about three times as fast and takes ten times as long to make."""
+def optimise(kernel: Kernel, *, thoroughly: bool = False) -> Kernel:
+    """The same functions in code that runs up to three times as fast and takes ten times as long to make.
+
+    ``thoroughly``: LLVM's passes as well, which double that time and give another sixth: for large systems.
+    """
     others = [name for name in kernel.addresses if name not in kernel.most_successors]
-    return _generate(kernel.source, kernel.most_successors, others, FAST)
+    return _generate(kernel.source, kernel.most_successors, others, FAST, passes=thoroughly)
 
 
 QUICK, FAST = 0, 1
-"""Levels of LLVM's code generator."""
+"""Levels of LLVM's code generator, and of its passes."""
 
 
-def _generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
+def _generate(
+    source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int, *, passes: bool = False
+) -> Kernel:
     machine = _machine(level)
     parsed = llvm.parse_assembly(source)
     parsed.triple = machine.triple
+    if passes:
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=FAST))
+        builder.getModulePassManager().run(parsed, builder)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
     names = [*most_successors, *others]
