@@ -7,23 +7,26 @@ appended after it is cut off. Checksums over everything that counts tell damage.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import time
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from checker.combinations import Combination
+from checker.kernel import CONTENT
 from checker.kernel.table import PARTITIONS
 from checker.shard import Segment, Shard
 from model.input_error import InputError
 
-MANIFEST = "manifest.json"
+MANIFEST, LOCK = "manifest.json", "lock"
 FORMAT = 1
 DEFAULT_INTERVAL = 20.0
 """Seconds between snapshots, unless the user says otherwise: also what a killed run loses at most."""
@@ -41,28 +44,37 @@ class _File:
     size: int = 0
     checksum: int = 0
 
-    def append(self, data: NDArray[Any]) -> None:
-        """Add an array's bytes behind those that count."""
-        content = np.ascontiguousarray(data).tobytes()
+    def append(self, arrays: Iterable[NDArray[Any]]) -> _File:
+        """Write arrays behind the bytes that count; the file in which they count as well."""
+        size, checksum = self.size, self.checksum
         with self.path.open("r+b" if self.path.exists() else "w+b") as file:
-            file.truncate(self.size)
-            file.seek(self.size)
-            file.write(content)
+            file.truncate(size)
+            file.seek(size)
+            for data in arrays:
+                content = np.ascontiguousarray(data).data.cast("B") if data.size else b""
+                file.write(content)
+                size += len(content)
+                checksum = zlib.crc32(content, checksum)
             file.flush()
             os.fsync(file.fileno())
-        self.size += len(content)
-        self.checksum = zlib.crc32(content, self.checksum)
+        return _File(self.path, size, checksum)
 
-    def read(self) -> bytes:
-        """The bytes that count. Raises :class:`CheckpointError` if they are not what was written."""
+    def read_into(self, arrays: Iterable[NDArray[Any]]) -> None:
+        """Fill arrays with the bytes that count. Raises :class:`CheckpointError` if they are not what was written."""
+        if not self.size:
+            return
+        size, checksum = 0, 0
         try:
             with self.path.open("rb") as file:
-                content = file.read(self.size)
+                for data in arrays:
+                    if data.size:
+                        content = data.data.cast("B")
+                        size += file.readinto(content)
+                        checksum = zlib.crc32(content, checksum)
         except OSError as error:
             raise CheckpointError(f"{self.path}: {(error.strerror or str(error)).lower()}") from None
-        if len(content) != self.size or zlib.crc32(content) != self.checksum:
+        if size != self.size or checksum != self.checksum:
             raise CheckpointError(f"{self.path}: is damaged; delete the folder to start anew")
-        return content
 
 
 @dataclass
@@ -80,10 +92,10 @@ class _Saved:
         counts = shard.counts
         if (counts > self.counts).any():
             new = [shard.rows(part, int(self.counts[part])) for part in range(PARTITIONS)]
-            self.states.append(np.concatenate([states for states, _ in new]))
-            self.parents.append(np.concatenate([parents for _, parents in new]))
-            self.chunks.append([int(more) for more in counts - self.counts])
-            self.counts = counts
+            states = self.states.append(states for states, _ in new)
+            parents = self.parents.append(parents for _, parents in new)
+            chunk = [int(more) for more in counts - self.counts]
+            self.states, self.parents, self.chunks, self.counts = states, parents, [*self.chunks, chunk], counts
         self.about = {
             "complete": shard.complete,
             "depth_done": shard.depth_done,
@@ -96,19 +108,18 @@ class _Saved:
 
     def restore(self, shard: Shard) -> None:
         """Fill an empty shard with what was saved."""
-        states = np.frombuffer(self.states.read(), dtype=np.uint64).reshape(-1, shard.words)
-        parents = np.frombuffer(self.parents.read(), dtype=np.uint32)
-        pieces: list[list[tuple[int, int]]] = [[] for _ in range(PARTITIONS)]
-        first = 0
+        rows = shard.allocate(self.counts)
+        done = np.zeros(PARTITIONS, dtype=np.int64)
+        pieces = []
         for chunk in self.chunks:
             for part, size in enumerate(chunk):
-                pieces[part].append((first, first + size))
-                first += size
-        if first != len(states) or first != len(parents):
-            raise CheckpointError(f"{self.states.path}: is damaged; delete the folder to start anew")
-        for part, ranges in enumerate(pieces):
-            rows = np.concatenate([np.arange(0), *(np.arange(low, high) for low, high in ranges)])
-            shard.load(part, states[rows], parents[rows])
+                states, parents = rows[part]
+                piece = slice(done[part], done[part] + size)
+                pieces.append((states[piece], parents[piece]))
+                done[part] += size
+        self.states.read_into(states for states, _ in pieces)
+        self.parents.read_into(parents for _, parents in pieces)
+        shard.enter_allocated(self.counts)
         shard.complete = self.about["complete"]
         shard.depth_done = self.about["depth_done"]
         shard.segments = [Segment(d, s, np.array(starts, dtype=np.int64)) for d, s, starts in self.about["segments"]]
@@ -133,16 +144,19 @@ class Checkpoint:
 
     def __init__(self, folder: Path, identity: str, interval: float = DEFAULT_INTERVAL) -> None:
         self.folder = folder
-        self.identity = identity
+        self.identity = f"{identity} {CONTENT}"
         self.interval = interval
         self._saved: dict[str, _Saved] = {}
         self._last = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
         manifest = folder / MANIFEST
+        if not manifest.exists() and {file.name for file in folder.iterdir()} - {f"{MANIFEST}.new", LOCK}:
+            raise CheckpointError(f"{folder}: is not empty and holds no checkpoint; name another folder")
+        self._lock = _lock(folder)
         if manifest.exists():
             self._open(manifest)
-        elif any(folder.iterdir()):
-            raise CheckpointError(f"{folder}: is not empty and holds no checkpoint; name another folder")
+        else:
+            self._write_manifest()
 
     def _open(self, manifest: Path) -> None:
         try:
@@ -154,7 +168,7 @@ class Checkpoint:
                 raise CheckpointError(f"{self.folder}: is the checkpoint of another question; name another folder")
             for key, about in content["shards"].items():
                 self._saved[key] = self._from_document(key, about)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise CheckpointError(f"{manifest}: is damaged; delete the folder to start anew") from error
 
     def _from_document(self, key: str, about: dict[str, Any]) -> _Saved:
@@ -198,6 +212,17 @@ class Checkpoint:
             file.flush()
             os.fsync(file.fileno())
         new.replace(self.folder / MANIFEST)
+
+
+def _lock(folder: Path) -> TextIO:
+    """Keep other runs out of the folder, as long as this process lives."""
+    file = (folder / LOCK).open("w", encoding="utf-8")
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        file.close()
+        raise CheckpointError(f"{folder}: another run is using it; wait for it, or name another folder") from None
+    return file
 
 
 def _key(number: int, combination: Combination) -> str:

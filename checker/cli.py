@@ -349,17 +349,14 @@ def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | 
     import checker.check
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
-    from model.input_error import InputError
     from reports.progress import ProgressLine
     from reports.terminal import console
 
     try:
         budget = _budget(seconds, limits)
         watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
-        with watched as progress, interrupts(budget.stop):
+        with _one_line_errors(), watched as progress, interrupts(budget.stop):
             return checker.check.check(deployment, budget=budget, on_progress=progress, **how)
-    except InputError as error:
-        _fail(str(error))
     except (SolverUndecided, ReplayMismatch) as error:
         _complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None

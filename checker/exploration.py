@@ -362,7 +362,8 @@ class Exploration:
         """Count what a snapshot held, and mark in it where the goal is."""
         self.meter.grow(shard.count, shard.measure())
         if self.goal_bit >= 0:
-            inspect = self.kernel.addresses["inspect"]
+            kernel = self.kernel  # better code may come; what runs must stay alive until it returns
+            inspect = kernel.addresses["inspect"]
             backward.mark_where(inspect, shard.words, shard.places, shard.counts, 1 << self.goal_bit)
 
     def level_done(self, shard: Shard) -> None:
@@ -375,7 +376,9 @@ class Exploration:
     def _save(self, *more: Shard) -> None:
         """Write a snapshot of every whole shard and of these."""
         if self.checkpoint is not None:
-            self.checkpoint.save(self.number, [*(s for s in self.shards.values() if s.complete), *more])
+            with self._lock:
+                whole = [shard for shard in self.shards.values() if shard.complete]
+            self.checkpoint.save(self.number, [*whole, *more])
 
     def _optimiser(self) -> threading.Thread | None:
         """A thread that makes better machine code, where the layer to come is likely to gain from it.

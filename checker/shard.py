@@ -181,18 +181,21 @@ class Shard:
                 if bit < self.held.shape[1]:
                     self.held[part, bit] = 1
 
-    def load(self, part: int, states: NDArray[np.uint64], parents: NDArray[np.uint32]) -> None:
-        """Fill an empty partition. What leads to a goal is not known then, and has to be found by steps."""
-        count = len(parents)
-        if not count:
-            return
-        self._grow(part, count)
-        self._states[part][:count] = states
-        self._parents[part][:count] = parents
-        self.places[part, table.COUNT] = count
-        table.enter_all(self._states[part], count, self._tables[part])
-        if self.has_goal:
-            self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
+    def allocate(self, counts: NDArray[np.int64]) -> list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]:
+        """Room for states and parents of an empty shard, by partition, to be filled and then entered."""
+        for part in range(PARTITIONS):
+            if counts[part]:
+                self._grow(part, int(counts[part]))
+        return [(self._states[part][: counts[part]], self._parents[part][: counts[part]]) for part in range(PARTITIONS)]
+
+    def enter_allocated(self, counts: NDArray[np.int64]) -> None:
+        """Enter what was filled in. What leads to a goal is not known then, and has to be found by steps."""
+        for part in range(PARTITIONS):
+            count = int(counts[part])
+            self.places[part, table.COUNT] = count
+            table.enter_all(self._states[part], count, self._tables[part])
+            if self.has_goal:
+                self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
 
     def state(self, reference: int) -> Words:
         """The packed state that a reference names."""

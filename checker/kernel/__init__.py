@@ -14,11 +14,18 @@ from typing import Any
 import numba.core.config as _config
 
 
+def _content() -> str:
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
+CONTENT = _content()
+"""What the kernel's sources say, as a hash: snapshots and compiled loops of another kernel are not used."""
+
+
 def _cache_folder() -> Path:
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    sources = sorted(Path(__file__).parent.glob("*.py"))
-    content = hashlib.sha256(b"".join(source.read_bytes() for source in sources))
-    return root / "proofka" / "kernel" / content.hexdigest()[:16]
+    return root / "proofka" / "kernel" / CONTENT
 
 
 if not os.environ.get("NUMBA_CACHE_DIR"):

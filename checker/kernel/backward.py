@@ -78,9 +78,11 @@ def mark_by_steps(
                     hashed = hash_of(state, words)
                     there = partition_of(hashed)
                     place = shard[there]
-                    half = hashed >> np.uint64(32)
-                    first = home(half, place[SLOTS])
-                    index = find(state, half, first, words, place[STATES], place[TABLE], place[SLOTS])
+                    index = np.int64(-1)
+                    if place[SLOTS] > 0:
+                        half = hashed >> np.uint64(32)
+                        first = home(half, place[SLOTS])
+                        index = find(state, half, first, words, place[STATES], place[TABLE], place[SLOTS])
                     if index < 0 or load_byte(place[GOOD] + index):
                         store_byte(good + row, np.uint8(1))
                         marked += 1
