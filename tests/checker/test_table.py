@@ -18,7 +18,7 @@ from checker.kernel import search, table
 from checker.kernel.layout import lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from checker.kernel.table import PARTITION_BITS, PARTITIONS
-from checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
+from checker.shard import INITIAL_STATE, Growth, Shard, TooManyStates
 from model.language import Variable
 
 State = tuple[int, ...]
@@ -168,7 +168,7 @@ def check_tables(shard: Shard) -> None:
         slots, count = entries(shard, part), int(shard.counts[part])
         used = slots[slots != 0]
         assert sorted(int(entry) & 0xFFFFFFFF for entry in used) == list(range(1, count + 1))
-        assert count <= int(len(slots) * MOST_LOAD)
+        assert count <= int(len(slots) * Growth.of(shard.words, shard.has_goal).most_load)
         assert shard.places[part, table.SLOTS] == len(slots)
         assert shard.places[part, table.ROOM] >= count
         assert shard.places[part, table.TABLE] == slots.ctypes.data or not len(slots)
