@@ -22,11 +22,18 @@ if TYPE_CHECKING:
     from checker.exploration import Exploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
-BOX_BYTES = 1 << 16
+BOX_BYTES = 1 << 17
 """The size of one box of successors: what is expanded between two looks at the table stays in the cache."""
 
 PARALLEL_ROWS = 4096
 """Levels with fewer rows are searched by one thread: sharing them out would cost more than it gives."""
+
+
+MOST_FILLED = 0.85
+"""How full the fullest box is expected to get: a piece that fills one too soon makes others work in vain."""
+
+APART = 16
+"""Counters left unused between those of two threads, so that they never share a line of the cache."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ class Search:
         self.entries = max(BOX_BYTES // ((self.words + 1) * 8), 2 * self.most)
         self.boxes = np.empty((self.threads, PARTITIONS, self.entries * (self.words + 1)), dtype=np.uint64)
         self.scratch = np.empty((self.threads, (self.most + 1) * (self.words + 1)), dtype=np.uint64)
-        self.fills = np.zeros((self.threads, PARTITIONS), dtype=np.int64)
+        self.fills = np.zeros((self.threads, PARTITIONS + APART), dtype=np.int64)
         self.smaller = np.array([part.places for part in parts], dtype=np.int64).reshape(
             len(parts), PARTITIONS, table.PLACES
         )
@@ -185,7 +192,7 @@ class Search:
 
         reached = list(self.crew.map(expand, range(threads)))
         whole = next((piece for piece, row in enumerate(reached) if row < cuts[piece + 1]), threads - 1) + 1
-        more = self.fills[:whole].sum(axis=0)
+        more = self.fills[:whole, :PARTITIONS].sum(axis=0)
         self.shard.transitions[0] += more.sum()
         # Entering a partition also marks rows of others, so all have grown before any is entered.
         if not search.have_room(self.shard.places, self.fills, whole):
@@ -193,8 +200,9 @@ class Search:
                 self.crew.map(lambda share: self.shard.reserve(range(share, PARTITIONS, threads), more), range(threads))
             )
         list(self.crew.map(lambda share: self._enter(share, threads, whole, number), range(threads)))
-        successors_a_row = more.sum() / max(reached[whole - 1] - first, 1)
-        self._rows_a_piece = max(PARALLEL_ROWS // 4, int(0.8 * self.entries * PARTITIONS / max(successors_a_row, 1e-3)))
+        made = self.fills[:whole, :PARTITIONS].max(axis=1) / np.maximum(np.array(reached[:whole]) - cuts[:whole], 1)
+        room = MOST_FILLED * (self.entries - self.most)
+        self._rows_a_piece = max(PARALLEL_ROWS // 8, int(room / max(made.max(), 1e-3)))
         return reached[whole - 1]
 
     def _enter(self, share: int, shares: int, pieces: int, number: int) -> None:

@@ -78,6 +78,7 @@ class Run:
         self.meter = meter
         self.threads = budget.threads
         self.closures: dict[str, Closure] = {}
+        self._closing: list[Exploration] = []
         self._replayer = Replayer(prepared.model.system)
         at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
         kept = None
@@ -105,7 +106,11 @@ class Run:
     def explore(self, on_progress: OnProgress | None) -> None:
         """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
         self.meter.start()
-        self._explore_layers(on_progress)
+        self._explore_layers(self.explorations, on_progress)
+        for number, exploration in enumerate(self.explorations):
+            if self._ranked_beyond_a_bound(number, exploration):
+                self._start_again_without_reductions(number)
+                self._explore_layers([self.explorations[number]], on_progress)
         if self.deployment.faults.any_number:
             open_ones = [
                 prop
@@ -117,15 +122,30 @@ class Run:
             def reporter(exploration: Exploration) -> Callable[[Combination], None] | None:
                 return _reporter(exploration, 0, on_progress)
 
-            self.closures = close(self.deployment, open_ones, self.meter, self.threads, reporter)
+            self.closures = close(self.deployment, open_ones, self.meter, self.threads, self._closing, reporter)
 
-    def _explore_layers(self, on_progress: OnProgress | None) -> None:
+    def _ranked_beyond_a_bound(self, number: int, exploration: Exploration) -> bool:
+        """Ranks made room where the bound on epochs would have stopped a behaviour: not what was asked."""
+        canonical = self.reduced[number].canonical
+        limits = {LIMIT + "epochs", LIMIT + "producer_epochs"}
+        return canonical is not None and bool(canonical.ranked) and bool(limits & exploration.observed())
+
+    def _start_again_without_reductions(self, number: int) -> None:
+        remark = "epochs were not ranked, because a run came to the bound on them"
+        one = self.reduced[number].group
+        self.reduced[number] = replace(reduce_group(self.prepared, one, frozenset()), remarks=(remark,))
+        old = self.explorations[number]
+        self.explorations[number] = Exploration(
+            one.system, one.question, old.at_most, self.meter, self.threads, infer=old.infer
+        )
+
+    def _explore_layers(self, explorations: Sequence[Exploration], on_progress: OnProgress | None) -> None:
         faults = self.deployment.faults
         total = ALWAYS_COVERED if faults.any_number else faults.total
         size = 0
         while total is None or size <= total:
             progressed = False
-            for exploration in self.explorations:
+            for exploration in explorations:
                 if exploration.exhausted() or (exploration.layers and exploration.layers[-1].stopped):
                     continue
                 exploration.explore_layer(_reporter(exploration, size, on_progress))
@@ -189,12 +209,23 @@ class Run:
         elif closed.unknown is not None:
             status = Status.UNKNOWN
             notes = (f"not decided for any number of faults: {closed.unknown}",)
+            coverage = replace(explored, stopped=closed.stopped)
         else:
             status, notes = (Status.HOLDS if closed.witnessed else Status.VACUOUS), ()
             sizes = {name: size for name, size in explored.bounds.items() if name != "epochs"}
-            any_number = self.deployment.faults.any_number
+            faults = self.deployment.faults
+            kinds = {kind.value for kind in exploration.kinds}
+            any_number = tuple(kind for kind in faults.any_number if kind in kinds)
+            limited = sum(most for kind, most in faults.at_most if kind in kinds and kind not in any_number)
             coverage = replace(
-                explored, bounds=sizes, bounds_reached=closed.bounds_reached, stopped=None, any_number=any_number
+                explored,
+                complete_to=max(explored.complete_to, limited),
+                combinations=0,
+                combinations_of_next=0,
+                bounds=sizes,
+                bounds_reached=closed.bounds_reached,
+                stopped=None,
+                any_number=any_number,
             )
         return Verdict(
             prop.name,
@@ -270,11 +301,12 @@ class Run:
     def engine(self) -> EngineRun:
         """What the explorations cost together."""
         deepest = max((len(exploration.layers) for exploration in self.explorations), default=0)
+        everything = [*self.explorations, *self._closing]
         return EngineRun(
             "embedded",
-            sum(exploration.states for exploration in self.explorations),
-            sum(exploration.transitions for exploration in self.explorations),
-            max((exploration.depth for exploration in self.explorations), default=0),
+            sum(exploration.states for exploration in everything),
+            sum(exploration.transitions for exploration in everything),
+            max((exploration.depth for exploration in everything), default=0),
             tuple(sum(e.states_in_layer(size) for e in self.explorations) for size in range(deepest)),
             round(self.meter.elapsed, 3),
             round(self.compile_seconds, 3),

@@ -8,6 +8,7 @@ appended after it is cut off. Checksums over everything that counts tell damage.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import time
@@ -21,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.combinations import Combination
-from checker.kernel import CONTENT
 from checker.kernel.table import PARTITIONS
 from checker.shard import Segment, Shard
 from model.input_error import InputError
@@ -144,7 +144,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, identity: str, interval: float = DEFAULT_INTERVAL) -> None:
         self.folder = folder
-        self.identity = f"{identity} {CONTENT}"
+        self.identity = f"{identity} {_code()}"
         self.interval = interval
         self._saved: dict[str, _Saved] = {}
         self._last = time.monotonic()
@@ -223,6 +223,12 @@ def _lock(folder: Path) -> TextIO:
         file.close()
         raise CheckpointError(f"{folder}: another run is using it; wait for it, or name another folder") from None
     return file
+
+
+def _code() -> str:
+    """A hash of everything that explores: another version's snapshots are not gone on from."""
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
 
 
 def _key(number: int, combination: Combination) -> str:

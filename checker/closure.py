@@ -20,25 +20,31 @@ from checker.solver import Replayer
 from checker.traces import ReplayMismatch, build_trace, replay
 from model.deployment.deployment import Deployment
 from model.faults import Fault
-from model.language import Ranked
+from model.language import Ranked, TransitionSystem
 from model.pipeline import build
 from properties.catalogue import properties_of
 from properties.property import Property
 from properties.verdict import Trace
 
+STOPS = ("time", "states", "memory", "interrupted")
+LEADER_EPOCH = "leader epoch"
 RANKS = (15, 31)
 """Highest leader epochs to rank in: the first with which no reachable state needs more is enough."""
 
 
 @dataclass(frozen=True)
 class Closure:
-    """What closing the space said of one property: it is closed, or violated by ``trace``, or why nothing is known."""
+    """What closing the space said of one property: it is closed, or violated by ``trace``, or why nothing is known.
+
+    ``stopped``: which limit ended the search early, if one did.
+    """
 
     states: int
     bounds_reached: tuple[str, ...]
     witnessed: bool
     trace: Trace | None = None
     unknown: str | None = None
+    stopped: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -51,11 +57,13 @@ def close(
     properties: Sequence[Property],
     meter: Meter,
     threads: int,
+    explored: list[Exploration],
     on_progress: Callable[[Exploration], Callable[[Combination], None] | None] = lambda _: None,
 ) -> dict[str, Closure]:
     """Decide properties for any number of those faults that ``deployment`` does not limit; by property.
 
-    ``on_progress`` makes what is told of an exploration's progress.
+    The explorations are added to ``explored``, for what they cost; ``on_progress`` makes what is told of their
+    progress.
     """
     found: dict[str, Closure] = {}
     for ranks in RANKS:
@@ -63,7 +71,7 @@ def close(
         prepared = prepare(build(wide))
         waiting = [prop for prop in prepared_properties(prepared, properties) if prop.name not in found]
         for one in group(prepared, waiting):
-            found |= _close_group(wide, prepared, one, meter, threads, on_progress, last=ranks == RANKS[-1])
+            found |= _close_group(wide, prepared, one, meter, threads, explored, on_progress, last=ranks == RANKS[-1])
         if len(found) == len(properties):
             break
     return found
@@ -73,6 +81,11 @@ def prepared_properties(prepared: Prepared, properties: Sequence[Property]) -> l
     """The same properties, of another model of the pipeline."""
     names = {prop.name for prop in properties}
     return [prop for prop in properties_of(prepared.model.pipeline) if prop.name in names]
+
+
+def leader_epochs_only(system: TransitionSystem) -> TransitionSystem:
+    """The system without the declaration of other epochs, which have bounds of their own."""
+    return replace(system, ranked=tuple(family for family in system.ranked if family.name == LEADER_EPOCH))
 
 
 def with_epochs(deployment: Deployment, epochs: int) -> Deployment:
@@ -86,6 +99,7 @@ def _close_group(
     one: Group,
     meter: Meter,
     threads: int,
+    explored: list[Exploration],
     on_progress: Callable[[Exploration], Callable[[Combination], None] | None],
     *,
     last: bool,
@@ -95,10 +109,10 @@ def _close_group(
     predicates = [term for name, term in {**asked.invariants, **asked.observations}.items() if name != LIMIT + "epochs"]
     if asked.goal is not None:
         predicates.append(asked.goal[1])
-    ranking = rankings(one.system, predicates, prepared.constants)
+    ranking = rankings(leader_epochs_only(one.system), predicates, prepared.constants)
     names = [prop.name for prop in one.properties]
-    if "leader epoch" in ranking.refused:
-        return {name: Closure(0, (), False, unknown=ranking.refused["leader epoch"]) for name in names}
+    if LEADER_EPOCH in ranking.refused:
+        return {name: Closure(0, (), False, unknown=ranking.refused[LEADER_EPOCH]) for name in names}
 
     faults = deployment.faults
     at_most = {Fault(kind): most for kind, most in faults.at_most if kind not in faults.any_number}
@@ -112,6 +126,7 @@ def _close_group(
         canonical=Canonical(ranking.families),
         optimised=True,
     )
+    explored.append(exploration)
     stopped = None
     while stopped is None and not exploration.exhausted():
         stopped = exploration.explore_layer(on_progress(exploration)).stopped
@@ -133,7 +148,8 @@ def _close_group(
             unknown = stopped
         elif trace is None and name in exploration.undecided:
             unknown = "from some state every way on ends at a bound"
-        closures[name] = Closure(exploration.states, reached, WITNESS + name in observed, trace, unknown)
+        ended = stopped if stopped in STOPS else None
+        closures[name] = Closure(exploration.states, reached, WITNESS + name in observed, trace, unknown, ended)
     return closures
 
 

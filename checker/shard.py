@@ -19,27 +19,26 @@ INITIAL_STATE = 0xFFFFFFFF
 """The parent of an initial state."""
 
 SMALL = 1 << 12
-"""Arrays smaller than this double; larger ones grow by less, so that little of them is empty."""
+"""Tables smaller than this double; larger ones grow by less, where much of them would be empty."""
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How full a table may get, and by what larger tables and arrays of rows grow.
+    """How full a table may get, and by what larger tables grow.
 
-    Emptier tables are searched faster. Of a state with two words no more than 40 bytes are in use on average, however
-    full the arrays are: 16 and 4, and 5 where there is a goal, times ``rows``, and a slot of 8.
+    Emptier tables are searched faster. A state with two words takes no more than 40 bytes on average, however empty the
+    tables are: 16 and 4, and 5 where there is a goal, and slots of 8.
     """
 
     most_load: float
     table: float
-    rows: float
 
     @classmethod
     def of(cls, words: int, has_goal: bool) -> Growth:
         """The fastest that keeps to that."""
-        if words <= 2 and has_goal:
-            return cls(0.8, 1.3, 1 + 1 / 16)
-        return cls(0.73, 1.5, 1 + 1 / 8) if words == 2 else cls(0.62, 2, 1 + 1 / 8)
+        if words == 2:
+            return cls(0.75, 1.35) if has_goal else cls(0.65, 1.6)
+        return cls(0.6, 2)
 
 
 class TooManyStates(Exception):
@@ -53,6 +52,14 @@ class Segment:
     depth: int
     source: int
     starts: NDArray[np.int64]
+
+
+def _larger(array: NDArray[Any], rows: int, place: NDArray[np.int64]) -> NDArray[Any]:
+    """The array with room for so many rows. What is not written stays without memory, as the system hands it out."""
+    larger = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
+    count = int(place[table.COUNT])
+    larger[:count] = array[:count]
+    return larger
 
 
 class Shard:
@@ -148,14 +155,14 @@ class Shard:
         place = self.places[part]
         rows = len(self._parents[part])
         if wanted > rows:
-            rows = max(wanted, 32, int(rows * (2 if rows < SMALL else self._growth.rows)))
-            self._states[part].resize((rows, self.words), refcheck=False)
-            self._parents[part].resize(rows, refcheck=False)
+            rows = max(wanted, 32, 2 * rows)
+            self._states[part] = _larger(self._states[part], rows, place)
+            self._parents[part] = _larger(self._parents[part], rows, place)
             place[table.STATES] = self._states[part].ctypes.data
             place[table.PARENTS] = self._parents[part].ctypes.data
             if self.has_goal:
-                self._good[part].resize(rows, refcheck=False)
-                self._leads_to[part].resize(rows, refcheck=False)
+                self._good[part] = _larger(self._good[part], rows, place)
+                self._leads_to[part] = _larger(self._leads_to[part], rows, place)
                 place[table.GOOD] = self._good[part].ctypes.data
                 place[table.LEADS_TO] = self._leads_to[part].ctypes.data
         slots, most_load = len(self._tables[part]), self._growth.most_load
@@ -170,9 +177,9 @@ class Shard:
         place[table.ROOM] = min(rows, int(slots * most_load))
 
     def measure(self) -> int:
-        """Bytes in use; remembered in ``memory``."""
-        kinds: list[list[NDArray[Any]]] = [self._states, self._parents, self._tables, self._good, self._leads_to]
-        self.memory = sum(array.nbytes for arrays in kinds for array in arrays)
+        """Bytes in use; remembered in ``memory``. Room that no row was written to yet takes no memory."""
+        row = self.words * 8 + 4 + (5 if self.has_goal else 0)
+        self.memory = self.count * row + sum(slots.nbytes for slots in self._tables)
         return self.memory
 
     def start(self, row: Words, bits: int, goal_bit: int) -> None:
@@ -209,6 +216,7 @@ class Shard:
             self.places[part, table.COUNT] = count
             table.enter_all(self._states[part], count, self._tables[part])
             if self.has_goal:
+                self._good[part][:count] = 0
                 self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
 
     def state(self, reference: int) -> Words:

@@ -71,13 +71,16 @@ def unlimited(verdict: Verdict) -> str:
     if not coverage.any_number:
         return ""
     records = f", {counted(coverage.bounds['records'], 'record')}" if "records" in coverage.bounds else ""
-    return f"any number of {listed([plural(kind) for kind in coverage.any_number])}{records}"
+    limited = [(kind, most) for kind, most in coverage.kinds if kind not in coverage.any_number]
+    words = [f"at most {most} {kind.replace('-', ' ') if most == 1 else plural(kind)}" for kind, most in limited]
+    first = f"any number of {listed([plural(kind) for kind in coverage.any_number])}"
+    return ", ".join([first, *words]) + records
 
 
 def any_faults(coverage: Coverage) -> str:
     """How many faults were explored in every combination: ``any 2 faults``, ``any number of kills``."""
     if coverage.any_number:
-        everything = len(coverage.any_number) == len(coverage.kinds)
+        everything = {kind for kind, _ in coverage.kinds} <= set(coverage.any_number)
         return f"any number of {'faults' if everything else listed([plural(kind) for kind in coverage.any_number])}"
     if coverage.complete_to < 0:
         return "not complete"

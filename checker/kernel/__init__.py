@@ -20,7 +20,7 @@ def _content() -> str:
 
 
 CONTENT = _content()
-"""What the kernel's sources say, as a hash: snapshots and compiled loops of another kernel are not used."""
+"""What the kernel's sources say, as a hash: compiled loops of another kernel are not used."""
 
 
 def _cache_folder() -> Path:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from model.deployment.bounds import read_number
-from model.deployment.deployment import FaultBudget, Origin, Setting
+from model.deployment.deployment import MOST_OF_A_KIND, FaultBudget, Origin, Setting
 from model.deployment.given import Given, Settings
 from model.faults import Fault
-
-MOST_OF_A_KIND = 9
-"""How many faults of one kind can happen when nothing limits them: more than any exploration reaches."""
 
 ANY = "any"
 """How a budget without a limit is written."""

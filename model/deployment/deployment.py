@@ -146,6 +146,10 @@ class Bounds:
     producer_epochs: int = 2
 
 
+MOST_OF_A_KIND = 9
+"""How many faults of a kind can happen when nothing limits them: more than any exploration of combinations reaches."""
+
+
 @dataclass(frozen=True)
 class FaultBudget:
     """Which faults are assumed possible.
@@ -165,7 +169,20 @@ class FaultBudget:
 
     def without_limits(self) -> FaultBudget:
         """The same kinds, each any number of times."""
-        return FaultBudget(None, self.at_most, tuple(kind for kind, _ in self.at_most))
+        kinds = tuple(kind for kind, _ in self.at_most)
+        return FaultBudget(None, tuple((kind, MOST_OF_A_KIND) for kind in kinds), kinds)
+
+    def __post_init__(self) -> None:
+        if problem := self.problem(self.total, self.at_most, self.any_number):
+            raise ValueError(problem)
+
+    @staticmethod
+    def problem(total: int | None, at_most: tuple[tuple[str, int], ...], any_number: tuple[str, ...]) -> str | None:
+        """Why these make no budget, or None. A kind that a model is to allow any number of must not have a limit."""
+        if any_number and total is not None:
+            return f"any number of {', '.join(any_number)} goes with no total"
+        limited = [kind for kind in any_number if dict(at_most).get(kind) != MOST_OF_A_KIND]
+        return f"any number of {', '.join(limited)} goes with no limit of its own" if limited else None
 
 
 @dataclass(frozen=True)

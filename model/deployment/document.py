@@ -224,7 +224,10 @@ def _read_faults(read: _Members) -> FaultBudget:
     pairs = read.items("at_most", lambda items: tuple(items.items(i, lambda two: (pair(two),))[0] for i in items))
     possible = tuple(kind for kind, _ in pairs)
     any_number = read.items("any_number", lambda items: tuple(items.one_of(i, possible) for i in items))
-    budget = FaultBudget(read.optional_number("total", 0, _LARGEST), pairs, any_number)
+    total = read.optional_number("total", 0, _LARGEST)
+    if problem := FaultBudget.problem(total, pairs, any_number):
+        raise DocumentError(problem, key=read.path("any_number"))
+    budget = FaultBudget(total, pairs, any_number)
     read.check_no_more()
     return budget
 

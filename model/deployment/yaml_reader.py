@@ -10,10 +10,10 @@ from pathlib import Path
 from model.deployment import yaml_tree
 from model.deployment.assumptions import ASSUMPTIONS, CONSUMER_KEYS, PRODUCER_KEYS
 from model.deployment.bounds import RANGES
-from model.deployment.budget import FAULT_KEYS, MOST_OF_A_KIND
+from model.deployment.budget import FAULT_KEYS
 from model.deployment.builder import build
 from model.deployment.consumer_rules import GROUP, NULL_GROUP
-from model.deployment.deployment import Deployment, Origin
+from model.deployment.deployment import MOST_OF_A_KIND, Deployment, Origin
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
 from model.deployment.hiding import shown_key
