@@ -205,7 +205,9 @@ class Run:
         coverage = explored
         if closed.trace is not None:
             status = Status.VIOLATED
-            notes: tuple[str, ...] = (f"no {explored.complete_to} faults suffice; fewer than these might",)
+            notes: tuple[str, ...] = ()
+            if sum(count for _, count in closed.trace.faults) > explored.complete_to + 1:
+                notes = (f"no {explored.complete_to} faults suffice; a smaller set than this one might",)
         elif closed.unknown is not None:
             status = Status.UNKNOWN
             notes = (f"not decided for any number of faults: {closed.unknown}",)

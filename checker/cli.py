@@ -53,6 +53,7 @@ from checker.options import (
     SwitchOn,
     Threads,
     Topic,
+    WholeSeconds,
 )
 from checker.reductions.choice import chosen
 from checker.source import Source, narrowed
@@ -259,7 +260,7 @@ def published(
     engine: Engine = "embedded",
     states: States = None,
     memory: Memory = None,
-    seconds: Seconds = None,
+    seconds: WholeSeconds = None,
     threads: Threads = None,
     checkpoint: CheckpointFolder = None,
     checkpoint_every: CheckpointEvery = 20,
@@ -325,6 +326,8 @@ def export(
 
             deployment = narrowed(Source(Path(system)).read(), faults, None)
             exported = export_deployment(deployment, properties=tuple(require or ()))
+            if deployment.faults.any_number:
+                _complain("a budget of any is not written: at most 2 faults in total are; --faults N says otherwise")
         from checker.export.writing import write
 
         for path in write(exported, form, folder, most_states=most_states):

@@ -70,6 +70,9 @@ AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace f
 NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
 
+WholeSeconds = Annotated[
+    float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then.")
+]
 Replicas = Annotated[int, typer.Option(metavar="N", help="Replicas of the partition.")]
 LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Slots of each log.")]
 Records = Annotated[int, typer.Option(metavar="N", help="Records that may be written.")]
@@ -77,10 +80,12 @@ Epochs = Annotated[int, typer.Option(metavar="N", help="The largest leader epoch
 Engine = Annotated[str, typer.Option(metavar="E", help="What explores: embedded.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 SwitchOn = Annotated[
-    list[str] | None, typer.Option("--with", metavar="REDUCTION", help="A reduction to use besides; see the README.")
+    list[str] | None,
+    typer.Option("--with", metavar="R", help="Use dead-variables, ranked-epochs, symmetry or invisible-steps."),
 ]
 SwitchOff = Annotated[
-    list[str] | None, typer.Option("--without", metavar="REDUCTION", help="A reduction not to use; repeat for more.")
+    list[str] | None,
+    typer.Option("--without", metavar="R", help="Do not use cone-of-influence or covered-faults."),
 ]
 CheckpointFolder = Annotated[
     Path | None,

@@ -80,7 +80,7 @@ def unlimited(verdict: Verdict) -> str:
 def any_faults(coverage: Coverage) -> str:
     """How many faults were explored in every combination: ``any 2 faults``, ``any number of kills``."""
     if coverage.any_number:
-        everything = {kind for kind, _ in coverage.kinds} <= set(coverage.any_number)
+        everything = {kind for kind, _ in coverage.kinds} <= set(coverage.any_number) and len(coverage.kinds) > 2
         return f"any number of {'faults' if everything else listed([plural(kind) for kind in coverage.any_number])}"
     if coverage.complete_to < 0:
         return "not complete"

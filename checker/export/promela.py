@@ -110,7 +110,7 @@ class PromelaModel:
         remarks = [
             *(line for remark in self.exported.comment for line in filled(remark, WIDTH - 5)),
             "",
-            "To count the states (-o2 keeps variables that no step reads; -fno-thread-jumps spares gcc minutes):",
+            "To count the states (without -o2 SPIN counts too few; -fno-thread-jumps spares gcc minutes):",
             f"    spin -o2 -a {self.name}.pml",
             f"    gcc -O2 -fno-thread-jumps -DSAFETY -DNOREDUCE{vector} -o pan pan.c",
             "    ./pan -E -m10000000",

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 import z3
+from numpy.typing import NDArray
 
 from checker.budget import Budget, Meter
 from checker.exploration import Exploration, Question
@@ -74,9 +75,9 @@ def test_bytes_a_state(words: int, most: int, threads: int) -> None:
     assert max(size / states for states, size in large) <= most
 
 
-@pytest.mark.parametrize(("words", "most"), [(1, 35), (2, 45)])
+@pytest.mark.parametrize(("words", "most"), [(1, 45), (2, 40)])
 def test_bytes_a_state_with_a_goal(words: int, most: int) -> None:
-    """Five more: whether a state reaches the goal, and one of its successors."""
+    """Five bytes more for whether a state reaches the goal, and for one of its successors; two words still take 40."""
     large = [(states, size) for states, size in measured(words, 69, True) if states >= MANY]
     assert max(size / states for states, size in large) <= most
 
@@ -97,11 +98,11 @@ def test_just_after_growing(words: int, most: int, has_goal: bool) -> None:
     """The worst moments: one state more than there was room for, in a partition that may be any of sixteen."""
     shard = Shard((0,), words, 1, has_goal=has_goal)
     grown = 0
-    for count in sizes_around_growth(shard, 3, 1_000_000 // PARTITIONS * 4):
+    for count in sizes_around_growth(shard, 3, 1_000_000):
         if count >= MANY // PARTITIONS:
             grown += 1
             assert shard.measure() / count <= most + 6 * (has_goal and words > 2), count
-    assert grown > 10
+    assert grown > 3
 
 
 def test_growing_takes_steps_in_proportion() -> None:
@@ -119,15 +120,16 @@ def test_growing_takes_steps_in_proportion() -> None:
 
 
 def test_what_is_measured_is_what_is_taken() -> None:
-    """The meter counts every array of every shard, and nothing twice."""
+    """The meter counts every table, and every row that was written; there is room for all of them."""
     system = counters(2, 30)
     meter = Meter(Budget(), timed=False)
     found = Exploration(system, Question({"never": NEVER}, ("goal", NEVER), {}), {}, meter, 2)
     found.explore_layer()
     (shard,) = found.shards.values()
-    arrays: list[Any] = [value for name in vars(shard) if isinstance(value := vars(shard)[name], list)]
-    sizes = sum(one.nbytes for many in arrays for one in many if isinstance(one, np.ndarray))
-    assert meter.memory == shard.memory == shard.measure() == sizes
+    rows: list[list[NDArray[Any]]] = [shard._states, shard._parents, shard._good, shard._leads_to]
+    written = sum(one[:count].nbytes for many in rows for one, count in zip(many, shard.counts, strict=True))
+    tables = sum(slots.nbytes for slots in shard._tables)
+    assert meter.memory == shard.memory == shard.measure() == written + tables
     assert meter.states == shard.count == 31**3
 
 

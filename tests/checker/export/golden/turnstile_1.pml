@@ -1,7 +1,7 @@
 /*
  * A turnstile.
  *
- * To count the states (-o2 keeps variables that no step reads; -fno-thread-jumps spares gcc minutes):
+ * To count the states (without -o2 SPIN counts too few; -fno-thread-jumps spares gcc minutes):
  *     spin -o2 -a turnstile_1.pml
  *     gcc -O2 -fno-thread-jumps -DSAFETY -DNOREDUCE -o pan pan.c
  *     ./pan -E -m10000000
