@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -70,7 +69,7 @@ class Search:
         self.shard = shard
         self.words = exploration.layout.words
         self.kernel = exploration.kernel
-        self.most = max(self.kernel.most_successors.values(), default=1) + 1
+        self.most = self.kernel.most + 1
         self.alone = crew is not None
         self.crew = crew if threads > 1 else None
         self.threads = threads if crew is not None else 1
@@ -116,7 +115,7 @@ class Search:
     def _start(self) -> None:
         exploration = self.exploration
         row = exploration.kernel.canonical(exploration.layout.pack(exploration.system.initial))
-        self.shard.start(row, _inspect(exploration.kernel, row), exploration.goal_bit)
+        self.shard.start(row, exploration.kernel.inspect(row), exploration.goal_bit)
         exploration.meter.grow(1, self.shard.measure())
 
     def _sought(self, open_names: Sequence[str]) -> int:
@@ -273,23 +272,12 @@ def load_loops() -> None:
     table.hash_of(scratch.ctypes.data, 1)
 
 
-def step_label(kernel: Kernel, function: str, before: Words, after: Words, most: int) -> int:
+def step_label(kernel: Kernel, function: str, before: Words, after: Words) -> int:
     """The label of an action that leads from one packed state to another.
 
     Raises :class:`AssertionError` if there is none: then a stored parent is wrong.
     """
-    words = len(before)
-    out = np.empty((most + 1) * (words + 1), dtype=np.uint64)
-    pointer = ctypes.POINTER(ctypes.c_uint64)
-    row = np.ascontiguousarray(before)
-    count = kernel.expand_function(function)(row.ctypes.data_as(pointer), out.ctypes.data_as(pointer))
-    for entry in out[: count * (words + 1)].reshape(count, words + 1):
-        if (entry[:words] == after).all():
-            return int(entry[words])
+    for entry in kernel.successors(function, before):
+        if (entry[:-1] == after).all():
+            return int(entry[-1])
     raise AssertionError("a stored state is no successor of its stored parent")
-
-
-def _inspect(kernel: Kernel, row: Words) -> int:
-    """The predicates of one packed state, as bits."""
-    pointer = row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
-    return int(kernel.inspect_function()(pointer))

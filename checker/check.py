@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, gro
 from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
-from checker.traces import build_trace
+from checker.traces import actions_of, build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.pipeline import VERSION, build
@@ -26,6 +27,7 @@ from properties.catalogue import properties_of
 from properties.property import Property
 from properties.verdict import (
     Coverage,
+    CutSet,
     EngineRun,
     Progress,
     Result,
@@ -58,6 +60,19 @@ def check(
     return Result(verdicts, engine, (), _versions())
 
 
+@dataclass(frozen=True)
+class _Finding:
+    """What the explorations found of one property; the rest of its verdict stands in the question."""
+
+    status: Status
+    cut_sets: tuple[CutSet, ...]
+    traces: tuple[Trace, ...]
+    witnessed: bool
+    states: int
+    coverage: Coverage
+    notes: tuple[str, ...]
+
+
 class Run:
     """The explorations of one deployment, one per group of properties, and what they say."""
 
@@ -84,8 +99,7 @@ class Run:
         kept = None
         if checkpoint is not None:
             folder, seconds = checkpoint
-            asked = [*question_ids(deployment, prepared, groups).values(), *sorted(reductions)]
-            kept = Checkpoint(folder, verdict_id(asked), seconds)
+            kept = Checkpoint(folder, verdict_id([*self._ids.values(), *sorted(reductions)]), seconds)
         self.reduced = [reduce_group(prepared, one, reductions) for one in groups]
         self.explorations = [
             Exploration(
@@ -102,6 +116,10 @@ class Run:
             for number, one in enumerate(self.reduced)
         ]
         self.compile_seconds = time.monotonic() - started
+
+    @cached_property
+    def _ids(self) -> dict[str, str]:
+        return question_ids(self.deployment, self.prepared, self.groups)
 
     def explore(self, on_progress: OnProgress | None) -> None:
         """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
@@ -156,19 +174,39 @@ class Run:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
-        ids = question_ids(self.deployment, self.prepared, self.groups)
         found = {
-            prop.name: self._verdict(prop, exploration, one, ids[prop.name])
+            prop.name: self._verdict(prop, exploration, one)
             for one, exploration in zip(self.reduced, self.explorations, strict=True)
             for prop in one.group.properties
         }
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(found[name] for name in order if name in found)
 
-    def _verdict(self, prop: Property, exploration: Exploration, reduced: Reduced, identity: str) -> Verdict:
+    def _verdict(self, prop: Property, exploration: Exploration, reduced: Reduced) -> Verdict:
+        closed = self.closures.get(prop.name)
+        if closed is None or exploration.cut_sets(prop.name):
+            found = self._explored(prop, exploration, reduced)
+        else:
+            found = self._closed(exploration, closed)
+        return Verdict(
+            prop.name,
+            prop.statement,
+            prop.guarantee,
+            found.status,
+            prop.name in self.deployment.require,
+            found.cut_sets,
+            found.traces,
+            prop.witness_words,
+            found.witnessed,
+            found.states,
+            found.coverage,
+            self._ids[prop.name],
+            found.notes,
+        )
+
+    def _explored(self, prop: Property, exploration: Exploration, reduced: Reduced) -> _Finding:
+        """What exploring combinations of faults one by one says of a property."""
         violations = exploration.cut_sets(prop.name)
-        if not violations and (closed := self.closures.get(prop.name)) is not None:
-            return self._closed_verdict(prop, exploration, closed, identity)
         witnessed = WITNESS + prop.name in exploration.observed()
         coverage = self._coverage(exploration)
         notes: tuple[str, ...] = ()
@@ -183,24 +221,12 @@ class Run:
             status = Status.UNKNOWN
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
-        return Verdict(
-            prop.name,
-            prop.statement,
-            prop.guarantee,
-            status,
-            prop.name in self.deployment.require,
-            exploration.named_cut_sets()[prop.name],
-            tuple(self._trace(prop, exploration, reduced, violation) for violation in violations),
-            prop.witness_words,
-            witnessed,
-            exploration.states,
-            coverage,
-            identity,
-            (*notes, *reduced.remarks),
-        )
+        cut_sets = exploration.named_cut_sets()[prop.name]
+        traces = tuple(self._trace(prop, exploration, reduced, violation) for violation in violations)
+        return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, (*notes, *reduced.remarks))
 
-    def _closed_verdict(self, prop: Property, exploration: Exploration, closed: Closure, identity: str) -> Verdict:
-        """The verdict on a property that was asked for any number of faults, and that few faults do not violate."""
+    def _closed(self, exploration: Exploration, closed: Closure) -> _Finding:
+        """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
         explored = self._coverage(exploration)
         coverage = explored
         if closed.trace is not None:
@@ -229,20 +255,10 @@ class Run:
                 stopped=None,
                 any_number=any_number,
             )
-        return Verdict(
-            prop.name,
-            prop.statement,
-            prop.guarantee,
-            status,
-            prop.name in self.deployment.require,
-            () if closed.trace is None else (closed.trace.faults,),
-            () if closed.trace is None else (closed.trace,),
-            prop.witness_words,
-            closed.witnessed,
-            closed.states or exploration.states,
-            coverage,
-            identity,
-            notes,
+        traces = () if closed.trace is None else (closed.trace,)
+        cut_sets = tuple(trace.faults for trace in traces)
+        return _Finding(
+            status, cut_sets, traces, closed.witnessed, closed.states or exploration.states, coverage, notes
         )
 
     def _trace(self, prop: Property, exploration: Exploration, reduced: Reduced, violation: Violation) -> Trace:
@@ -250,14 +266,14 @@ class Run:
         if not reduced.keeps_runs:
             exploration, violation = self._found_again(reduced, exploration, violation)
             reduced = reduce_group(self.prepared, reduced.group, frozenset())
-        labels, packed = exploration.path(violation), exploration.states_along(violation)
-        actions = [exploration.system.actions[label] for label in labels]
+        labels = exploration.path(violation)
+        found: list[dict[str, int]] | None = exploration.states_along(violation)
         whole = self.prepared.model.system
         if reduced.system is not reduced.group.system or reduced.canonical is not None:
-            reduced.check_run(labels, packed)
-            packed = [{} for _ in packed]
-        originals = [original for action in actions if (original := whole.action(action.name, action.arguments))]
-        return build_trace(whole, self._replayer, prop, originals, packed)
+            reduced.check_run(labels, exploration.states_along(violation))
+            found = None
+        actions = actions_of(whole, [exploration.system.actions[label] for label in labels])
+        return build_trace(whole, self._replayer, prop, actions, found)
 
     def _found_again(
         self, reduced: Reduced, exploration: Exploration, violation: Violation

@@ -7,7 +7,7 @@ state that any number of such faults leads to. Kinds with a limit are still expl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from checker.budget import Meter
@@ -15,9 +15,9 @@ from checker.combinations import Combination
 from checker.exploration import Exploration, Violation
 from checker.kernel.canonical import Canonical
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
-from checker.reductions.ranking import ranked_state, rankings
+from checker.reductions.ranking import rankings
 from checker.solver import Replayer
-from checker.traces import ReplayMismatch, build_trace, replay
+from checker.traces import actions_of, build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Ranked, TransitionSystem
@@ -106,9 +106,8 @@ def _close_group(
 ) -> dict[str, Closure]:
     asked = one.question
     limits = {name for name in asked.limits if name != LIMIT + "epochs"}
-    predicates = [term for name, term in {**asked.invariants, **asked.observations}.items() if name != LIMIT + "epochs"]
-    if asked.goal is not None:
-        predicates.append(asked.goal[1])
+    others = {name: term for name, term in asked.observations.items() if name != LIMIT + "epochs"}
+    predicates = replace(asked, observations=others).predicates
     ranking = rankings(leader_epochs_only(one.system), predicates, prepared.constants)
     names = [prop.name for prop in one.properties]
     if LEADER_EPOCH in ranking.refused:
@@ -163,15 +162,5 @@ def _concrete_trace(
     """The run whose ranked states were found, with real epochs, replayed through Z3."""
     labels = exploration.path(violation)
     concrete = build(with_epochs(deployment, len(labels) + 2)).system
-    found = [exploration.system.actions[label] for label in labels]
-    actions = [action for one in found if (action := concrete.action(one.name, one.arguments)) is not None]
-    if len(actions) != len(found):
-        raise ReplayMismatch("an action of a run is unknown to the model")
-    replayer = Replayer(concrete)
-    states = replay(concrete, replayer, actions)
-    for number, (mine, theirs) in enumerate(zip(states, exploration.states_along(violation), strict=True)):
-        ranked = ranked_state({name: mine[name] for name in theirs}, families)
-        if ranked != theirs:
-            raise ReplayMismatch(f"after step {number} kernel and solver disagree on the ranked state")
-    kept: list[Mapping[str, int]] = [{} for _ in states]
-    return build_trace(concrete, replayer, prop, actions, kept)
+    actions = actions_of(concrete, [exploration.system.actions[label] for label in labels])
+    return build_trace(concrete, Replayer(concrete), prop, actions, exploration.states_along(violation), families)

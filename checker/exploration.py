@@ -56,6 +56,12 @@ class Question:
         """Everything that can be violated."""
         return (*self.invariants, *(() if self.goal is None else (self.goal[0],)))
 
+    @property
+    def predicates(self) -> list[z3.BoolRef]:
+        """Every term that is asked about, in the order of their bits: invariants, observations, the goal."""
+        goal = [] if self.goal is None else [self.goal[1]]
+        return [*self.invariants.values(), *self.observations.values(), *goal]
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -115,11 +121,8 @@ class Exploration:
         )
         self.most = tuple(self.at_most[kind] for kind in self.kinds)
         self.layout: Layout = lay_out(self.system.variables)
-        self._predicates = [*self.question.invariants.values(), *self.question.observations.values()]
-        self.goal_bit = -1
-        if self.question.goal is not None:
-            self.goal_bit = len(self._predicates)
-            self._predicates.append(self.question.goal[1])
+        self._predicates = self.question.predicates
+        self.goal_bit = -1 if self.question.goal is None else len(self._predicates) - 1
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
         self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates, self.canonical)
@@ -401,10 +404,7 @@ class Exploration:
     def path(self, violation: Violation) -> list[int]:
         """The labels of the actions from the initial state to the violation."""
         run = list(self._backwards(violation))[::-1]
-        most = max(self.kernel.most_successors.values(), default=1)
-        return [
-            step_label(self.kernel, function, before, after, most) for (_, before), (function, after) in pairwise(run)
-        ]
+        return [step_label(self.kernel, function, before, after) for (_, before), (function, after) in pairwise(run)]
 
     def states_along(self, violation: Violation) -> list[dict[str, int]]:
         """The concrete states from the initial one to the violation, of the variables this system has."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
+from checker.reductions.ranking import ranked_state
 from checker.solver import Replayer
-from model.language import Action, State, TransitionSystem, describe
+from model.language import Action, Ranked, State, TransitionSystem, describe
 from properties.property import Property
 from properties.verdict import Change, CutSet, Step, Trace
 
@@ -35,22 +36,43 @@ def replay(system: TransitionSystem, replayer: Replayer, actions: Sequence[Actio
     return states
 
 
+def actions_of(system: TransitionSystem, actions: Sequence[Action]) -> list[Action]:
+    """The actions of ``system`` with the same names and arguments. Raises :class:`ReplayMismatch` if one is missing."""
+    found = [system.action(action.name, action.arguments) for action in actions]
+    unknown = [str(action) for action, same in zip(actions, found, strict=True) if same is None]
+    if unknown:
+        raise ReplayMismatch(f"an action of the run is unknown to the model: {unknown[0]}")
+    return [same for same in found if same is not None]
+
+
+def hold_against(states: Sequence[State], found: Sequence[Mapping[str, int]], ranked: Sequence[Ranked] = ()) -> None:
+    """Hold the states that Z3 computed against those that the kernel found, of the variables that it kept.
+
+    The kernel's have the values of the families ``ranked`` replaced by their ranks. Raises :class:`ReplayMismatch`
+    naming the first step after which they differ, and in what.
+    """
+    for number, (state, theirs) in enumerate(zip(states, found, strict=True)):
+        mine = ranked_state({name: state[name] for name in theirs}, ranked)
+        wrong = [name for name, value in theirs.items() if mine[name] != value]
+        if wrong:
+            raise ReplayMismatch(f"after step {number} kernel and solver disagree on {', '.join(wrong)}")
+
+
 def build_trace(
     system: TransitionSystem,
     replayer: Replayer,
     prop: Property,
     actions: Sequence[Action],
-    packed: Sequence[Mapping[str, int]],
+    found: Sequence[Mapping[str, int]] | None,
+    ranked: Sequence[Ranked] = (),
 ) -> Trace:
-    """The trace of a run found by the kernel, whose states (of the variables it kept) are ``packed``.
+    """The trace of a run of the kernel, whose states are ``found`` (see :func:`hold_against`), if it ran this system.
 
     Raises :class:`ReplayMismatch` if Z3 does not reproduce every state, or finds the property not violated at the end.
     """
     states = replay(system, replayer, actions)
-    for number, (mine, theirs) in enumerate(zip(states, packed, strict=True)):
-        wrong = [name for name, value in theirs.items() if mine[name] != value]
-        if wrong:
-            raise ReplayMismatch(f"after step {number} kernel and solver disagree on {', '.join(wrong)}")
+    if found is not None:
+        hold_against(states, found, ranked)
     if prop.goal is None and not replayer.holds(states[-1], prop.violated):
         raise ReplayMismatch(f"{prop.name} is not violated at the end of the run")
     return Trace(cut_set(actions), steps_of(system, actions, states), prop.explain(states[-1]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from io import BytesIO
 
@@ -76,9 +75,6 @@ class _Explorer:
         self.layout: Layout = lay_out(exported.system.variables)
         groups = {"step": list(enumerate(exported.system.actions))}
         self._kernel = compile_kernel(self.layout, groups, list(exported.violated.values()))
-        self._expand = self._kernel.expand_function("step")
-        self._inspect = self._kernel.inspect_function()
-        self._buffer = np.empty((len(self.actions) + 1, self.layout.words + 1), dtype=np.uint64)
         self.initial = self._key(self.layout.pack(exported.system.initial))
 
     @staticmethod
@@ -90,18 +86,14 @@ class _Explorer:
 
     def successors(self, row: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
         """Actions that are enabled, with the states that they lead to."""
-        count = self._expand(_pointer(np.array(row, dtype=np.uint64)), _pointer(self._buffer))
-        found = sorted((int(out[-1]), self._key(out[:-1])) for out in self._buffer[:count])
+        successors = self._kernel.successors("step", np.array(row, dtype=np.uint64))
+        found = sorted((int(successor[-1]), self._key(successor[:-1])) for successor in successors)
         return [(self.actions[label], successor) for label, successor in found]
 
     def violated(self, row: tuple[int, ...]) -> list[str]:
         """The properties that the state violates."""
-        bits = self._inspect(_pointer(np.array(row, dtype=np.uint64)))
+        bits = self._kernel.inspect(np.array(row, dtype=np.uint64))
         return [name for bit, name in enumerate(self.names) if bits >> bit & 1]
-
-
-def _pointer(array: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> object:
-    return array.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
 
 
 def as_dot(graph: networkx.MultiDiGraph) -> str:

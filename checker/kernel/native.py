@@ -48,23 +48,40 @@ class Kernel:
     source: str
     engine: Any
 
-    def expand_function(self, name: str) -> Any:
-        """A ctypes view of one function, for tests and for tools that need no speed."""
-        pointer = ctypes.POINTER(ctypes.c_uint64)
-        return ctypes.CFUNCTYPE(ctypes.c_int64, pointer, pointer)(self.addresses[name])
+    @property
+    def most(self) -> int:
+        """No state has more successors by one function."""
+        return max(self.most_successors.values(), default=1)
 
-    def inspect_function(self) -> Any:
-        """A ctypes view of ``inspect``."""
-        pointer = ctypes.POINTER(ctypes.c_uint64)
-        return ctypes.CFUNCTYPE(ctypes.c_uint64, pointer)(self.addresses[INSPECT])
+    def expand(self, name: str, row: Words, out: Words) -> int:
+        """Have a function write a packed state's successors into ``out``; how many. It has room for all, one after
+        the other."""
+        call = ctypes.CFUNCTYPE(ctypes.c_int64, _ARRAY, _ARRAY)(self.addresses[name])
+        return int(call(_address(np.ascontiguousarray(row)), _address(out)))
+
+    def successors(self, name: str, row: Words) -> Words:
+        """A packed state's successors by a function, a row each, with the action's label behind it."""
+        out = np.empty((self.most_successors[name], len(row) + 1), dtype=np.uint64)
+        return out[: self.expand(name, row, out)]
+
+    def inspect(self, row: Words) -> int:
+        """The predicates that hold in a packed state, as bits."""
+        call = ctypes.CFUNCTYPE(ctypes.c_uint64, _ARRAY)(self.addresses[INSPECT])
+        return int(call(_address(np.ascontiguousarray(row))))
 
     def canonical(self, row: Words) -> Words:
         """The canonical form of a packed state: the state itself if the kernel was compiled without one."""
         form = np.array(row, dtype=np.uint64)
         if CANONICAL in self.addresses:
-            pointer = ctypes.POINTER(ctypes.c_uint64)
-            ctypes.CFUNCTYPE(None, pointer)(self.addresses[CANONICAL])(form.ctypes.data_as(pointer))
+            ctypes.CFUNCTYPE(None, _ARRAY)(self.addresses[CANONICAL])(_address(form))
         return form
+
+
+_ARRAY = ctypes.POINTER(ctypes.c_uint64)
+
+
+def _address(array: Words) -> Any:
+    return array.ctypes.data_as(_ARRAY)
 
 
 class _Evaluator:

@@ -30,17 +30,14 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
     """Every other member of the leader's own ISR is in its epoch and has the record."""
-    reached = [
-        z3.Or(
-            z3.Not(leader.counts_in_sync(follower)),
-            z3.And(
-                cluster.follows_epoch(follower, leader),
-                follower.log.end > leader.high_watermark.term,
-            ),
-        )
-        for follower in cluster.others(leader)
-    ]
-    return leadership.increment_high_watermark(cluster, leader, *reached)
+    return leadership.increment_high_watermark(
+        cluster,
+        leader,
+        lambda follower: z3.And(
+            cluster.follows_epoch(follower, leader),
+            follower.log.end > leader.high_watermark.term,
+        ),
+    )
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:

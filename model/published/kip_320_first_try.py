@@ -60,17 +60,14 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
     """Every other member of the leader's own ISR has a record of the same epoch where the high watermark is."""
     above = leader.high_watermark.term + 1
-    reached = [
-        z3.Or(
-            z3.Not(leader.counts_in_sync(follower)),
-            z3.And(
-                cluster.follows(follower, leader),
-                same_epoch_below(cluster, leader, follower, above),
-            ),
-        )
-        for follower in cluster.others(leader)
-    ]
-    return leadership.increment_high_watermark(cluster, leader, *reached)
+    return leadership.increment_high_watermark(
+        cluster,
+        leader,
+        lambda follower: z3.And(
+            cluster.follows(follower, leader),
+            same_epoch_below(cluster, leader, follower, above),
+        ),
+    )
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import z3
 
@@ -93,8 +93,11 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: 
     )
 
 
-def increment_high_watermark(cluster: Cluster, leader: Replica, *followers_reached: z3.BoolRef) -> Action:
-    """A leader, true or zombie, moves its high watermark past a record that its own ISR has, as far as it can tell."""
+def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Callable[[Replica], z3.BoolRef]) -> Action:
+    """A leader, true or zombie, moves its high watermark past a record that its own ISR has, as far as it can tell.
+
+    ``has_record``: what the leader takes for a follower's having the record just above the high watermark.
+    """
     effect = Effect()
     effect[leader.high_watermark] = leader.high_watermark.term + 1
     return Action(
@@ -105,7 +108,10 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, *followers_reach
         z3.And(
             cluster.presumes_leadership(leader),
             leader.high_watermark.term < leader.log.end,
-            *followers_reached,
+            *(
+                z3.Or(z3.Not(leader.counts_in_sync(follower)), has_record(follower))
+                for follower in cluster.others(leader)
+            ),
         ),
         effect.updates,
         lambda before, after: f"{leader.name} raises its high watermark to {after[leader.high_watermark.name]}",

@@ -31,14 +31,10 @@ def fetch(cluster: Cluster, leader: Replica, follower: Replica) -> Action:
 
 def increment_high_watermark(cluster: Cluster, leader: Replica) -> Action:
     """Every other member of the leader's own ISR follows it and has the record."""
-    reached = [
-        z3.Or(
-            z3.Not(leader.counts_in_sync(follower)),
-            caught_up(cluster, leader, follower, leader.high_watermark.term + 1),
-        )
-        for follower in cluster.others(leader)
-    ]
-    return leadership.increment_high_watermark(cluster, leader, *reached)
+    above = leader.high_watermark.term + 1
+    return leadership.increment_high_watermark(
+        cluster, leader, lambda follower: caught_up(cluster, leader, follower, above)
+    )
 
 
 def become_follower(cluster: Cluster, truncation_point: TruncationPoint) -> Iterator[Action]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import operator
 import random
 import re
@@ -101,7 +100,7 @@ class Readings:
         for name, most in self.kernel.most_successors.items():
             stride = self.layout.words + 1
             buffer = np.zeros((most + 1) * stride, dtype=np.uint64)
-            count = self.kernel.expand_function(name)(_pointer(row), _pointer(buffer))
+            count = self.kernel.expand(name, row, buffer)
             assert count <= most
             assert not buffer[count * stride :].any(), "machine code wrote beyond what it counted"
             for successor_row in buffer[: count * stride].reshape(count, stride):
@@ -112,15 +111,11 @@ class Readings:
 
     def bits_by_kernel(self, state: dict[str, int]) -> dict[str, bool]:
         """Each predicate's value as the machine code computes it."""
-        bits = self.kernel.inspect_function()(_pointer(self.layout.pack(state)))
+        bits = self.kernel.inspect(self.layout.pack(state))
         return {name: bool(bits >> place & 1) for place, name in enumerate(self.predicates)}
 
     def by_plain_evaluator(self, state: dict[str, int]) -> dict[str, dict[str, int]]:
         return successors(self.system.actions, state)
-
-
-def _pointer(row: np.ndarray) -> ctypes._Pointer[ctypes.c_uint64]:
-    return row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))
 
 
 @cache

@@ -44,6 +44,8 @@ from tests.checker.test_exploration import (
     random_system,
 )
 
+MAZE_FAULTS: Mapping[Fault, int] = {SLOW: 1, LOST: 1, MOVE: 1}
+
 
 @dataclass
 class Taken:
@@ -201,12 +203,11 @@ def maze(chance: random.Random, *, goal: bool) -> tuple[TransitionSystem, Questi
 def test_thousands_of_states(seed: int, goal: bool) -> None:
     """Entering marks rows of partitions that others grow and enter: all of it is as with one thread."""
     system, question = maze(random.Random(seed), goal=goal)
-    at_most: Mapping[Fault, int] = {SLOW: 1, LOST: 1, MOVE: 1}
-    one = explored(system, question, at_most, 2)
+    one = explored(system, question, MAZE_FAULTS, 2)
     assert one.states > 5000
     for threads, piece, box_bytes in ((2, None, 1), (3, 7, 1), (3, None, 1 << 10), (2, 1000, 1)):
         with tiny(piece, box_bytes=box_bytes) as taken:
-            several = explored(system, question, at_most, 2, threads)
+            several = explored(system, question, MAZE_FAULTS, 2, threads)
         assert taken.rounds > 20
         assert taken.grown > PARTITIONS
         assert taken.stopped_early > 0 or piece != 1000
@@ -217,13 +218,13 @@ def test_thousands_of_states(seed: int, goal: bool) -> None:
 def test_thousands_of_states_are_those_of_the_definition() -> None:
     system, question = maze(random.Random(0), goal=True)
     with tiny():
-        several = explored(system, question, {SLOW: 1, LOST: 1, MOVE: 1}, 2, 3)
+        several = explored(system, question, MAZE_FAULTS, 2, 3)
     check_against_naive(several, Naive(system, several.kinds, several.most, 2))
 
 
 def test_the_maze_is_no_easy_one() -> None:
     """Some of it needs faults, and from some of it the goal cannot be reached."""
-    found = [explored(*maze(random.Random(seed), goal=True), {SLOW: 1, LOST: 1, MOVE: 1}, 2) for seed in range(3)]
+    found = [explored(*maze(random.Random(seed), goal=True), MAZE_FAULTS, 2) for seed in range(3)]
     assert any(one.cut_sets("goal") for one in found)
     assert all(one.cut_sets("far") or one.cut_sets("last") for one in found)
     assert all(len([shard for shard in one.shards.values() if shard.count > 300]) >= 3 for one in found)

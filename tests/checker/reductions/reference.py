@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import z3
 
-from checker.kernel.layout import Layout, Words
+from checker.kernel.layout import Layout
 from checker.kernel.native import Kernel
 from model.language import Action, Permutation, Ranked, State, TransitionSystem
 from tests.checker.naive import Frozen, freeze
@@ -86,18 +85,10 @@ def reachable_by_kernel(system: TransitionSystem, layout: Layout, kernel: Kernel
 
 def expand(kernel: Kernel, layout: Layout, row: Sequence[int], group: str) -> list[tuple[tuple[int, ...], int]]:
     """The successors of a packed state, with the labels of the actions."""
-    stride = layout.words + 1
-    state = np.array(row, dtype=np.uint64)
-    buffer = np.zeros((kernel.most_successors[group] + 1) * stride, dtype=np.uint64)
-    count = kernel.expand_function(group)(_pointer(state), _pointer(buffer))
-    rows = buffer[: count * stride].reshape(count, stride).tolist()
+    rows = kernel.successors(group, np.array(row, dtype=np.uint64)).tolist()
     return [(tuple(one[:-1]), one[-1]) for one in rows]
 
 
 def unpacked(layout: Layout, row: Sequence[int]) -> dict[str, int]:
     """The concrete state of packed words."""
     return layout.unpack(np.array(row, dtype=np.uint64))
-
-
-def _pointer(row: Words) -> object:
-    return row.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64))

@@ -37,11 +37,6 @@ from tests.checker.test_exploration import (
 PHASE, VALUE, COPY = Variable("phase", 0, 2, 0), Variable("value", 0, 3, 0), Variable("copy", 0, 3, 2)
 
 
-def roots_of(question: Question) -> list[z3.BoolRef]:
-    goal = [] if question.goal is None else [question.goal[1]]
-    return [*question.invariants.values(), *question.observations.values(), *goal]
-
-
 def names(system: TransitionSystem, roots: Sequence[z3.BoolRef]) -> set[str]:
     return {str(one) for one in find_dead_variables(system, roots)}
 
@@ -121,7 +116,7 @@ def phased_question(chance: random.Random, system: TransitionSystem) -> Question
 
 def check_same(system: TransitionSystem, question: Question, total: int) -> None:
     """The same behaviour, verdicts, cut sets and lengths, as far as anything can see."""
-    roots = roots_of(question)
+    roots = question.predicates
     reduced = reset_dead_variables(system, roots)
     assert difference(system, reduced, roots) is None
     whole, small = (Naive(one, KINDS, (total,) * len(KINDS), total) for one in (system, reduced))
@@ -247,7 +242,7 @@ def test_random_systems_in_phases_do_shrink() -> None:
     for seed in range(40):
         chance = random.Random(seed)
         system = phased_system(chance)
-        roots = roots_of(phased_question(chance, system))
+        roots = phased_question(chance, system).predicates
         smaller += states(reset_dead_variables(system, roots), 1) < states(system, 1)
     assert smaller >= 12
 
@@ -282,7 +277,7 @@ def test_an_unsound_reduction_would_be_noticed(monkeypatch: pytest.MonkeyPatch, 
     def differs(seed: int) -> bool:
         chance = random.Random(seed)
         system = phased_system(chance)
-        roots = roots_of(phased_question(chance, system))
+        roots = phased_question(chance, system).predicates
         return difference(system, reset_dead_variables(system, roots), roots) is not None
 
     assert any(differs(seed) for seed in range(60))
@@ -293,7 +288,7 @@ def test_an_example_gives_the_same_answers() -> None:
     deployment = replace(example("commit-before-processing", kinds, 1), bounds=SMALL)
     prepared = prepare(build(deployment))
     (one,) = group(prepared, properties_of(prepared.model.pipeline))
-    reduced = reset_dead_variables(one.system, roots_of(one.question))
+    reduced = reset_dead_variables(one.system, one.question.predicates)
     assert any(new is not old for new, old in zip(reduced.actions, one.system.actions, strict=True))
     prove_domain_safety(reduced)
     whole, small = (explored(system, one.question, kinds) for system in (one.system, reduced))

@@ -34,11 +34,6 @@ TAKE = action("take", NOTE.term == 0, {NOTE: z3.IntVal(1)})
 SEEN = [X.term == 3]
 
 
-def roots_of(question: Question) -> list[z3.BoolRef]:
-    goal = [] if question.goal is None else [question.goal[1]]
-    return [*question.invariants.values(), *question.observations.values(), *goal]
-
-
 def merged(*actions: Action, roots: list[z3.BoolRef] = SEEN) -> list[str]:
     system = TransitionSystem("hand-made", (X, NOTE, OTHER), actions)
     return [one.name for one in find_invisible_steps(system, roots).merged]
@@ -102,7 +97,7 @@ def noting_question(chance: random.Random, system: TransitionSystem) -> Question
 
 
 def changes_answers(system: TransitionSystem, question: Question, total: int) -> bool:
-    reduced = prioritise_invisible_steps(system, roots_of(question))
+    reduced = prioritise_invisible_steps(system, question.predicates)
     return answers(explored(system, total), question) != answers(explored(reduced, total), question)
 
 
@@ -193,7 +188,7 @@ def test_random_systems_do_shrink() -> None:
     for seed in range(40):
         chance = random.Random(seed)
         system = noting_system(chance)
-        reduced = prioritise_invisible_steps(system, roots_of(noting_question(chance, system)))
+        reduced = prioritise_invisible_steps(system, noting_question(chance, system).predicates)
         smaller += len(explored(reduced, 1).states) < len(explored(system, 1).states)
     assert smaller >= 6
 
@@ -224,7 +219,7 @@ def test_no_step_of_the_model_qualifies() -> None:
     deployment = replace(example("acks-1", (Fault.KILL, Fault.SLOW_FOLLOWER), 1), bounds=SMALL)
     prepared = prepare(build(deployment))
     for one in group(prepared, properties_of(prepared.model.pipeline)):
-        found = find_invisible_steps(one.system, roots_of(one.question))
+        found = find_invisible_steps(one.system, one.question.predicates)
         assert found.merged == ()
         reduced = prioritise_invisible_steps(one.system, [], found)
         assert reduced == one.system

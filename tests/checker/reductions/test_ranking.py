@@ -49,23 +49,17 @@ def prepared(name: str) -> tuple[Prepared, Group]:
     return ready, group(ready, properties_of(model.pipeline))[0]
 
 
-def predicates(asked: Group) -> list[z3.BoolRef]:
-    question = asked.question
-    goal = [] if question.goal is None else [question.goal[1]]
-    return [*question.invariants.values(), *question.observations.values(), *goal]
-
-
 @cache
 def families(name: str) -> tuple[Ranked, ...]:
     ready, asked = prepared(name)
-    return rankings(asked.system, predicates(asked), ready.constants).families
+    return rankings(asked.system, asked.question.predicates, ready.constants).families
 
 
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_epochs_of_deployments_are_ranked(name: str) -> None:
     """Leader epochs always, with the first one kept apart by witnesses; producer epochs unless the producer crashes."""
     ready, asked = prepared(name)
-    found = rankings(asked.system, predicates(asked), ready.constants)
+    found = rankings(asked.system, asked.question.predicates, ready.constants)
     crashes = "producer crashes" in name
     assert [(family.name, family.reserved) for family in found.families] == [
         ("leader epoch", 1),
@@ -94,7 +88,7 @@ def test_every_epoch_of_the_model_is_declared() -> None:
     for missing in set(declared.variables) & set(asked.system.variables) - {declared.newest}:
         less = replace(declared, variables=tuple(v for v in declared.variables if v != missing))
         with pytest.raises(NotRankable):
-            check_ranked(less, asked.system, predicates(asked))
+            check_ranked(less, asked.system, asked.question.predicates)
 
 
 def test_no_other_variable_of_the_model_may_be_declared() -> None:
@@ -105,7 +99,7 @@ def test_no_other_variable_of_the_model_may_be_declared() -> None:
         if extra.high > 1:
             with pytest.raises(NotRankable):
                 more = replace(declared, variables=(*declared.variables, extra))
-                check_ranked(more, asked.system, predicates(asked))
+                check_ranked(more, asked.system, asked.question.predicates)
 
 
 E_, A, B = Variable("newest", 0, 6, 1), Variable("a", 0, 6, 0), Variable("b", 0, 6, 0)
@@ -336,7 +330,7 @@ def test_relabelling_commutes_with_every_action(name: str, chance: random.Random
     assert ranked(state) == ranked(other)
     here, there = (successors(asked.system.actions, one) for one in (state, other))
     assert {key: ranked(after) for key, after in here.items()} == {key: ranked(after) for key, after in there.items()}
-    for predicate in predicates(asked):
+    for predicate in asked.question.predicates:
         assert holds(predicate, state) == holds(predicate, other)
 
 

@@ -1,0 +1,26 @@
+"""What the tests of snapshots share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from checker import exploration
+from tests.checker.checkpointed import DEPLOYMENT
+
+
+@pytest.fixture
+def one_by_one() -> Iterator[None]:
+    """Each combination is explored alone, so that there are snapshots in the middle of it."""
+    with patch.object(exploration, "LARGE", 0):
+        yield
+
+
+@pytest.fixture
+def deployment(tmp_path: Path) -> Path:
+    file = tmp_path / "orders.yaml"
+    file.write_text(DEPLOYMENT, encoding="utf-8")
+    return file
