@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from checker.combinations import without_one
 from checker.kernel import backward, search, table
+from checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
 from checker.kernel.layout import Words
 from checker.kernel.native import Kernel
+from checker.kernel.search import Boxes, Level, Visited
 from checker.kernel.table import PARTITIONS
 from checker.shard import Shard
 
@@ -21,18 +23,15 @@ if TYPE_CHECKING:
     from checker.exploration import Exploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
+"""Rows that each thread searches between two looks at the budget."""
 BOX_BYTES = 1 << 17
 """The size of one box of successors: what is expanded between two looks at the table stays in the cache."""
-
-PARALLEL_ROWS = 4096
+PIECES = 4
+"""Pieces into which a round is cut for each thread, with smaller boxes, so that no thread waits long for the others."""
+PARALLEL_ROWS = 1024
 """Levels with fewer rows are searched by one thread: sharing them out would cost more than it gives."""
-
-
-MOST_FILLED = 0.85
+AIM = 0.85
 """How full the fullest box is expected to get: a piece that fills one too soon makes others work in vain."""
-
-APART = 16
-"""Counters left unused between those of two threads, so that they never share a line of the cache."""
 
 
 @dataclass(frozen=True)
@@ -73,15 +72,28 @@ class Search:
         self.alone = crew is not None
         self.crew = crew if threads > 1 else None
         self.threads = threads if crew is not None else 1
-        self.entries = max(BOX_BYTES // ((self.words + 1) * 8), 2 * self.most)
-        self.boxes = np.empty((self.threads, PARTITIONS, self.entries * (self.words + 1)), dtype=np.uint64)
-        self.scratch = np.empty((self.threads, (self.most + 1) * (self.words + 1)), dtype=np.uint64)
-        self.fills = np.zeros((self.threads, PARTITIONS + APART), dtype=np.int64)
+        self.boxes = self._new_boxes()
+        self.gate = new_gate()
+        self.gate[ROWS] = PARALLEL_ROWS // 4
         self.smaller = np.array([part.places for part in parts], dtype=np.int64).reshape(
             len(parts), PARTITIONS, table.PLACES
         )
         self.sources = sources_of(exploration, shard)
-        self._rows_a_piece = PARALLEL_ROWS // 4
+
+    def _new_boxes(self) -> Boxes:
+        pieces = 1 if self.threads == 1 else PIECES * self.threads
+        stride = self.words + 1
+        entries = max(BOX_BYTES * self.threads // pieces // (stride * 8), 2 * self.most)
+        return Boxes(
+            self.words,
+            self.most,
+            AIM,
+            np.empty((pieces, PARTITIONS, entries * stride), dtype=np.uint64),
+            np.zeros((pieces, PARTITIONS + APART), dtype=np.int64),
+            np.zeros(pieces, dtype=np.int64),
+            np.empty((self.threads, (self.most + APART) * stride), dtype=np.uint64),
+            np.zeros((self.threads, search.SPOTS + APART), dtype=np.int64),
+        )
 
     def run(self, open_names: Sequence[str]) -> str | None:
         """Search until nothing is new, until everything sought was seen, or until the budget is used up.
@@ -128,101 +140,51 @@ class Search:
     def _expand(self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64]) -> str | None:
         exploration, shard = self.exploration, self.shard
         layer_size = sum(shard.combination)
-        first, rows = 0, int((end - begin).sum())
-        while first < rows:
+        rows, gate = int((end - begin).sum()), self.gate
+        gate[FIRST] = 0
+        while gate[FIRST] < rows or gate[PENDING]:
             self.kernel = exploration.kernel  # better code may have come; what runs must stay alive until it returns
             known, memory = shard.count, shard.memory
-            if self.crew is not None and rows - first >= PARALLEL_ROWS:
-                first = self._together(number, source, begin, end, first, rows)
-            else:
-                last = min(rows, first + ROWS_BETWEEN_CHECKS)
-                first = self._alone(number, source, begin, end, first, last)
+            level = Level(self.kernel.addresses[source.function], source.shard.places, begin, end)
+            self._search(level, rows, self._visited(number))
             exploration.meter.grow(shard.count - known, shard.measure() - memory)
             if (stopped := exploration.meter.exceeded(layer_size)) is not None:
                 return stopped
         return None
 
-    def _alone(
-        self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int
-    ) -> int:
-        """Search rows ``first..last`` of a level in this thread, and grow the shard where it has to."""
-        reached, entered = search.search_rows(
-            self.kernel.addresses[source.function],
-            self.words,
-            source.shard.places,
-            begin,
-            end,
-            first,
-            last,
-            self.most,
-            self.scratch[0],
-            self.boxes,
-            self.fills,
-            self.shard.places,
+    def _search(self, level: Level, rows: int, visited: Visited) -> None:
+        """Search a level on for a while, in all threads if it is worth it, and grow the shard where it has to."""
+        first = int(self.gate[FIRST])
+        threads = self.threads if rows - first >= PARALLEL_ROWS else 1
+        last = min(rows, first + threads * ROWS_BETWEEN_CHECKS)
+
+        def on_all(work: Callable[[int], None]) -> None:
+            if threads == 1 or self.crew is None:
+                work(0)
+            else:
+                list(self.crew.map(work, range(threads)))
+
+        while self.gate[FIRST] < last or self.gate[PENDING]:
+            on_all(lambda thread: search.search_rows(thread, threads, level, last, self.boxes, visited, self.gate))
+            if pieces := int(self.gate[PENDING]):
+                # Entering a partition also marks rows of others, so all grow before any is entered.
+                more = self.boxes.fills[:pieces, :PARTITIONS].sum(axis=0)
+                self.shard.reserve(more, threads, on_all)
+
+    def _visited(self, number: int) -> Visited:
+        """What the successors by a source are entered into."""
+        shard = self.shard
+        return Visited(
+            shard.places,
             self.smaller,
-            *self._entering(number),
-            self.shard.transitions,
+            self.kernel.addresses["inspect"],
+            self.exploration.goal_bit,
+            number == 0,
+            shard.seen_in,
+            shard.first_seen,
+            shard.held,
+            shard.transitions,
         )
-        if not entered:
-            self.shard.reserve(range(PARTITIONS), self.fills[0])
-            self._enter(0, 1, 1, number)
-        return int(reached)
-
-    def _together(
-        self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64], first: int, last: int
-    ) -> int:
-        """Search some rows from ``first`` on in several threads; return the row before which they stopped.
-
-        Each expands a piece of the rows, then each enters some of the partitions. A piece that filled its boxes too
-        soon ends the round, so that rows are entered in their order; the pieces after it are expanded again.
-        """
-        assert self.crew is not None
-        function, places, threads = self.kernel.addresses[source.function], source.shard.places, self.threads
-        cuts = [min(last, first + piece * self._rows_a_piece) for piece in range(threads + 1)]
-
-        def expand(piece: int) -> int:
-            first, last = cuts[piece], cuts[piece + 1]
-            boxes = (self.boxes, self.fills, piece)
-            return int(
-                search.expand_rows(
-                    function, self.words, places, begin, end, first, last, self.most, self.scratch[piece], *boxes
-                )
-            )
-
-        reached = list(self.crew.map(expand, range(threads)))
-        whole = next((piece for piece, row in enumerate(reached) if row < cuts[piece + 1]), threads - 1) + 1
-        more = self.fills[:whole, :PARTITIONS].sum(axis=0)
-        self.shard.transitions[0] += more.sum()
-        # Entering a partition also marks rows of others, so all have grown before any is entered.
-        if not search.have_room(self.shard.places, self.fills, whole):
-            list(
-                self.crew.map(lambda share: self.shard.reserve(range(share, PARTITIONS, threads), more), range(threads))
-            )
-        list(self.crew.map(lambda share: self._enter(share, threads, whole, number), range(threads)))
-        made = self.fills[:whole, :PARTITIONS].max(axis=1) / np.maximum(np.array(reached[:whole]) - cuts[:whole], 1)
-        room = MOST_FILLED * (self.entries - self.most)
-        self._rows_a_piece = max(PARALLEL_ROWS // 8, int(room / max(made.max(), 1e-3)))
-        return reached[whole - 1]
-
-    def _enter(self, share: int, shares: int, pieces: int, number: int) -> None:
-        """Enter what the boxes hold of some partitions, in which there is room for it."""
-        search.enter_partitions(
-            share,
-            shares,
-            pieces,
-            self.words,
-            self.boxes,
-            self.fills,
-            self.shard.places,
-            self.smaller,
-            *self._entering(number),
-        )
-
-    def _entering(self, number: int) -> tuple[int, int, bool, NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-        """What entering needs besides the boxes: predicates, goal, and where to note what held."""
-        exploration, shard = self.exploration, self.shard
-        inspect = self.kernel.addresses["inspect"]
-        return inspect, exploration.goal_bit, number == 0, shard.seen_in, shard.first_seen, shard.held
 
     def decide_goal(self, stuck: Callable[[Shard, int], None], undecided: Callable[[], None]) -> None:
         """Backward reachability from the goal over fault-free steps; the first state that cannot reach it is stuck.
@@ -246,7 +208,7 @@ class Search:
 
     def _first_not_reaching(self) -> int | None:
         """Mark every state that reaches a marked one; the first that does not."""
-        shard, levels, scratch = self.shard, self.shard.level_starts(), self.scratch[0]
+        shard, levels, scratch = self.shard, self.shard.level_starts(), self.boxes.scratch[0]
         function = self.kernel.addresses["step"]
         backward.mark_along_remembered(shard.places, levels)
         while backward.mark_by_steps(function, self.words, scratch, shard.places, levels):
@@ -256,20 +218,16 @@ class Search:
 
 def load_loops() -> None:
     """Bring the compiled loops into memory, so that a measurement of what they do does not measure this."""
-    boxes = np.empty((1, PARTITIONS, 2), dtype=np.uint64)
-    fills, nothing = np.zeros((1, PARTITIONS), dtype=np.int64), np.zeros(PARTITIONS, dtype=np.int64)
-    places = np.zeros((PARTITIONS, table.PLACES), dtype=np.int64)
-    smaller, scratch = np.empty((0, PARTITIONS, table.PLACES), dtype=np.int64), np.empty(2, dtype=np.uint64)
-    seen, first_seen, held = np.zeros(PARTITIONS, dtype=np.uint64), fills.T.copy(), fills.T.copy()
-    rows = (0, 1, places, nothing, nothing, 0, 0, 1, scratch, boxes, fills)
-    entering = (places, smaller, 0, -1, True, seen, first_seen, held)
-    search.search_rows(*rows, *entering, np.zeros(1, dtype=np.int64))
-    search.expand_rows(*rows, 0)
-    search.enter_partitions(0, 1, 1, 1, boxes, fills, *entering)
-    search.have_room(places, fills, 1)
-    table.move_entries(scratch[:0], scratch)
-    table.enter_all(boxes[0], 0, scratch)
-    table.hash_of(scratch.ctypes.data, 1)
+    words, nothing = np.empty((1, 2), dtype=np.uint64), np.zeros(PARTITIONS, dtype=np.int64)
+    places, counters = np.zeros((PARTITIONS, table.PLACES), dtype=np.int64), np.zeros((PARTITIONS, 0), dtype=np.int64)
+    seen, smaller = np.zeros(PARTITIONS, dtype=np.uint64), np.empty((0, PARTITIONS, table.PLACES), dtype=np.int64)
+    level = Level(0, places, nothing, nothing)
+    boxes = Boxes(1, 1, AIM, words.reshape(1, 1, 2), counters, nothing, words, counters)
+    visited = Visited(places, smaller, 0, -1, True, seen, counters, counters, nothing)
+    search.search_rows(0, 1, level, 0, boxes, visited, new_gate())
+    table.move_partition(places[0], places[0], 1)
+    table.enter_all(words, 0, words[0])
+    table.hash_of(words.ctypes.data, 1)
 
 
 def step_label(kernel: Kernel, function: str, before: Words, after: Words) -> int:

@@ -20,6 +20,7 @@ from checker.breadth_first import Search, sources_of, step_label
 from checker.budget import ALWAYS_COVERED, Meter
 from checker.checkpoint import Checkpoint
 from checker.combinations import Combination, layer, smaller, without_one
+from checker.crew import crew_of
 from checker.kernel import backward
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, Words, lay_out
@@ -125,14 +126,14 @@ class Exploration:
         self.goal_bit = -1 if self.question.goal is None else len(self._predicates) - 1
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
-        self.kernel: Kernel = compile_kernel(self.layout, self._groups(), self._predicates, self.canonical)
+        self.kernel: Kernel = compile_kernel(
+            self.layout, self._groups(), self._predicates, self.canonical, optimised=self.optimised
+        )
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
         self.own_functions = ("step", *(kind.value for kind in Fault if kind in present & self.unlimited))
         self._lock = threading.Lock()
         self._on_progress: Callable[[Combination], None] | None = None
-        if self.optimised:
-            self.kernel = optimise(self.kernel, thoroughly=True)
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -290,7 +291,7 @@ class Exploration:
         ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
         alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
         beside = [combination for combination in ready if combination not in alone]
-        with ThreadPoolExecutor(self.threads) as pool:
+        with crew_of(self.threads) as pool:
             try:
                 for combination in alone:
                     self._finished(report, self._explore(combination, pool))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +22,10 @@ INITIAL_STATE = 0xFFFFFFFF
 
 SMALL = 1 << 12
 """Tables smaller than this double; larger ones grow by less, where much of them would be empty."""
+NUMPY_ASKS_FROM = 1 << 22
+"""Bytes of an array from which on NumPy asks for large pages."""
+ROWS_GROW_BY = 4
+"""Room for rows costs memory only where they are written, and moving them costs time."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Growth:
     def of(cls, words: int, has_goal: bool) -> Growth:
         """The fastest that keeps to that."""
         if words == 2:
-            return cls(0.75, 1.35) if has_goal else cls(0.65, 1.6)
+            return cls(0.75, 1.32) if has_goal else cls(0.65, 1.55)
         return cls(0.6, 2)
 
 
@@ -54,12 +60,18 @@ class Segment:
     starts: NDArray[np.int64]
 
 
-def _larger(array: NDArray[Any], rows: int, place: NDArray[np.int64]) -> NDArray[Any]:
-    """The array with room for so many rows. What is not written stays without memory, as the system hands it out."""
-    larger = np.empty((rows, *array.shape[1:]), dtype=array.dtype)
-    count = int(place[table.COUNT])
-    larger[:count] = array[:count]
-    return larger
+def _room(shape: tuple[int, ...], kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """An array whose memory is taken when it is written, page by page.
+
+    NumPy would ask for large pages, which are taken whole: two megabytes behind every partition's last row.
+    """
+    size = math.prod(shape) * np.dtype(kind).itemsize
+    if size < NUMPY_ASKS_FROM:
+        return np.empty(shape, dtype=kind)
+    memory = mmap.mmap(-1, size)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, dtype=kind).reshape(shape)
 
 
 class Shard:
@@ -142,39 +154,52 @@ class Shard:
         while len(self.segments) > 1 and (self.segments[-1].starts == self.counts).all():
             self.segments.pop()
 
-    def reserve(self, parts: Iterable[int], more: NDArray[np.int64]) -> None:
-        """Make room for ``more[part]`` states in each of some partitions."""
-        for part in parts:
-            wanted = int(self.places[part, table.COUNT] + more[part])
-            if wanted > self.places[part, table.ROOM]:
-                self._grow(part, wanted)
+    def reserve(
+        self,
+        more: NDArray[np.int64],
+        threads: int = 1,
+        on_all: Callable[[Callable[[int], None]], None] = lambda work: work(0),
+    ) -> None:
+        """Make room for ``more[part]`` further states in each partition. All grow alike, but one after the other.
 
-    def _grow(self, part: int, wanted: int) -> None:
+        ``on_all`` calls what it is given with 0, 1, ... in ``threads`` threads, and returns when all are done.
+        Raises :class:`TooManyStates`.
+        """
+        wanted = int((self.places[:, table.COUNT] + more).max())
+        if wanted <= self.places[:, table.ROOM].min():
+            return
         if wanted >= table.MOST_STATES:
             raise TooManyStates(f"more than {table.MOST_STATES * PARTITIONS:,} states with one combination of faults")
-        place = self.places[part]
-        rows = len(self._parents[part])
+
+        def grow(thread: int) -> None:
+            for part in range(thread, PARTITIONS, threads):
+                self._grow(part, wanted)
+
+        on_all(grow)
+
+    def _grow(self, part: int, wanted: int) -> None:
+        """Move a partition to larger arrays, where those that it has are too small for so many states."""
+        old, place = self.places[part].copy(), self.places[part]
+        outgrown: list[NDArray[Any]] = []  # in use until everything was moved
+
+        def put(arrays: list[NDArray[Any]], column: int, array: NDArray[Any]) -> None:
+            outgrown.append(arrays[part])
+            arrays[part], place[column] = array, array.ctypes.data
+
+        rows, slots, most_load = len(self._parents[part]), len(self._tables[part]), self._growth.most_load
         if wanted > rows:
-            rows = max(wanted, 32, 2 * rows)
-            self._states[part] = _larger(self._states[part], rows, place)
-            self._parents[part] = _larger(self._parents[part], rows, place)
-            place[table.STATES] = self._states[part].ctypes.data
-            place[table.PARENTS] = self._parents[part].ctypes.data
+            rows = max(wanted, 32, ROWS_GROW_BY * rows)
+            put(self._states, table.STATES, _room((rows, self.words), np.uint64))
+            put(self._parents, table.PARENTS, _room((rows,), np.uint32))
             if self.has_goal:
-                self._good[part] = _larger(self._good[part], rows, place)
-                self._leads_to[part] = _larger(self._leads_to[part], rows, place)
-                place[table.GOOD] = self._good[part].ctypes.data
-                place[table.LEADS_TO] = self._leads_to[part].ctypes.data
-        slots, most_load = len(self._tables[part]), self._growth.most_load
+                put(self._good, table.GOOD, _room((rows,), np.uint8))
+                put(self._leads_to, table.LEADS_TO, _room((rows,), np.uint32))
         if wanted > int(slots * most_load):
             larger_by = 2 if slots < SMALL else self._growth.table
             slots = max(int(wanted / most_load) + 1, 64, int(slots * larger_by))
-            larger = np.zeros(slots, dtype=np.uint64)
-            table.move_entries(self._tables[part], larger)
-            self._tables[part] = larger
-            place[table.TABLE] = larger.ctypes.data
-            place[table.SLOTS] = slots
-        place[table.ROOM] = min(rows, int(slots * most_load))
+            put(self._tables, table.TABLE, np.zeros(slots, dtype=np.uint64))
+        place[table.SLOTS], place[table.ROOM] = slots, min(rows, int(slots * most_load))
+        table.move_partition(old, place, self.words)
 
     def measure(self) -> int:
         """Bytes in use; remembered in ``memory``. Room that no row was written to yet takes no memory."""
@@ -187,7 +212,7 @@ class Shard:
         hashed = int(table.hash_of(row.ctypes.data, self.words))
         part = hashed % PARTITIONS
         self.begin_segment(0, 0)
-        self._grow(part, 1)
+        self.reserve(np.ones(PARTITIONS, dtype=np.int64))
         self._states[part][0] = row
         self._parents[part][0] = INITIAL_STATE
         self.places[part, table.COUNT] = 1
@@ -204,9 +229,7 @@ class Shard:
 
     def allocate(self, counts: NDArray[np.int64]) -> list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]:
         """Room for states and parents of an empty shard, by partition, to be filled and then entered."""
-        for part in range(PARTITIONS):
-            if counts[part]:
-                self._grow(part, int(counts[part]))
+        self.reserve(counts)
         return [(self._states[part][: counts[part]], self._parents[part][: counts[part]]) for part in range(PARTITIONS)]
 
     def enter_allocated(self, counts: NDArray[np.int64]) -> None:

@@ -1,4 +1,4 @@
-"""Raw memory for the compiled loops: loads, stores and prefetches at an address, and calls of machine code.
+"""Raw memory for the compiled loops: loads, stores and prefetches at an address, atomic ones too, and calls of code.
 
 The loops hold arrays of several threads by their addresses, so that a table may grow without being passed anew.
 """
@@ -56,6 +56,20 @@ store_byte: Any = _store(8, types.uint8)
 """Store a byte at an address."""
 
 
+def _copy(typing_context: Any, target: Any, source: Any, count: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        places = [builder.inttoptr(address, byte) for address in arguments[:2]]
+        cgutils.raw_memcpy(builder, *places, arguments[2], 1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+copy: Any = intrinsic(_copy)
+"""Copy so many bytes to the first address from the second; they do not overlap."""
+
+
 def _prefetch(typing_context: Any, address: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
@@ -70,6 +84,41 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
 
 prefetch: Any = intrinsic(_prefetch)
 """Ask the processor for the cache line at an address, and do not wait for it."""
+
+
+def _add_atomically(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", builder.inttoptr(arguments[0], POINTER), arguments[1], "seq_cst")
+
+    return types.int64(types.int64, types.int64), generate
+
+
+add_atomically: Any = intrinsic(_add_atomically)
+"""Add to the word at an address, before or after every other thread that does; return what it was."""
+
+
+def _load_atomically(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(builder.inttoptr(arguments[0], POINTER), "seq_cst", 8)
+
+    return types.int64(types.int64), generate
+
+
+load_atomically: Any = intrinsic(_load_atomically)
+"""The word at an address, and after it everything that was written before that word was."""
+
+
+def _yield_processor(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+yield_processor: Any = intrinsic(_yield_processor)
+"""Let another thread run, if one waits for this processor."""
 
 
 def _call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:

@@ -342,12 +342,14 @@ def compile_kernel(
     groups: Mapping[str, Sequence[tuple[int, Action]]],
     predicates: Sequence[z3.BoolRef],
     canonical: Canonical | None = None,
+    *,
+    optimised: bool = False,
 ) -> Kernel:
     """Compile an ``expand`` function per group of labelled actions and one ``inspect`` for the predicates.
 
     With ``canonical`` the successors of a state in canonical form are written in canonical form.
 
-    The code is made in the quickest way; :func:`optimise` makes better code of the same functions.
+    The code is made in the quickest way, unless ``optimised``; :func:`optimise` makes better code of the same.
 
     Raises :class:`UnsupportedTerm` for an operator the kernel does not know.
     """
@@ -358,31 +360,25 @@ def compile_kernel(
         _emit_expand(module, name, layout, terms, labelled, form)
     _emit_inspect(module, layout, terms, predicates)
     others = [INSPECT] if form is None else [INSPECT, CANONICAL]
-    return _generate(str(module), {name: len(labelled) for name, labelled in groups.items()}, others, QUICK)
+    return _generate(
+        str(module), {name: len(labelled) for name, labelled in groups.items()}, others, FAST if optimised else QUICK
+    )
 
 
-def optimise(kernel: Kernel, *, thoroughly: bool = False) -> Kernel:
-    """The same functions in code that runs up to three times as fast and takes ten times as long to make.
-
-    ``thoroughly``: LLVM's passes as well, which double that time and give another sixth: for large systems.
-    """
+def optimise(kernel: Kernel) -> Kernel:
+    """The same functions in code that runs up to three times as fast and takes eight times as long to make."""
     others = [name for name in kernel.addresses if name not in kernel.most_successors]
-    return _generate(kernel.source, kernel.most_successors, others, FAST, passes=thoroughly)
+    return _generate(kernel.source, kernel.most_successors, others, FAST)
 
 
 QUICK, FAST = 0, 1
-"""Levels of LLVM's code generator, and of its passes."""
+"""Levels of LLVM's code generator. (Its passes before that double the time and make code a twentieth faster.)"""
 
 
-def _generate(
-    source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int, *, passes: bool = False
-) -> Kernel:
+def _generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
     machine = _machine(level)
     parsed = llvm.parse_assembly(source)
     parsed.triple = machine.triple
-    if passes:
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=FAST))
-        builder.getModulePassManager().run(parsed, builder)
     engine = llvm.create_mcjit_compiler(parsed, machine)
     engine.finalize_object()
     names = [*most_successors, *others]

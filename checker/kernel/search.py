@@ -1,18 +1,34 @@
-"""The loops around the kernel: one level of breadth-first search, in two phases.
+"""The loops around the kernel: one level of breadth-first search, in rounds of two phases.
 
 Expanding writes the successors of some rows into boxes, one per partition of the visited set; entering looks each
 up in its partition and stores what is new. Different rows are expanded, and different partitions entered, by different
-threads at the same time without a lock. States are entered in the order of the rows they come from, so what is
-stored, and in which order, does not depend on how many threads there are. The loops are Numba, cached on disk, and
-release the interpreter lock.
+threads at the same time without a lock; between the phases they wait for each other. States are entered in the order
+of the rows they come from, so what is stored, and in which order, does not depend on how many threads there are. The
+loops are Numba, cached on disk, and release the interpreter lock.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from checker.kernel.gate import (
+    CUT_SHORT,
+    FIRST,
+    PENDING,
+    ROUNDS,
+    ROWS,
+    Gate,
+    claim,
+    is_last,
+    open_gate,
+)
+from checker.kernel.gate import (
+    ROOM as HAS_ROOM,
+)
 from checker.kernel.memory import (
     Integer,
     call_expand,
@@ -49,87 +65,110 @@ SPOTS = 16
 LOW_HALF = 0xFFFFFFFF
 
 
-@njit(cache=True, nogil=True)
-def expand_rows(
-    function: Integer,
-    words: Integer,
-    source: Places,
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    first: Integer,
-    last: Integer,
-    most: Integer,
-    scratch: NDArray[np.uint64],
-    boxes: NDArray[np.uint64],
-    fills: NDArray[np.int64],
-    piece: Integer,
-) -> Integer:
-    """Put the successors of a level's rows ``first..last`` into the boxes of ``piece``; return where it stopped.
+class Level(NamedTuple):
+    """Rows to expand, by one of the kernel's functions: ``begin[p]..end[p]`` of every partition ``p`` of ``source``.
 
-    The level is rows ``begin[p]..end[p]`` of every partition ``p`` of ``source``, counted through. ``boxes`` has a box
-    per piece and partition, of which ``fills`` is set to the number of entries. An entry is the packed state, then a
-    word with half its hash and the reference of the row it came from. It stops early, before the row that it returns,
-    where ``most`` more might not fit into a box. ``scratch`` has room for the successors of one row. (It is the
-    caller's: Numba would free an array of this function's own once only its address is in use.)
+    They are counted through, from 0.
     """
+
+    function: int
+    source: Places
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
+class Boxes(NamedTuple):
+    """Where successors wait until they are entered, a box per piece of a level and partition of the visited set.
+
+    ``fills`` says how many entries each box holds: the packed state of ``words`` words, then a word with half its hash
+    and the reference of the row it came from. ``reached``: the row before which each piece stopped. ``scratch``: room
+    for the successors of one row, of which there are less than ``most``, for each thread; ``spots`` remembers slots
+    for it. (They are the caller's: Numba would free an array of a function's own once only its address is in use, and a
+    thread that failed to get one would keep the others waiting.) ``aim``: how full, of 1, the fullest box is to get.
+    """
+
+    words: int
+    most: int
+    aim: float
+    entries: NDArray[np.uint64]
+    fills: NDArray[np.int64]
+    reached: NDArray[np.int64]
+    scratch: NDArray[np.uint64]
+    spots: NDArray[np.int64]
+
+
+class Visited(NamedTuple):
+    """What states are entered into, and what is noted of them.
+
+    ``smaller`` lists the places of the shards of smaller combinations: a state that is in one of them is not entered
+    again. ``own_step``: the successors were made by steps without a fault from rows of this very shard. ``seen``
+    collects the predicates that held, by partition; ``first_seen`` the first state per predicate, ``held`` in how many
+    states it held (nothing is counted if it has no columns).
+    """
+
+    places: Places
+    smaller: NDArray[np.int64]
+    inspect: int
+    goal_bit: int
+    own_step: bool
+    seen: NDArray[np.uint64]
+    first_seen: NDArray[np.int64]
+    held: NDArray[np.int64]
+    transitions: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece: Integer, thread: Integer) -> None:
+    """Put the successors of a level's rows ``first..last`` into the boxes of ``piece``.
+
+    It stops early, before the row that it notes, where a row's successors might not fit into a box.
+    """
+    words, most = boxes.words, boxes.most
     stride = words + 1
-    room = boxes.shape[2] // stride
-    base = boxes.ctypes.data + piece * PARTITIONS * boxes.shape[2] * 8
-    box_bytes = boxes.shape[2] * 8
-    successors = scratch.ctypes.data
+    box_bytes = boxes.entries.shape[2] * 8
+    room = boxes.entries.shape[2] // stride
+    base = boxes.entries.ctypes.data + piece * PARTITIONS * box_bytes
+    successors = boxes.scratch.ctypes.data + thread * boxes.scratch.shape[1] * 8
+    fills = boxes.fills[piece]
     for part in range(PARTITIONS):
-        fills[piece, part] = 0
+        fills[part] = 0
     fullest = 0
     passed = 0
     for part in range(PARTITIONS):
-        rows = end[part] - begin[part]
+        rows = level.end[part] - level.begin[part]
         low, high = max(first - passed, 0), min(last - passed, rows)
-        states = source[part, STATES]
-        for row in range(begin[part] + low, begin[part] + high):
+        states = level.source[part, STATES]
+        for row in range(level.begin[part] + low, level.begin[part] + high):
             if fullest + most > room:
-                return np.int64(passed + row - begin[part])
+                boxes.reached[piece] = passed + row - level.begin[part]
+                return
             reference = np.uint64((row << PARTITION_BITS) | part)
-            for number in range(call_expand(function, states + row * words * 8, successors)):
+            for number in range(call_expand(level.function, states + row * words * 8, successors)):
                 state = successors + number * stride * 8
                 hashed = hash_of(state, words)
                 target = partition_of(hashed)
-                filled = fills[piece, target]
+                filled = fills[target]
                 entry = base + target * box_bytes + filled * stride * 8
                 for word in range(words):
                     store_word(entry + word * 8, load_word(state + word * 8))
                 store_word(entry + words * 8, (hashed & np.uint64(LOW_HALF << 32)) | reference)
-                fills[piece, target] = filled + 1
+                fills[target] = filled + 1
                 fullest = max(fullest, filled + 1)
         passed += rows
-    return np.int64(last)
+    boxes.reached[piece] = last
 
 
 @njit(cache=True, nogil=True)
-def enter_box(
-    part: Integer,
-    words: Integer,
-    box: Integer,
-    filled: Integer,
-    shard: Places,
-    smaller: NDArray[np.int64],
-    inspect: Integer,
-    goal_bit: Integer,
-    own_step: bool,
-    seen: NDArray[np.uint64],
-    first_seen: NDArray[np.int64],
-    held: NDArray[np.int64],
-) -> None:
-    """Store what is new in the box at an address, of partition ``part``; there is room for all of it.
-
-    ``smaller`` lists the places of the shards of smaller combinations: a state that is in one of them is not entered
-    again. ``seen`` collects the predicates that held, by partition; ``first_seen`` the first state per predicate,
-    ``held`` in how many states it held (nothing is counted if it has no columns). ``own_step``: the successors were
-    made by steps without a fault from rows of this very shard.
-    """
+def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visited: Visited) -> None:
+    """Store what is new in a box; there is room for all of it."""
+    words, filled = boxes.words, boxes.fills[piece, part]
+    box = boxes.entries.ctypes.data + (piece * PARTITIONS + part) * boxes.entries.shape[2] * 8
+    shard, goal_bit, own_step = visited.places, visited.goal_bit, visited.own_step
+    seen, first_seen, held = visited.seen, visited.first_seen, visited.held
     stride = (words + 1) * 8
     states, table, slots = shard[part, STATES], shard[part, TABLE], shard[part, SLOTS]
     count = shard[part, COUNT]
-    found_at = np.empty(SPOTS, dtype=np.int64)
+    spots = boxes.spots[thread]
     for number in range(filled + AHEAD):
         if number < filled:
             half = load_word(box + number * stride + words * 8) >> np.uint64(32)
@@ -140,19 +179,19 @@ def enter_box(
             slot = candidate(half, home(half, slots), table, slots)
             entry = load_word(table + slot * 8)
             prefetch(states + (np.int64(entry & np.uint64(LOW_HALF)) - 1) * words * 8)
-            found_at[near & (SPOTS - 1)] = slot
+            spots[near & (SPOTS - 1)] = slot
         if number < AHEAD:
             continue
         state = box + (number - AHEAD) * stride
         origin = load_word(state + words * 8)
         half = origin >> np.uint64(32)
         row = np.int64(origin & np.uint64(LOW_HALF))
-        index = find(state, half, found_at[(number - AHEAD) & (SPOTS - 1)], words, states, table, slots)
+        index = find(state, half, spots[(number - AHEAD) & (SPOTS - 1)], words, states, table, slots)
         if index >= 0:
             if goal_bit >= 0 and own_step:
                 _lead(shard, row, (index << PARTITION_BITS) | part)
             continue
-        if _is_in_smaller(state, half, words, part, smaller):
+        if _is_in_smaller(state, half, words, part, visited.smaller):
             if goal_bit >= 0 and own_step:
                 store_byte(shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS), np.uint8(1))
             continue
@@ -160,7 +199,7 @@ def enter_box(
             store_word(states + (count * words + word) * 8, load_word(state + word * 8))
         store_half(shard[part, PARENTS] + count * 4, np.uint32(row))
         store_word(table + (-1 - index) * 8, (half << np.uint64(32)) | np.uint64(count + 1))
-        bits = call_inspect(inspect, state)
+        bits = call_inspect(visited.inspect, state)
         if goal_bit >= 0:
             reference = (count << PARTITION_BITS) | part
             store_byte(shard[part, GOOD] + count, np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1)))
@@ -198,43 +237,6 @@ def _is_in_smaller(state: Integer, half: np.uint64, words: Integer, part: Intege
 
 
 @njit(cache=True, nogil=True)
-def enter_partitions(
-    share: Integer,
-    shares: Integer,
-    pieces: Integer,
-    words: Integer,
-    boxes: NDArray[np.uint64],
-    fills: NDArray[np.int64],
-    shard: Places,
-    smaller: NDArray[np.int64],
-    inspect: Integer,
-    goal_bit: Integer,
-    own_step: bool,
-    seen: NDArray[np.uint64],
-    first_seen: NDArray[np.int64],
-    held: NDArray[np.int64],
-) -> None:
-    """Enter what ``pieces`` put into their boxes, in order, of every ``shares``-th partition from ``share`` on."""
-    box_bytes = boxes.shape[2] * 8
-    for part in range(share, PARTITIONS, shares):
-        for piece in range(pieces):
-            enter_box(
-                part,
-                words,
-                boxes.ctypes.data + (piece * PARTITIONS + part) * box_bytes,
-                fills[piece, part],
-                shard,
-                smaller,
-                inspect,
-                goal_bit,
-                own_step,
-                seen,
-                first_seen,
-                held,
-            )
-
-
-@njit(cache=True, nogil=True)
 def have_room(shard: Places, fills: NDArray[np.int64], pieces: Integer) -> bool:
     """Whether everything in the boxes could be new and still fit."""
     for part in range(PARTITIONS):
@@ -247,39 +249,69 @@ def have_room(shard: Places, fills: NDArray[np.int64], pieces: Integer) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def search_rows(
-    function: Integer,
-    words: Integer,
-    source: Places,
-    begin: NDArray[np.int64],
-    end: NDArray[np.int64],
-    first: Integer,
-    last: Integer,
-    most: Integer,
-    scratch: NDArray[np.uint64],
-    boxes: NDArray[np.uint64],
-    fills: NDArray[np.int64],
-    shard: Places,
-    smaller: NDArray[np.int64],
-    inspect: Integer,
-    goal_bit: Integer,
-    own_step: bool,
-    seen: NDArray[np.uint64],
-    first_seen: NDArray[np.int64],
-    held: NDArray[np.int64],
-    transitions: NDArray[np.int64],
-) -> tuple[Integer, bool]:
-    """Expand and enter a level's rows ``first..last`` in one thread; return the row before which it stopped.
+def _judge(
+    first: Integer, last: Integer, rows: Integer, pieces: Integer, boxes: Boxes, visited: Visited, gate: Gate
+) -> None:
+    """After a round of expanding: which pieces are entered, whether there is room, and how large the next ones are.
 
-    It also stops, and returns False, where the shard must grow before it can enter what the first boxes hold.
+    A piece that filled a box too soon ends the round, so that rows are entered in their order; the pieces after it are
+    expanded again.
     """
-    while first < last:
-        first = expand_rows(function, words, source, begin, end, first, last, most, scratch, boxes, fills, 0)
+    whole = 0
+    made = 0.0
+    while whole < pieces:
+        low, high = first + whole * rows, min(first + (whole + 1) * rows, last)
+        reached = boxes.reached[whole]
+        fullest = 0
         for part in range(PARTITIONS):
-            transitions[0] += fills[0, part]
-        if not have_room(shard, fills, 1):
-            return first, False
-        enter_partitions(
-            0, 1, 1, words, boxes, fills, shard, smaller, inspect, goal_bit, own_step, seen, first_seen, held
-        )
-    return first, True
+            fullest = max(fullest, boxes.fills[whole, part])
+            visited.transitions[0] += boxes.fills[whole, part]
+        made = max(made, fullest / max(reached - low, 1))
+        whole += 1
+        gate[FIRST] = reached
+        if reached >= last:
+            break
+        if reached < high:
+            gate[CUT_SHORT] += pieces > 1
+            break
+    room = boxes.entries.shape[2] // (boxes.words + 1) - boxes.most
+    gate[ROWS] = max(int(boxes.aim * room / max(made, 1e-3)), 1)
+    gate[PENDING] = whole
+    gate[HAS_ROOM] = have_room(visited.places, boxes.fills, whole)
+    gate[ROUNDS] += pieces > 1
+
+
+@njit(cache=True, nogil=True)
+def search_rows(
+    thread: Integer, threads: Integer, level: Level, last: Integer, boxes: Boxes, visited: Visited, gate: Gate
+) -> None:
+    """Expand and enter a level's rows up to ``last``, as one of ``threads`` threads that all call this.
+
+    ``gate`` says from which row on, and which pieces are still to be entered from before. It returns before the end
+    where the visited set must grow before it can enter what the boxes hold.
+    """
+    pieces = boxes.entries.shape[0] if threads > 1 else 1
+    while gate[PENDING] > 0 or gate[FIRST] < last:
+        if gate[PENDING] == 0:
+            first = gate[FIRST]
+            rows = (last - first + pieces - 1) // pieces
+            if threads > 1:
+                rows = min(rows, gate[ROWS])
+            piece = claim(gate)
+            while piece < pieces:
+                low = min(first + piece * rows, last)
+                expand_rows(level, low, min(low + rows, last), boxes, piece, thread)
+                piece = claim(gate)
+            if is_last(gate, threads):
+                _judge(first, last, rows, pieces, boxes, visited, gate)
+                open_gate(gate)
+            if not gate[HAS_ROOM]:
+                return
+        part = claim(gate)
+        while part < PARTITIONS:
+            for full in range(gate[PENDING]):
+                enter_box(part, full, thread, boxes, visited)
+            part = claim(gate)
+        if is_last(gate, threads):
+            gate[PENDING] = 0
+            open_gate(gate)

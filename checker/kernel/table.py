@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.memory import Integer, load_word
+from checker.kernel.memory import Integer, copy, load_word, store_word
 
 PARTITION_BITS = 4
 PARTITIONS = 1 << PARTITION_BITS
@@ -97,16 +97,25 @@ def find(
 
 
 @njit(cache=True, nogil=True)
-def move_entries(old: NDArray[np.uint64], new: NDArray[np.uint64]) -> None:
-    """Enter every entry of a table into a larger one that is empty."""
-    slots = new.shape[0]
-    for place in range(old.shape[0]):
-        entry = old[place]
+def move_partition(old: NDArray[np.int64], new: NDArray[np.int64], words: Integer) -> None:
+    """Move what a partition holds from one row of places to another, as far as they differ; a new table is empty."""
+    sizes = ((STATES, words * 8), (PARENTS, 4), (GOOD, 1), (LEADS_TO, 4))
+    for column, size in sizes:
+        if new[column] != old[column]:
+            copy(new[column], old[column], old[COUNT] * size)
+    if new[TABLE] != old[TABLE]:
+        _move_entries(old[TABLE], old[SLOTS], new[TABLE], new[SLOTS])
+
+
+@njit(cache=True, nogil=True)
+def _move_entries(old: Integer, old_slots: Integer, new: Integer, slots: Integer) -> None:
+    for place in range(old_slots):
+        entry = load_word(old + place * 8)
         if entry != np.uint64(0):
             slot = home(entry >> np.uint64(32), slots)
-            while new[slot] != np.uint64(0):
+            while load_word(new + slot * 8) != np.uint64(0):
                 slot = next_slot(slot, slots)
-            new[slot] = entry
+            store_word(new + slot * 8, entry)
 
 
 @njit(cache=True, nogil=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -17,10 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checker import breadth_first, exploration
-from checker.breadth_first import Search
+from checker.breadth_first import AIM, PIECES, Search
 from checker.budget import Budget, Meter
+from checker.crew import crew_of
 from checker.exploration import Exploration, Question
-from checker.kernel import search
+from checker.kernel.gate import CUT_SHORT, ROUNDS, claim, is_last, new_gate, open_gate
 from checker.kernel.table import PARTITIONS
 from checker.shard import Shard
 from model.faults import Fault
@@ -49,7 +50,7 @@ MAZE_FAULTS: Mapping[Fault, int] = {SLOW: 1, LOST: 1, MOVE: 1}
 
 @dataclass
 class Taken:
-    """Which paths a search took."""
+    """Which paths a search took: rounds that were shared out, those of them that a full box ended early, and so on."""
 
     rounds: int = 0
     stopped_early: int = 0
@@ -59,47 +60,35 @@ class Taken:
 
 
 @contextmanager
-def tiny(piece: int | None = None, parallel_rows: int = 4, box_bytes: int = 1) -> Iterator[Taken]:
+def tiny(aim: float = AIM, parallel_rows: int = 4, box_bytes: int = 1, pieces: int = PIECES) -> Iterator[Taken]:
     """Share out levels of a few rows, with boxes of a few entries; count the rounds.
 
-    ``piece``: every piece has so many rows, however soon it fills its boxes; otherwise as the search adapts.
+    ``aim``: how full boxes are to get; much more than 1 and every other piece fills one too soon.
     """
     taken = Taken()
-    together, alone, grow = Search._together, Search._alone, Shard._grow
+    search, grow = Search._search, Shard._grow
 
-    def count_together(self: Search, *arguments: Any) -> int:
-        taken.rounds += 1
-        return together(self, *arguments)
-
-    def count_alone(self: Search, *arguments: Any) -> int:
-        taken.alone += 1
-        return alone(self, *arguments)
+    def count_rounds(self: Search, *arguments: Any) -> None:
+        rounds, cut_short = int(self.gate[ROUNDS]), int(self.gate[CUT_SHORT])
+        search(self, *arguments)
+        taken.rounds += int(self.gate[ROUNDS]) - rounds
+        taken.stopped_early += int(self.gate[CUT_SHORT]) - cut_short
+        taken.alone += self.gate[ROUNDS] == rounds
 
     def count_growth(self: Shard, part: int, wanted: int) -> None:
         taken.grown += len(self._parents[part]) > 0
         grow(self, part, wanted)
 
-    def expand_rows(function: int, words: int, source: Any, begin: Any, end: Any, *rest: Any) -> int:
-        last, reached = rest[1], search.expand_rows(function, words, source, begin, end, *rest)
-        taken.stopped_early += reached < last
-        return int(reached)
-
-    loops = {name: getattr(search, name) for name in ("search_rows", "enter_partitions", "have_room")}
-    sizes = property(lambda self: piece, lambda self, rows: None)
     with (
         patch.object(breadth_first, "PARALLEL_ROWS", parallel_rows),
         patch.object(breadth_first, "BOX_BYTES", box_bytes),
+        patch.object(breadth_first, "PIECES", pieces),
+        patch.object(breadth_first, "AIM", aim),
         patch.object(exploration, "LARGE", 0),
-        patch.object(Search, "_together", count_together),
-        patch.object(Search, "_alone", count_alone),
+        patch.object(Search, "_search", count_rounds),
         patch.object(Shard, "_grow", count_growth),
-        patch.object(breadth_first, "search", SimpleNamespace(expand_rows=expand_rows, **loops)),
     ):
-        if piece is None:
-            yield taken
-        else:
-            with patch.object(Search, "_rows_a_piece", sizes, create=True):
-                yield taken
+        yield taken
 
 
 def stored(one: Exploration) -> dict[Any, dict[str, Any]]:
@@ -145,14 +134,14 @@ def test_random_systems() -> None:
     taken = Taken()
 
     @settings(max_examples=25, derandomize=True)
-    @given(st.randoms(use_true_random=False), st.sampled_from([None, 1, 2, 3]), st.sampled_from([2, 3]))
-    def compare(chance: random.Random, piece: int | None, threads: int) -> None:
+    @given(st.randoms(use_true_random=False), st.sampled_from([AIM, 0.01, 50]), st.sampled_from([2, 3]))
+    def compare(chance: random.Random, aim: float, threads: int) -> None:
         system = random_system(chance)
         question = random_question(chance, system, goal=True)
         question = replace(question, invariants={**question.invariants, "never": NEVER})
         at_most = dict.fromkeys(KINDS, 2)
         one = explored(system, question, at_most, 2)
-        with tiny(piece, parallel_rows=1) as now:
+        with tiny(aim, parallel_rows=1) as now:
             several = explored(system, question, at_most, 2, threads)
         for name, count in now.__dict__.items():
             setattr(taken, name, getattr(taken, name) + count)
@@ -160,7 +149,7 @@ def test_random_systems() -> None:
         check_against_naive(several, Naive(system, several.kinds, several.most, 2))
 
     compare()
-    assert taken.rounds > 300, "levels were shared out"
+    assert taken.rounds > 200, "levels were shared out"
     assert taken.alone == 0
 
 
@@ -205,12 +194,12 @@ def test_thousands_of_states(seed: int, goal: bool) -> None:
     system, question = maze(random.Random(seed), goal=goal)
     one = explored(system, question, MAZE_FAULTS, 2)
     assert one.states > 5000
-    for threads, piece, box_bytes in ((2, None, 1), (3, 7, 1), (3, None, 1 << 10), (2, 1000, 1)):
-        with tiny(piece, box_bytes=box_bytes) as taken:
+    for threads, aim, box_bytes, pieces in ((2, AIM, 1, 4), (3, 0.2, 1, 4), (3, AIM, 1 << 10, 2), (2, 50, 1, 1)):
+        with tiny(aim, box_bytes=box_bytes, pieces=pieces) as taken:
             several = explored(system, question, MAZE_FAULTS, 2, threads)
         assert taken.rounds > 20
         assert taken.grown > PARTITIONS
-        assert taken.stopped_early > 0 or piece != 1000
+        assert taken.stopped_early > 0 or aim != 50
         check_equal(one, several)
 
 
@@ -245,11 +234,11 @@ def test_published_protocols(name: str, constants: tuple[int, int, int, int]) ->
         return found
 
     one = count(1)
-    for threads, piece in ((2, None), (3, 10), (2, 5000)):
-        with tiny(piece, parallel_rows=16, box_bytes=1 << 9) as taken:
+    for threads, aim, pieces in ((2, AIM, 4), (3, 0.2, 2), (2, 50, 1)):
+        with tiny(aim, parallel_rows=16, box_bytes=1 << 9, pieces=pieces) as taken:
             several = count(threads)
         assert taken.rounds > 10
-        assert taken.stopped_early > 0 or piece != 5000
+        assert taken.stopped_early > 0 or aim != 50
         assert taken.grown > PARTITIONS
         check_equal(one, several)
 
@@ -272,9 +261,9 @@ def test_a_deployment() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_size_of_boxes_changes_nothing(threads: int) -> None:
     one = explored(counters(15), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1)
-    for piece in (None, 1, 50):
+    for pieces in (1, 2, 5):
         for box_bytes in (1, 1 << 12):
-            with tiny(piece, box_bytes=box_bytes) as taken:
+            with tiny(pieces=pieces, box_bytes=box_bytes) as taken:
                 other = explored(counters(15), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1, threads)
             assert (taken.rounds > 10) == (threads > 1)
             assert taken.alone > 0
@@ -301,9 +290,9 @@ def test_a_row_with_very_many_successors(width: int) -> None:
     one = explored(system, question, {}, 0)
     assert one.states == 1 + width + 2 + 2
     for threads in (2, 3):
-        with tiny(1) as taken:
+        with tiny(0.01) as taken:
             check_equal(one, explored(system, question, {}, 0, threads))
-        assert (taken.rounds > 3) == (width > 4)
+        assert (taken.rounds > 0) == (width > 4)
     check_against_naive(one, Naive(system, (), (), 0))
 
 
@@ -311,7 +300,7 @@ def test_a_row_with_very_many_successors(width: int) -> None:
 def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
     """Out of budget in the middle of a shared level: what is stored is a beginning of the whole run's rows."""
     whole = explored(counters(20), Question({"never": NEVER}, None, {}), {}, 0)
-    with tiny(3) as taken:
+    with tiny() as taken, patch.object(breadth_first, "ROWS_BETWEEN_CHECKS", 8):
         cut = explored(counters(20), Question({"never": NEVER}, None, {}), {}, 0, 3, Budget(states=limit))
     assert cut.layers[0].stopped == "states"
     assert taken.rounds > 0 or limit == 1
@@ -322,12 +311,38 @@ def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
             assert np.array_equal(mine, yours[: len(mine)])
 
 
-def test_threads_that_fail_are_heard() -> None:
-    """An error in one thread's piece ends the run; it is not taken for a piece without successors."""
+def test_threads_that_cannot_start_are_heard() -> None:
+    """They would be waited for without end in the compiled loops."""
+    start = threading.Thread.start
+    started: list[threading.Thread] = []
 
-    def fail(*_: Any) -> int:
-        raise MemoryError
+    def start_one(self: threading.Thread) -> None:
+        if started:
+            raise RuntimeError("can't start new thread")
+        started.append(self)
+        start(self)
 
-    broken: Callable[..., int] = fail
-    with tiny(), patch.object(breadth_first.search, "expand_rows", broken), pytest.raises(MemoryError):
+    with patch.object(threading.Thread, "start", start_one), pytest.raises(RuntimeError, match="can't start"):
         explored(counters(15), Question({"never": NEVER}, None, {}), {}, 0, 2)
+    started[0].join(10)
+    assert not started[0].is_alive()
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7])
+def test_the_last_to_arrive_decides(threads: int) -> None:
+    """Many more rounds than the gate has room for numbers: in each one thread alone is last, and all claims differ."""
+    gate = new_gate()
+    claims: list[list[int]] = [[] for _ in range(threads)]
+    last = [0] * threads
+
+    def work(thread: int) -> None:
+        for _ in range(300):
+            claims[thread].append(int(claim(gate)))
+            if is_last(gate, threads):
+                last[thread] += 1
+                open_gate(gate)
+
+    with crew_of(threads) as crew:
+        list(crew.map(work, range(threads)))
+    assert sum(last) == 300
+    assert all(sorted(round) == list(range(threads)) for round in zip(*claims, strict=True))
