@@ -33,7 +33,12 @@ def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> D
 def read_yaml(path: Path) -> GivenDeployment:
     """What the file says, before options, defaults and rules."""
     text = decode_utf8(read_bytes(path), path)
-    return _Reader(str(path)).deployment(yaml_tree.parse_yaml(text, str(path)), path.stem)
+    return given_by(yaml_tree.parse_yaml(text, str(path)), str(path), path.stem)
+
+
+def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
+    """What the tree of a deployment says; ``name`` names it where the tree does not."""
+    return _Reader(file).deployment(root, name)
 
 
 @dataclass

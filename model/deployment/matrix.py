@@ -1,0 +1,187 @@
+"""A matrix: one deployment in many variants, every combination of lists of values but those that are excluded.
+
+.. code-block:: yaml
+
+    base:                            # a deployment, as in a file of its own
+      kafka: "4.0"
+      topic: {replicas: 3}
+    values:                          # key of the base -> the values that it takes; null leaves it out
+      producer.acks: [0, 1, all]
+      topic.min.insync.replicas: [1, 2]
+    exclude:                         # combinations that nobody would build: all of these at once
+      - {producer.acks: [0, 1], topic.min.insync.replicas: 2}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from model.deployment import yaml_tree
+from model.deployment.builder import build
+from model.deployment.deployment import Deployment
+from model.deployment.errors import DeploymentError
+from model.deployment.hiding import shown_key
+from model.deployment.options import outrank, read_options
+from model.deployment.record_reader import path_of
+from model.deployment.source import decode_utf8, read_bytes
+from model.deployment.yaml_reader import given_by
+
+SECTIONS = ("base", "values", "exclude")
+MOST_COMBINATIONS = 10_000_000
+
+Value = str | None
+"""What a key is set to; None leaves it out."""
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Combinations are numbered from 0; the last key's value changes first. ``lines``: where the keys stand."""
+
+    name: str
+    file: str
+    base: yaml_tree.Mapping
+    values: Mapping[str, tuple[Value, ...]]
+    lines: Mapping[str, int]
+    exclude: tuple[Mapping[str, frozenset[Value]], ...]
+
+    @property
+    def size(self) -> int:
+        """How many combinations there are, excluded ones too."""
+        return prod(len(values) for values in self.values.values())
+
+    def chosen(self, number: int) -> dict[str, Value]:
+        """Which value each key takes in a combination."""
+        chosen: dict[str, Value] = {}
+        for key in reversed(tuple(self.values)):
+            number, place = divmod(number, len(self.values[key]))
+            chosen[key] = self.values[key][place]
+        return {key: chosen[key] for key in self.values}
+
+    def is_excluded(self, chosen: Mapping[str, Value]) -> bool:
+        """Whether a rule excludes the combination."""
+        return any(all(chosen[key] in values for key, values in rule.items()) for rule in self.exclude)
+
+    def read(self, number: int, overrides: Mapping[str, str] | None = None) -> Deployment:
+        """The deployment of a combination; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
+        tree = self.base
+        for key, value in self.chosen(number).items():
+            tree = self._changed(tree, path_of(key), value, self.lines[key])
+        name = f"{self.name}-{number:0{len(str(self.size - 1))}}"
+        return build(outrank(given_by(tree, self.file, name), read_options(overrides or {})))
+
+    def _changed(self, node: yaml_tree.Mapping, path: tuple[str, ...], value: Value, line: int) -> yaml_tree.Mapping:
+        """The mapping with another value under a path, or without any."""
+        head, rest = path[0], path[1:]
+        if not rest:
+            added = () if value is None else (yaml_tree.Entry(head, line, yaml_tree.Scalar(value, line)),)
+            return yaml_tree.Mapping((*_without(node, head), *added), node.line)
+        inner = next((entry.node for entry in node.entries if entry.key == head), None)
+        if inner is None or (isinstance(inner, yaml_tree.Scalar) and inner.null):
+            inner = yaml_tree.Mapping((), line)
+        if not isinstance(inner, yaml_tree.Mapping):
+            raise DeploymentError("has a value of its own in the base", file=self.file, line=inner.line, key=head)
+        changed = yaml_tree.Entry(head, inner.line, self._changed(inner, rest, value, line))
+        others = (entry for entry in node.entries if entry.key != head)
+        return yaml_tree.Mapping((*others, changed), node.line)
+
+
+def _without(node: yaml_tree.Mapping, key: str) -> list[yaml_tree.Entry]:
+    """The entries of a section but that of a key, which may also stand among its settings."""
+    kept = []
+    for entry in node.entries:
+        if entry.key == "settings" and isinstance(entry.node, yaml_tree.Mapping):
+            settings = yaml_tree.Mapping(tuple(_without(entry.node, key)), entry.node.line)
+            kept.append(yaml_tree.Entry(entry.key, entry.line, settings))
+        elif entry.key != key:
+            kept.append(entry)
+    return kept
+
+
+def read_matrix(path: Path) -> Matrix:
+    """Read a matrix file. Raises DeploymentError; what is wrong with a combination is said when that is read."""
+    return _Reader(str(path)).matrix(yaml_tree.parse_yaml(decode_utf8(read_bytes(path), path), str(path)), path.stem)
+
+
+class _Reader:
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def matrix(self, root: yaml_tree.Node, name: str) -> Matrix:
+        sections = {entry.key: entry for entry in self._entries(root, f"is no matrix, with {', '.join(SECTIONS)}")}
+        for entry in sections.values():
+            if entry.key not in SECTIONS:
+                raise self._error(f"unknown section; a matrix has {', '.join(SECTIONS)}", entry.line, entry.key)
+        for needed in ("base", "values"):
+            if needed not in sections:
+                raise self._error(f"has no section {needed}", root.line)
+        values, lines = {}, {}
+        named: dict[tuple[str, ...], str] = {}
+        for entry in self._entries(sections["values"].node, "must hold keys with lists of values"):
+            path = tuple(word for word in path_of(entry.key) if word != "settings")
+            if path in named:
+                raise self._error(f"is the same as {shown_key(named[path])}; keep one", entry.line, entry.key)
+            named[path] = entry.key
+            values[entry.key] = self._list(entry)
+            lines[entry.key] = entry.line
+        if not values:
+            raise self._error("lists no values", sections["values"].line, "values")
+        base = sections["base"].node
+        if not isinstance(base, yaml_tree.Mapping):
+            raise self._error("must be a deployment", base.line, "base")
+        matrix = Matrix(name, self._file, base, values, lines, self._rules(sections.get("exclude"), values))
+        if matrix.size > MOST_COMBINATIONS:
+            message = f"has {matrix.size:,} combinations, more than {MOST_COMBINATIONS:,}; list fewer values"
+            raise self._error(message, sections["values"].line, "values")
+        return matrix
+
+    def _list(self, entry: yaml_tree.Entry) -> tuple[Value, ...]:
+        node = entry.node
+        items = node.items if isinstance(node, yaml_tree.Sequence) else (node,)
+        found: list[Value] = []
+        for item in items:
+            if not isinstance(item, yaml_tree.Scalar):
+                raise self._error("must be a list of single values", item.line, entry.key)
+            value = None if item.null else item.text
+            if value in found:
+                raise self._error(f"lists {'null' if value is None else value} twice", item.line, entry.key)
+            found.append(value)
+        if not found:
+            raise self._error("lists no value", entry.line, entry.key)
+        return tuple(found)
+
+    def _rules(
+        self, entry: yaml_tree.Entry | None, values: Mapping[str, tuple[Value, ...]]
+    ) -> tuple[Mapping[str, frozenset[Value]], ...]:
+        if entry is None:
+            return ()
+        if not isinstance(entry.node, yaml_tree.Sequence):
+            raise self._error("must be a list of rules, as in - {producer.acks: 0}", entry.line, "exclude")
+        return tuple(self._rule(node, values) for node in entry.node.items)
+
+    def _rule(self, node: yaml_tree.Node, values: Mapping[str, tuple[Value, ...]]) -> Mapping[str, frozenset[Value]]:
+        rule: dict[str, frozenset[Value]] = {}
+        for entry in self._entries(node, "must be a rule, as in {producer.acks: 0}"):
+            if entry.key not in values:
+                message = f"is not among the values; a rule can speak of {', '.join(values)}"
+                raise self._error(message, entry.line, entry.key)
+            named = self._list(entry)
+            for value in named:
+                if value not in values[entry.key]:
+                    raise self._error(
+                        f"never takes the value {value}: the rule excludes nothing", entry.line, entry.key
+                    )
+            rule[entry.key] = frozenset(named)
+        if not rule:
+            raise self._error("excludes everything", node.line, "exclude")
+        return rule
+
+    def _entries(self, node: yaml_tree.Node, otherwise: str) -> tuple[yaml_tree.Entry, ...]:
+        if not isinstance(node, yaml_tree.Mapping):
+            raise self._error(otherwise, node.line)
+        return node.entries
+
+    def _error(self, message: str, line: int, key: str | None = None) -> DeploymentError:
+        return DeploymentError(message, file=self._file, line=line, key=None if key is None else shown_key(key))

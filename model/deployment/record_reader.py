@@ -1,0 +1,115 @@
+"""A deployment in one record of an inventory: the words of the YAML format as keys, nested, with dots, or both.
+
+``{"kafka": "4.0", "topic": {"replicas": 3}, "producer.acks": "all"}`` says what a file with these words says. A key
+without a value (an empty cell of a table, null in JSON) is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isnan
+
+from model.deployment import yaml_tree
+from model.deployment.builder import build
+from model.deployment.deployment import Deployment
+from model.deployment.errors import DeploymentError
+from model.deployment.hiding import shown_key
+from model.deployment.options import outrank, read_options
+from model.deployment.yaml_reader import given_by
+
+Record = Mapping[str, object]
+"""Keys with texts, numbers, booleans, lists of these, or records."""
+
+NESTED = ("settings", "faults")
+"""Words within a section that hold keys of their own: ``assume.faults.kill``, ``topic.settings.retention.ms``."""
+
+
+def read_record(
+    record: Record, *, name: str, file: str, line: int, overrides: Mapping[str, str] | None = None
+) -> Deployment:
+    """Read and check one record, found in line (or row) ``line`` of ``file``. Raises DeploymentError.
+
+    ``name`` names the deployment where the record does not; ``overrides`` are options as of ``--assume``.
+    """
+    tree = _Unfolding(file, line).tree(record)
+    return build(outrank(given_by(tree, file, name), read_options(overrides or {})))
+
+
+class _Unfolding:
+    def __init__(self, file: str, line: int) -> None:
+        self._file = file
+        self._line = line
+
+    def tree(self, record: Record) -> yaml_tree.Mapping:
+        """The record as the tree that the same words in YAML would be."""
+        return self._mapping(self._unfold(record))
+
+    def _unfold(self, record: Record) -> dict[str, object]:
+        """Sections with their keys, each once, and nothing that has no value."""
+        unfolded: dict[str, object] = {}
+        for key, value in self._pairs(record, 0):
+            at = unfolded
+            for section in key[:-1]:
+                inner = at.setdefault(section, {})
+                if not isinstance(inner, dict):
+                    raise self._error("holds a value, and keys as well; keep one", ".".join(key[:-1]))
+                at = inner
+            if key[-1] in at:
+                raise self._error("is given twice; keep one", ".".join(key))
+            at[key[-1]] = value
+        return unfolded
+
+    def _pairs(self, record: Record, depth: int) -> Iterator[tuple[tuple[str, ...], object]]:
+        """Each value with where it belongs."""
+        if depth >= yaml_tree.DEEPEST:
+            raise self._error(f"is nested deeper than {yaml_tree.DEEPEST} levels")
+        for key, value in record.items():
+            if not isinstance(key, str):
+                raise self._error("has a key that is no text")
+            if _is_missing(value):
+                continue
+            path = path_of(key, top=depth == 0)
+            if isinstance(value, Mapping):
+                yield from ((path + inner, innermost) for inner, innermost in self._pairs(value, depth + 1))
+            else:
+                yield path, value
+
+    def _mapping(self, values: Mapping[str, object]) -> yaml_tree.Mapping:
+        entries = (yaml_tree.Entry(key, self._line, self._node(key, value)) for key, value in values.items())
+        return yaml_tree.Mapping(tuple(entries), self._line)
+
+    def _node(self, key: str, value: object) -> yaml_tree.Node:
+        if isinstance(value, dict):
+            return self._mapping(value)
+        if key == "require" and isinstance(value, str):
+            value = value.replace(",", " ").split()
+        if isinstance(value, list | tuple):
+            items = (yaml_tree.Scalar(self._text(key, item), self._line) for item in value)
+            return yaml_tree.Sequence(tuple(items), self._line)
+        return yaml_tree.Scalar(self._text(key, value), self._line)
+
+    def _text(self, key: str, value: object) -> str:
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, float) and value.is_integer():
+            return str(int(value))  # a column of whole numbers with gaps
+        if isinstance(value, str | int | float):
+            return str(value)
+        raise self._error(f"holds a {type(value).__name__}, which is no value of a setting", key)
+
+    def _error(self, message: str, key: str | None = None) -> DeploymentError:
+        return DeploymentError(message, file=self._file, line=self._line, key=None if key is None else shown_key(key))
+
+
+def path_of(key: str, *, top: bool = True) -> tuple[str, ...]:
+    """Where a key belongs: its section, then the section's own word, or a setting's name with all of its dots."""
+    first, dot, rest = key.partition(".")
+    if not dot or not (top or first in NESTED):
+        return (key,)
+    return (first, *path_of(rest, top=False))
+
+
+def _is_missing(value: object) -> bool:
+    if isinstance(value, float):
+        return isnan(value)
+    return value is None or (isinstance(value, str) and not value.strip())
