@@ -41,6 +41,20 @@ def process_memory() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+CPU_SHARE = Path("/sys/fs/cgroup/cpu.max")
+"""Where Linux says how much processor time a container gets: microseconds, or max, and of how many."""
+
+
+def processors() -> int:
+    """How many processors this process may use: those that it is bound to, and no more than its share of time."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        share, of = CPU_SHARE.read_text(encoding="ascii").split()
+        return max(1, min(bound, int(share) // int(of)))
+    except (OSError, ValueError, ZeroDivisionError):
+        return bound
+
+
 @dataclass(frozen=True)
 class Budget:
     """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
@@ -53,7 +67,7 @@ class Budget:
     seconds: float | None = None
     states: int | None = None
     memory: int = field(default_factory=lambda: int(physical_memory() * MEMORY_SHARE))
-    threads: int = field(default_factory=lambda: os.cpu_count() or 1)
+    threads: int = field(default_factory=processors)
     stop: threading.Event = field(default_factory=threading.Event, compare=False)
 
 

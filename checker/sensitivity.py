@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 
-from checker.budget import Budget
+from checker.budget import Budget, processors
 from checker.check import Run, prepare_groups
 from checker.questions import fingerprints
 from model.deployment import ASSUMPTIONS, with_assumption
@@ -45,7 +44,7 @@ def sensitivities(
     known = fingerprints(*prepare_groups(_narrowed(deployment)))
     found: list[Sensitivity] = []
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, len(changed)), context, _ignore_interrupts) as pool:
+    with ProcessPoolExecutor(min(processors(), len(changed)), context, _ignore_interrupts) as pool:
         outcomes = {pool.submit(smallest_cut_sets, variant, known): variant for variant in changed}
         for outcome, variant in outcomes.items():
             while not outcome.done() and not (stop is not None and stop.is_set()):

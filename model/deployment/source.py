@@ -39,6 +39,14 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DeploymentError(f"cannot be read: {reason}", file=file) from None
+    return check_text(content, file)
+
+
+def check_text(content: bytes, file: str) -> bytes:
+    """What was read, if it is text, without a UTF-8 byte order mark. Raises DeploymentError."""
+    if len(content) > LARGEST:
+        message = f"{len(content)} bytes are too large for a configuration file (at most {LARGEST})"
+        raise DeploymentError(message, file=file)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DeploymentError("is in UTF-16; save it as UTF-8", file=file)
     content = content.removeprefix(_UTF8_MARK)

@@ -19,7 +19,7 @@ from model.deployment.given import Given, GivenClient, GivenDeployment, complain
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
 from model.deployment.options import outrank, read_options
-from model.deployment.source import decode_utf8, read_bytes
+from model.deployment.source import check_text, decode_utf8, read_bytes
 
 SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "require")
 """The sections of a deployment."""
@@ -28,6 +28,13 @@ SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume"
 def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> Deployment:
     """Read and check one deployment in YAML; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
     return build(outrank(read_yaml(path), read_options(overrides or {})))
+
+
+def read_deployment_text(content: bytes, file: str, overrides: Mapping[str, str] | None = None) -> Deployment:
+    """The same of a file's content, read elsewhere."""
+    path = Path(file)
+    tree = yaml_tree.parse_yaml(decode_utf8(check_text(content, file), path), file)
+    return build(outrank(given_by(tree, file, path.stem), read_options(overrides or {})))
 
 
 def read_yaml(path: Path) -> GivenDeployment:

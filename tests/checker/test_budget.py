@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
-from checker.budget import ALWAYS_COVERED, DEFAULT_SECONDS, Budget, Meter
+from checker import budget
+from checker.budget import ALWAYS_COVERED, DEFAULT_SECONDS, Budget, Meter, processors
 
 
 @pytest.fixture
@@ -35,3 +39,27 @@ def test_states_memory_and_interruption() -> None:
     assert Meter(Budget(memory=-1)).exceeded(0) == "memory"
     meter.interrupt()
     assert meter.exceeded(0) == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("said", "bound", "allowed"),
+    [
+        ("max 100000", 4, 4),
+        ("200000 100000", 4, 2),
+        ("150000 100000", 4, 1),
+        ("50000 100000", 4, 1),
+        ("900000 100000", 4, 4),
+        ("", 3, 3),
+        ("200000 0", 3, 3),
+        (None, 3, 3),
+    ],
+)
+def test_a_container_s_share_of_processors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str | None, bound: int, allowed: int
+) -> None:
+    """Threads that wait for each other must not be more than the system lets run."""
+    if said is not None:
+        (tmp_path / "cpu.max").write_text(said)
+    monkeypatch.setattr(budget, "CPU_SHARE", tmp_path / "cpu.max")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(bound)), raising=False)
+    assert processors() == Budget().threads == allowed

@@ -1,0 +1,1 @@
+"""Many deployments, and spaces larger than one machine: the same kernel, on the executors of a Spark session."""

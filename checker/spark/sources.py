@@ -1,0 +1,152 @@
+"""What an audit reads: an inventory with a deployment a row, a folder of deployment files, or a matrix.
+
+A source says which rows there are (a DataFrame of numbers and texts, made on the executors where it is large) and
+reads one of them as a deployment. What is wrong with a row is that row's matter; what is wrong with the source ends
+the audit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from model.deployment.deployment import Deployment
+from model.deployment.errors import DeploymentError
+from model.deployment.matrix import Matrix, read_matrix
+from model.deployment.record_reader import read_record
+from model.deployment.yaml_reader import read_deployment_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = "number long, place string, text string"
+YAML = (".yaml", ".yml")
+CORRUPT = "_corrupt_record"
+
+
+class Source(Protocol):
+    """Where deployments come from; sent to the executors."""
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        """Every row there is: ``ROWS``, each number once."""
+
+    def read(self, number: int, place: str, text: str) -> Deployment:
+        """The deployment of a row. Raises DeploymentError."""
+
+    def values(self, number: int) -> Mapping[str, str | None]:
+        """What distinguishes a row from others, where the source says so."""
+
+
+@dataclass(frozen=True)
+class MatrixSource:
+    """Every combination of a matrix that is not excluded."""
+
+    matrix: Matrix
+    overrides: Mapping[str, str]
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        matrix = self.matrix
+
+        def kept(batches):  # type: ignore[no-untyped-def]
+            for batch in batches:
+                yield batch[[not matrix.is_excluded(matrix.chosen(number)) for number in batch["id"]]]
+
+        numbers = spark.range(matrix.size).mapInPandas(kept, "id long")
+        return numbers.select(f.col("id").alias("number"), f.lit(matrix.file).alias("place"), f.lit("").alias("text"))
+
+    def read(self, number: int, place: str, text: str) -> Deployment:
+        return self.matrix.read(number, self.overrides)
+
+    def values(self, number: int) -> Mapping[str, str | None]:
+        return self.matrix.chosen(number)
+
+
+@dataclass(frozen=True)
+class InventoryFile:
+    """A table with a deployment a row: CSV with a header, JSON lines, or Parquet."""
+
+    path: str
+    overrides: Mapping[str, str]
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        from pyspark.sql import functions as f
+        from pyspark.sql.window import Window
+
+        first = 1
+        if self.path.endswith(".csv"):
+            header = spark.read.csv(self.path, header=True, inferSchema=False, multiLine=True)
+            schema = ", ".join(
+                [*(f"`{name.replace('`', '``')}` string" for name in header.columns), f"{CORRUPT} string"]
+            )
+            table = spark.read.csv(
+                self.path, header=True, schema=schema, multiLine=True, columnNameOfCorruptRecord=CORRUPT, escape='"'
+            )
+            text, first = f.to_json(f.struct("*")), 2
+        elif self.path.endswith((".jsonl", ".ndjson", ".json")):
+            table = spark.read.text(self.path)
+            text = f.col("value")
+        else:
+            table = spark.read.parquet(self.path)
+            text = f.to_json(f.struct("*"))
+        numbered = table.select(text.alias("text"), f.monotonically_increasing_id().alias("at"))
+        number = f.row_number().over(Window.orderBy("at")) + f.lit(first - 1)
+        return numbered.select(number.cast("long").alias("number"), f.lit(self.path).alias("place"), "text")
+
+    def read(self, number: int, place: str, text: str) -> Deployment:
+        try:
+            record = json.loads(text or "null")
+        except (ValueError, RecursionError) as error:
+            raise DeploymentError(f"is no JSON: {error}", file=place, line=number) from None
+        if not isinstance(record, dict):
+            raise DeploymentError("is no deployment: a JSON object is", file=place, line=number)
+        if CORRUPT in record:
+            raise DeploymentError("has more or fewer cells than the header", file=place, line=number)
+        name = f"{Path(place).stem}-{number}"
+        return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
+
+    def values(self, number: int) -> Mapping[str, str | None]:
+        return {}
+
+
+@dataclass(frozen=True)
+class DeploymentFolder:
+    """A folder of deployment files in YAML, at any depth."""
+
+    path: str
+    overrides: Mapping[str, str]
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        from pyspark.sql import functions as f
+        from pyspark.sql.window import Window
+
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.path)
+        kept = files.where(f.lower("path").rlike(r"\.ya?ml$"))
+        number = f.row_number().over(Window.orderBy("path")).cast("long")
+        return kept.select(number.alias("number"), f.col("path").alias("place"), f.base64("content").alias("text"))
+
+    def read(self, number: int, place: str, text: str) -> Deployment:
+        from base64 import b64decode
+
+        return read_deployment_text(b64decode(text), place.removeprefix("file:"), self.overrides)
+
+    def values(self, number: int) -> Mapping[str, str | None]:
+        return {}
+
+
+def find_source(path: Path, overrides: Mapping[str, str]) -> Source:
+    """What a path holds. Raises DeploymentError where that is nothing an audit reads."""
+    if not path.exists():
+        raise DeploymentError("does not exist", file=str(path))
+    if path.is_dir() and not any(path.glob("*.parquet")):
+        return DeploymentFolder(str(path), overrides)
+    if path.suffix in YAML:
+        return MatrixSource(read_matrix(path), overrides)
+    if path.is_dir() or path.suffix in (".csv", ".jsonl", ".ndjson", ".json", ".parquet"):
+        return InventoryFile(str(path), overrides)
+    known = "a matrix (.yaml), an inventory (.csv, .jsonl, .parquet) or a folder of deployment files"
+    raise DeploymentError(f"is none of what an audit reads: {known}", file=str(path))

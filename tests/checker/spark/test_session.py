@@ -1,0 +1,96 @@
+"""A real Spark session: the driver's interpreter on the executors, silence, and one line where Java is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from checker.spark.session import NoSpark, check_java, java_version
+from tests.checker.test_cli import ROOT
+
+SESSION = """
+import sys
+from collections.abc import Iterator
+from checker.spark.session import spark_session
+
+def where(batches):
+    import checker
+    for batch in batches:
+        batch["ran"] = sys.executable + " " + checker.__file__
+        yield batch
+
+with spark_session("local[1]") as spark:
+    (ran,) = {row.ran for row in spark.range(3).mapInPandas(where, "id long, ran string").collect()}
+with spark_session("local[2]") as again:
+    assert again.sparkContext.master == "local[2]"
+    assert again.range(5).count() == 5
+import checker
+assert ran == sys.executable + " " + checker.__file__, ran
+"""
+
+
+@pytest.fixture
+def has_java() -> None:
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    try:
+        check_java()
+    except NoSpark as missing:
+        pytest.skip(str(missing))
+
+
+def test_sessions_run_this_interpreter_and_are_silent(has_java: None) -> None:
+    """Two, one after the other, in a process whose PATH and folder lead to no Python of ours."""
+    done = subprocess.run([sys.executable, "-c", SESSION], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def java_saying(folder: Path, text: str) -> Path:
+    home = folder / "java"
+    (home / "bin").mkdir(parents=True)
+    java = home / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho '{text}' >&2\n")
+    java.chmod(0o755)
+    return home
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('openjdk version "25" 2025-09-16', 25),
+        ('java version "1.8.0_402"', 8),
+        ("Picked up JAVA_TOOL_OPTIONS: -Dx=1", None),
+    ],
+)
+def test_versions(tmp_path: Path, text: str, found: int | None) -> None:
+    assert java_version(str(java_saying(tmp_path, text) / "bin" / "java")) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [('openjdk version "11.0.2" 2019-01-15', "is Java 11"), ("no", "cannot be asked for its version")],
+)
+def test_java_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java_saying(tmp_path, text)))
+    said = complaint()
+    assert words in said
+    assert "Spark needs Java 17 or later" in said
+    assert "apt install" in said
+
+
+def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert f"JAVA_HOME={tmp_path} holds none" in complaint()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "there is none here" in complaint()
+
+
+def complaint() -> str:
+    with pytest.raises(NoSpark) as caught:
+        check_java()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
