@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.combinations import without_one
+from checker.interruption import held_back
 from checker.kernel import backward, search, table
 from checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
 from checker.kernel.layout import Words
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from checker.exploration import Exploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
-"""Rows that each thread searches between two looks at the budget."""
+"""Rows that are searched between two looks at the budget."""
 BOX_BYTES = 1 << 17
 """The size of one box of successors: what is expanded between two looks at the table stays in the cache."""
 PIECES = 4
@@ -156,13 +157,15 @@ class Search:
         """Search a level on for a while, in all threads if it is worth it, and grow the shard where it has to."""
         first = int(self.gate[FIRST])
         threads = self.threads if rows - first >= PARALLEL_ROWS else 1
-        last = min(rows, first + threads * ROWS_BETWEEN_CHECKS)
+        last = min(rows, first + ROWS_BETWEEN_CHECKS)
 
         def on_all(work: Callable[[int], None]) -> None:
             if threads == 1 or self.crew is None:
                 work(0)
             else:
-                list(self.crew.map(work, range(threads)))
+                # Threads wait for each other: none may be left out because an interrupt came between.
+                with held_back():
+                    list(self.crew.map(work, range(threads)))
 
         while self.gate[FIRST] < last or self.gate[PENDING]:
             on_all(lambda thread: search.search_rows(thread, threads, level, last, self.boxes, visited, self.gate))

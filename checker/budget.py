@@ -27,6 +27,10 @@ SET_ASIDE = 96 << 20
 """Bytes that an exploration needs besides its states: machine code in the making, successors, traces."""
 
 
+SET_ASIDE_FOR_A_THREAD = 4 << 20
+"""Bytes that each thread needs: boxes of successors, its stack."""
+
+
 def physical_memory() -> int:
     """The machine's memory in bytes."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -89,7 +93,7 @@ class Meter:
     def start(self) -> None:
         """Start the clock: what came before does not count against the time, but does against the memory."""
         self._started = time.monotonic()
-        left = self._budget.memory - process_memory() - SET_ASIDE
+        left = self._budget.memory - process_memory() - SET_ASIDE - self._budget.threads * SET_ASIDE_FOR_A_THREAD
         self._allowed = max(left, self._budget.memory // LEAST_SHARE)
 
     @property

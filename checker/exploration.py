@@ -338,8 +338,9 @@ class Exploration:
             stopped = None if shard.complete else search_over.run(open_names)
         except TooManyStates:
             stopped = "states"
-        with self._lock:
-            self.shards[combination] = shard
+        finally:
+            with self._lock:
+                self.shards[combination] = shard
         shard.complete = stopped is None
         self._record_violations(shard, open_names)
         if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:

@@ -10,6 +10,22 @@ from types import FrameType
 
 
 @contextmanager
+def held_back() -> Iterator[None]:
+    """Within the block an interrupt waits for its end, so that what several threads do together is not torn apart."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if waiting:
+            signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
 def interrupts(stop: threading.Event) -> Iterator[None]:
     """Within the block an interrupt sets ``stop``; a second one ends the process as usual.
 

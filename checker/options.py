@@ -60,7 +60,7 @@ Seconds = Annotated[
 ]
 States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
 Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
-Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads to explore with.")]
+Threads = Annotated[int | None, typer.Option(metavar="N", min=1, max=256, help="Threads to explore with.")]
 Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")

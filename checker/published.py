@@ -14,6 +14,7 @@ from checker.budget import Budget, Meter
 from checker.checkpoint import Checkpoint
 from checker.exploration import Exploration, Question, Violation
 from checker.identity import Fingerprint, verdict_id
+from checker.shard import Shard
 from checker.solver import prove_domain_safety
 from model.language import TransitionSystem
 from properties.whole_space import InvariantCount, WholeSpace
@@ -49,7 +50,8 @@ def explore_whole(
     meter.start()
     report = exploration.explore_layer()
     finished = time.perf_counter()
-    (shard,) = exploration.shards.values()
+    nothing = Shard((), exploration.layout.words, len(violated), has_goal=False, counted=True)
+    shard = next(iter(exploration.shards.values()), nothing)
     violations = {name: found[0] for name, found in exploration.violations.items() if found}
     lengths = {name: violation.depth + 1 for name, violation in violations.items()}
     return WholeSpace(
@@ -59,7 +61,7 @@ def explore_whole(
         {name: InvariantCount(shard.held_in(bit), lengths.get(name)) for bit, name in enumerate(violated)},
         round(finished - compiled, 6),
         round(compiled - started, 6),
-        round(shard.measure() / shard.count, 2),
+        round(shard.measure() / max(shard.count, 1), 2),
         {name: _in_words(exploration, violation) for name, violation in violations.items() if violation.depth},
         report.stopped,
     )

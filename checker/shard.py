@@ -143,6 +143,8 @@ class Shard:
 
     def level_sizes(self) -> list[int]:
         """How many states were found at each depth."""
+        if not self.segments:
+            return []
         return [int(size) for size in np.diff(self.level_starts().sum(axis=1))]
 
     def begin_segment(self, depth: int, source: int) -> None:

@@ -41,11 +41,10 @@ def print_space(console: Console, title: str, space: WholeSpace) -> None:
     )
     if space.stopped is not None:
         level = len(space.levels) - 1
-        console.print(
-            f"unknown: stopped ({space.stopped}) at {space.distinct:,} states in level {level}, fully covered up to "
-            f"level {level - 1}",
-            style="yellow",
-        )
+        reached = f"at {space.distinct:,} states in level {level}, fully covered up to level {level - 1}"
+        if level < 1:
+            reached = "before anything was covered"
+        console.print(f"unknown: stopped ({space.stopped}) {reached}", style="yellow")
     table = Table("invariant", "violated in", "shortest trace", box=None, pad_edge=False)
     for name, count in space.invariants.items():
         length = f"{count.trace_length} states" if count.trace_length is not None else "-"

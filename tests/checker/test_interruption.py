@@ -1,0 +1,81 @@
+"""An interrupt at any moment of a search in several threads: it ends, and says how far it got."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from checker.interruption import held_back
+from tests.checker.test_cli import ROOT, proofka
+
+
+def test_what_is_held_back_comes_afterwards() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), held_back():
+        signal.raise_signal(signal.SIGINT)
+        done.append(1)
+    assert done == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_nothing_is_held_back_in_other_threads() -> None:
+    found = []
+
+    def work() -> None:
+        with held_back():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.default_int_handler]
+
+
+INTERRUPTED = """
+import signal, sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from checker import cli
+
+moment, numbers, submit = int(sys.argv.pop(1)), count(1), ThreadPoolExecutor.submit
+
+def submit_and_signal(self, *arguments):
+    future = submit(self, *arguments)
+    if next(numbers) == moment:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    return future
+
+ThreadPoolExecutor.submit = submit_and_signal
+cli.main()
+"""
+SEARCH = ("published", "kip-320", "--epochs", "2", "--threads", "3", "--json")
+
+
+@pytest.mark.parametrize("moment", [2, 4, 5, 6, 7, 8, 20])
+def test_an_interrupt_while_a_level_is_shared_out(moment: int) -> None:
+    """Twice at once, the second of which nobody catches before it tears something apart.
+
+    Threads that waited for one that never started would do so without end.
+    """
+    run = [sys.executable, "-c", INTERRUPTED, str(moment), *SEARCH]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    if moment <= 3:  # while the threads are started, the second one ends the process as usual
+        assert done.returncode == 130
+        return
+    assert done.returncode == 3, done.stderr
+    found = json.loads(done.stdout)
+    assert found["stopped"] == "interrupted"
+    assert found["distinct"] == sum(found["levels"]) < 737_794
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_stopped_before_anything_was_explored(form: tuple[str, ...]) -> None:
+    done = proofka("published", "kip-320", "--time", "1e-9", *form)
+    assert done.exit_code == 3
+    assert "before anything was covered" in done.stdout or '"distinct": 0' in done.stdout
