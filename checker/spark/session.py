@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,6 +57,7 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
     with Path(os.devnull).open("w") as nowhere:
         silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
         gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+    on_interrupt = signal.getsignal(signal.SIGINT)
     context = SparkContext(gateway=gateway, conf=conf)
     try:
         if not verbose:
@@ -64,6 +67,8 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
         context.stop()
         gateway.shutdown()
         SparkContext._gateway = SparkContext._jvm = None
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, on_interrupt)  # Spark puts its own in the place of it, for good
 
 
 def check_java() -> None:

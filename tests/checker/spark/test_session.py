@@ -12,7 +12,7 @@ from checker.spark.session import NoSpark, check_java, java_version
 from tests.checker.test_cli import ROOT
 
 SESSION = """
-import sys
+import signal, sys
 from collections.abc import Iterator
 from checker.spark.session import spark_session
 
@@ -27,6 +27,7 @@ with spark_session("local[1]") as spark:
 with spark_session("local[2]") as again:
     assert again.sparkContext.master == "local[2]"
     assert again.range(5).count() == 5
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 import checker
 assert ran == sys.executable + " " + checker.__file__, ran
 """
