@@ -3,7 +3,7 @@
 Rows are read and normalised; those that mean the same to the model are one question; questions that come to the same
 simplified systems have one *signature*, and are explored once, each a task of its own. What a task found is written to
 ``explored`` at once and whole, so an audit that is killed and started again, or started with more rows, explores only
-what is missing. The tables are made from that (docs/audit.md has their schemas).
+what is missing. The tables are made from that (checker/spark/tables.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables that an audit writes, as Arrow schemas, and how verdicts become their rows (docs/audit.md)."""
+"""The tables that an audit writes, as Arrow schemas, and how verdicts become their rows."""
 
 from __future__ import annotations
 
