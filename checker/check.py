@@ -266,14 +266,13 @@ class Run:
         if not reduced.keeps_runs:
             exploration, violation = self._found_again(reduced, exploration, violation)
             reduced = reduce_group(self.prepared, reduced.group, frozenset())
-        labels = exploration.path(violation)
-        found: list[dict[str, int]] | None = exploration.states_along(violation)
+        labels, packed = exploration.path(violation), exploration.states_along(violation)
         whole = self.prepared.model.system
-        if reduced.system is not reduced.group.system or reduced.canonical is not None:
-            reduced.check_run(labels, exploration.states_along(violation))
-            found = None
+        is_reduced = reduced.system is not reduced.group.system or reduced.canonical is not None
+        if is_reduced:
+            reduced.check_run(labels, packed)
         actions = actions_of(whole, [exploration.system.actions[label] for label in labels])
-        return build_trace(whole, self._replayer, prop, actions, found)
+        return build_trace(whole, self._replayer, prop, actions, None if is_reduced else packed)
 
     def _found_again(
         self, reduced: Reduced, exploration: Exploration, violation: Violation

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+Handler = Callable[[int, FrameType | None], object] | int | None
+
+
+@contextmanager
+def handling(handler: Handler) -> Iterator[None]:
+    """Within the block interrupts go to ``handler``, whatever is put in its place meanwhile; afterwards to whom before.
+
+    Only the main thread of a process hears of interrupts; in others nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGINT, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
     """Within the block an interrupt waits for its end, so that what several threads do together is not torn apart."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     waiting: list[int] = []
-    previous = signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
     try:
-        yield
+        with handling(lambda number, _: waiting.append(number)):
+            yield
     finally:
-        signal.signal(signal.SIGINT, previous)
         if waiting:
             signal.raise_signal(signal.SIGINT)
 
@@ -31,16 +45,11 @@ def interrupts(stop: threading.Event) -> Iterator[None]:
 
     An exception could surface anywhere, also where the solver's bindings drop it.
     """
+    previous = signal.getsignal(signal.SIGINT)
 
     def request(number: int, frame: FrameType | None) -> None:
         stop.set()
         signal.signal(signal.SIGINT, previous)
 
-    if threading.current_thread() is not threading.main_thread():
+    with handling(request):
         yield
-        return
-    previous = signal.signal(signal.SIGINT, request)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)

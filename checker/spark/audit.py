@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,12 +77,14 @@ def audit(spark: SparkSession, source: Source, out: Path, limits: Limits = Limit
     accepted = normalised.where("reason is null")
     questions = accepted.groupBy("question").agg(f.min("document").alias("document"))
     signed = _sign(spark, questions, out)
-    systems = signed.groupBy("signature").agg(f.min("document").alias("document"))
+    by_signature = signed.groupBy("signature").agg(f.min("document").alias("document")).collect()
+    systems = {row.signature: row.document for row in by_signature}
     missing = _missing(systems, out, limits)
     _explore(spark, missing, out, limits)
-    _write_tables(spark, normalised, signed, out, limits)
+    explored = [next(file for file in _files(one, out, limits) if file.exists()) for one in sorted(systems)]
+    _write_tables(spark, normalised, signed, explored, out)
     rejected = normalised.where("reason is not null").count()
-    return Counts(accepted.count(), rejected, systems.count(), len(missing))
+    return Counts(accepted.count(), rejected, len(systems), len(missing))
 
 
 def _normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -141,13 +143,13 @@ def signature(deployment: Deployment) -> str:
     return verdict_id([part for pair in sorted(asked.items()) for part in pair])
 
 
-def _missing(systems: DataFrame, out: Path, limits: Limits) -> list[tuple[str, str]]:
+def _missing(systems: Mapping[str, str], out: Path, limits: Limits) -> list[tuple[str, str]]:
     """Systems that were not explored yet, those that are likely to take longest first."""
     (out / EXPLORED).mkdir(exist_ok=True)
     found = [
-        (row.signature, row.document)
-        for row in systems.collect()
-        if not any(file.exists() for file in _files(row.signature, out, limits))
+        (signature, document)
+        for signature, document in systems.items()
+        if not any(file.exists() for file in _files(signature, out, limits))
     ]
     return sorted(found, key=lambda system: _expected_cost(system[1]), reverse=True)
 
@@ -195,12 +197,12 @@ def explore(signature: str, document: str, out: Path, limits: Limits) -> None:
     new.replace(target)
 
 
-def _write_tables(spark: SparkSession, normalised: DataFrame, signed: DataFrame, out: Path, limits: Limits) -> None:
+def _write_tables(
+    spark: SparkSession, normalised: DataFrame, signed: DataFrame, files: Sequence[Path], out: Path
+) -> None:
     from pyspark.sql import functions as f
 
     place = ["deployment", "place", "number"]
-    signatures = sorted(row.signature for row in signed.select("signature").distinct().collect())
-    files = [next(file for file in _files(one, out, limits) if file.exists()) for one in signatures]
     explored = spark.read.parquet(*map(str, files)) if files else spark.createDataFrame([], _explored_schema())
     rejected = normalised.where("reason is not null").select(*place, "chosen", "reason")
     asked = normalised.where("reason is null").join(signed.select("question", "signature"), "question")

@@ -8,12 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checker.interruption import handling
 from model.input_error import InputError
 
 if TYPE_CHECKING:
@@ -57,18 +57,16 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
     with Path(os.devnull).open("w") as nowhere:
         silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
         gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
-    on_interrupt = signal.getsignal(signal.SIGINT)
-    context = SparkContext(gateway=gateway, conf=conf)
-    try:
-        if not verbose:
-            context.setLogLevel("OFF")
-        yield SparkSession(context)
-    finally:
-        context.stop()
-        gateway.shutdown()
-        SparkContext._gateway = SparkContext._jvm = None
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGINT, on_interrupt)  # Spark puts its own in the place of it, for good
+    with handling(signal.getsignal(signal.SIGINT)):  # Spark puts its own in the place of it, for good
+        context = SparkContext(gateway=gateway, conf=conf)
+        try:
+            if not verbose:
+                context.setLogLevel("OFF")
+            yield SparkSession(context)
+        finally:
+            context.stop()
+            gateway.shutdown()
+            SparkContext._gateway = SparkContext._jvm = None
 
 
 def check_java() -> None:

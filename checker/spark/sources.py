@@ -8,7 +8,7 @@ the audit.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -20,7 +20,8 @@ from model.deployment.record_reader import read_record
 from model.deployment.yaml_reader import read_deployment_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    import pandas as pd
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "number long, place string, text string"
 YAML = (".yaml", ".yml")
@@ -52,7 +53,7 @@ class MatrixSource:
 
         matrix = self.matrix
 
-        def kept(batches):  # type: ignore[no-untyped-def]
+        def kept(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             for batch in batches:
                 yield batch[[not matrix.is_excluded(matrix.chosen(number)) for number in batch["id"]]]
 
@@ -75,7 +76,6 @@ class InventoryFile:
 
     def rows(self, spark: SparkSession) -> DataFrame:
         from pyspark.sql import functions as f
-        from pyspark.sql.window import Window
 
         first = 1
         if self.path.endswith(".csv"):
@@ -94,8 +94,7 @@ class InventoryFile:
             table = spark.read.parquet(self.path)
             text = f.to_json(f.struct("*"))
         numbered = table.select(text.alias("text"), f.monotonically_increasing_id().alias("at"))
-        number = f.row_number().over(Window.orderBy("at")) + f.lit(first - 1)
-        return numbered.select(number.cast("long").alias("number"), f.lit(self.path).alias("place"), "text")
+        return numbered.select(_counted("at", first), f.lit(self.path).alias("place"), "text")
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         try:
@@ -122,12 +121,10 @@ class DeploymentFolder:
 
     def rows(self, spark: SparkSession) -> DataFrame:
         from pyspark.sql import functions as f
-        from pyspark.sql.window import Window
 
         files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.path)
         kept = files.where(f.lower("path").rlike(r"\.ya?ml$"))
-        number = f.row_number().over(Window.orderBy("path")).cast("long")
-        return kept.select(number.alias("number"), f.col("path").alias("place"), f.base64("content").alias("text"))
+        return kept.select(_counted("path", 1), f.col("path").alias("place"), f.base64("content").alias("text"))
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         from base64 import b64decode
@@ -136,6 +133,14 @@ class DeploymentFolder:
 
     def values(self, number: int) -> Mapping[str, str | None]:
         return {}
+
+
+def _counted(by: str, first: int) -> Column:
+    """The number of each row in the order of a column."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.window import Window
+
+    return (f.row_number().over(Window.orderBy(by)) + f.lit(first - 1)).cast("long").alias("number")
 
 
 def find_source(path: Path, overrides: Mapping[str, str]) -> Source:

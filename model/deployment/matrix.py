@@ -20,14 +20,11 @@ from math import prod
 from pathlib import Path
 
 from model.deployment import yaml_tree
-from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import shown_key
-from model.deployment.options import outrank, read_options
 from model.deployment.record_reader import path_of
-from model.deployment.source import decode_utf8, read_bytes
-from model.deployment.yaml_reader import given_by
+from model.deployment.yaml_reader import deployment_by, read_tree
 
 SECTIONS = ("base", "values", "exclude")
 MOST_COMBINATIONS = 10_000_000
@@ -70,7 +67,7 @@ class Matrix:
         for key, value in self.chosen(number).items():
             tree = self._changed(tree, path_of(key), value, self.lines[key])
         name = f"{self.name}-{number:0{len(str(self.size - 1))}}"
-        return build(outrank(given_by(tree, self.file, name), read_options(overrides or {})))
+        return deployment_by(tree, self.file, name, overrides)
 
     def _changed(self, node: yaml_tree.Mapping, path: tuple[str, ...], value: Value, line: int) -> yaml_tree.Mapping:
         """The mapping with another value under a path, or without any."""
@@ -102,7 +99,7 @@ def _without(node: yaml_tree.Mapping, key: str) -> list[yaml_tree.Entry]:
 
 def read_matrix(path: Path) -> Matrix:
     """Read a matrix file. Raises DeploymentError; what is wrong with a combination is said when that is read."""
-    return _Reader(str(path)).matrix(yaml_tree.parse_yaml(decode_utf8(read_bytes(path), path), str(path)), path.stem)
+    return _Reader(str(path)).matrix(read_tree(path), path.stem)
 
 
 class _Reader:

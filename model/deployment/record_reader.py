@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping
 from math import isnan
 
 from model.deployment import yaml_tree
-from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import shown_key
-from model.deployment.options import outrank, read_options
-from model.deployment.yaml_reader import given_by
+from model.deployment.yaml_reader import deployment_by
 
 Record = Mapping[str, object]
 """Keys with texts, numbers, booleans, lists of these, or records."""
@@ -31,8 +29,7 @@ def read_record(
 
     ``name`` names the deployment where the record does not; ``overrides`` are options as of ``--assume``.
     """
-    tree = _Unfolding(file, line).tree(record)
-    return build(outrank(given_by(tree, file, name), read_options(overrides or {})))
+    return deployment_by(_Unfolding(file, line).tree(record), file, name, overrides)
 
 
 class _Unfolding:

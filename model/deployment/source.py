@@ -28,10 +28,7 @@ def read_bytes(path: Path) -> bytes:
             raise DeploymentError("is a directory; name a file", file=file)
         if not stat.S_ISREG(status.st_mode):
             raise DeploymentError("is not a regular file", file=file)
-        if status.st_size > LARGEST:
-            raise DeploymentError(
-                f"{status.st_size} bytes are too large for a configuration file (at most {LARGEST})", file=file
-            )
+        _check_size(status.st_size, file)
         with path.open("rb") as stream:
             content = stream.read(LARGEST + 1)
     except FileNotFoundError:
@@ -44,9 +41,7 @@ def read_bytes(path: Path) -> bytes:
 
 def check_text(content: bytes, file: str) -> bytes:
     """What was read, if it is text, without a UTF-8 byte order mark. Raises DeploymentError."""
-    if len(content) > LARGEST:
-        message = f"{len(content)} bytes are too large for a configuration file (at most {LARGEST})"
-        raise DeploymentError(message, file=file)
+    _check_size(len(content), file)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DeploymentError("is in UTF-16; save it as UTF-8", file=file)
     content = content.removeprefix(_UTF8_MARK)
@@ -60,6 +55,12 @@ def check_text(content: bytes, file: str) -> bytes:
     if len(_CONTROL.findall(content)) > len(content) * _MOST_CONTROL:
         raise DeploymentError("is a binary file (it is full of control characters)", file=file)
     return content
+
+
+def _check_size(size: int, file: str) -> None:
+    if size > LARGEST:
+        message = f"{size} bytes are too large for a configuration file (at most {LARGEST})"
+        raise DeploymentError(message, file=file)
 
 
 def decode_utf8(content: bytes, path: Path) -> str:

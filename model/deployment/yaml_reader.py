@@ -27,25 +27,27 @@ SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume"
 
 def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> Deployment:
     """Read and check one deployment in YAML; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
-    return build(outrank(read_yaml(path), read_options(overrides or {})))
+    return deployment_by(read_tree(path), str(path), path.stem, overrides)
 
 
 def read_deployment_text(content: bytes, file: str, overrides: Mapping[str, str] | None = None) -> Deployment:
     """The same of a file's content, read elsewhere."""
     path = Path(file)
-    tree = yaml_tree.parse_yaml(decode_utf8(check_text(content, file), path), file)
-    return build(outrank(given_by(tree, file, path.stem), read_options(overrides or {})))
+    return deployment_by(_tree(check_text(content, file), path), file, path.stem, overrides)
 
 
-def read_yaml(path: Path) -> GivenDeployment:
-    """What the file says, before options, defaults and rules."""
-    text = decode_utf8(read_bytes(path), path)
-    return given_by(yaml_tree.parse_yaml(text, str(path)), str(path), path.stem)
+def read_tree(path: Path) -> yaml_tree.Node:
+    """A YAML file as a tree. Raises DeploymentError."""
+    return _tree(read_bytes(path), path)
 
 
-def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
-    """What the tree of a deployment says; ``name`` names it where the tree does not."""
-    return _Reader(file).deployment(root, name)
+def _tree(content: bytes, path: Path) -> yaml_tree.Node:
+    return yaml_tree.parse_yaml(decode_utf8(content, path), str(path))
+
+
+def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping[str, str] | None = None) -> Deployment:
+    """The deployment that a tree describes; ``name`` names it where the tree does not. Raises DeploymentError."""
+    return build(outrank(_Reader(file).deployment(root, name), read_options(overrides or {})))
 
 
 @dataclass
