@@ -19,8 +19,13 @@ import typer
 from typer.testing import CliRunner
 
 import checker
-from checker import cli, options
+from checker import cli
 from checker.budget import Budget
+from checker.cli import check as checking
+from checker.cli import options
+from checker.cli.endings import exit_status
+from checker.cli.verify import MAX_RESULT_BYTES
+from checker.source import Source
 from model.deployment import KNOWN_PROPERTIES
 from model.deployment.deployment import Deployment
 from model.deployment.errors import NotModelledError
@@ -63,7 +68,7 @@ def fails_in_one_line(run: Any, *parts: str) -> None:
     ],
 )
 def test_exit_status(verdicts: list[Any], status: int) -> None:
-    assert cli.exit_status(verdicts) == status
+    assert exit_status(verdicts) == status
 
 
 @pytest.fixture
@@ -71,9 +76,9 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Result], None]:
     """Have ``check`` read the sample deployment and explore it to the given result."""
 
     def use(result: Result) -> None:
-        monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
-        monkeypatch.setattr(cli, "_run", lambda *_, **__: result)
-        monkeypatch.setattr(cli, "_with_sensitivities", lambda _, found: found)
+        monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
+        monkeypatch.setattr(checking, "_run", lambda *_, **__: result)
+        monkeypatch.setattr(checking, "_with_sensitivities", lambda _, found: found)
 
     return use
 
@@ -163,7 +168,7 @@ def test_budgets(
         asked.update(options, faults=deployment.faults.total)
         return samples.HARMLESS
 
-    monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
+    monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
     module("check", check=check)
     assert proofka("check", "orders.yaml", "--no-sensitivity", *arguments).exit_code == 0
     assert asked["budget"] == Budget(**budget)
@@ -291,10 +296,10 @@ def test_what_is_no_size(text: str) -> None:
 
 
 def test_what_is_not_modelled_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: cli.Source) -> None:
+    def refuse(self: Source) -> None:
         raise NotModelledError("transactions are not modelled yet\nreally", file="orders.yaml", line=3, key="x\x1b[31m")
 
-    monkeypatch.setattr(cli.Source, "read", refuse)
+    monkeypatch.setattr(Source, "read", refuse)
     refused = proofka("check", "orders.yaml")
     fails_in_one_line(refused, "orders.yaml:3: x", "transactions are not modelled yet")
     assert "\x1b" not in refused.stderr
@@ -335,7 +340,7 @@ def test_verify_refuses_what_is_not_there(tmp_path: Path) -> None:
     fails_in_one_line(proofka("verify", tmp_path / "none.json"), "none.json: no such file")
     sparse = tmp_path / "huge.json"
     with sparse.open("wb") as handle:
-        handle.truncate(cli.MAX_RESULT_BYTES + 1)
+        handle.truncate(MAX_RESULT_BYTES + 1)
     fails_in_one_line(proofka("verify", sparse), "larger than")
 
 
@@ -368,7 +373,7 @@ def test_a_closed_pipe_is_quiet() -> None:
 
 
 def test_output_that_cannot_show_symbols_replaces_them() -> None:
-    program = "import checker.cli; checker.cli.app = lambda: print('✗'); checker.cli.main()"
+    program = "from checker.cli import program; program.app = lambda: print('✗'); program.main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, check=True)
     assert run.stdout == b"?\n"
@@ -381,9 +386,9 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(deployment)
         return samples.HARMLESS
 
-    monkeypatch.setattr(cli.Source, "read", lambda self: samples.DEPLOYMENT)
-    monkeypatch.setattr(cli, "_run", run)
-    monkeypatch.setattr(cli, "_with_sensitivities", lambda _, found: found)
+    monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
+    monkeypatch.setattr(checking, "_run", run)
+    monkeypatch.setattr(checking, "_with_sensitivities", lambda _, found: found)
     run_once = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-loss", "--require", "no-skip")
     assert run_once.exit_code == 0, run_once.output
     assert set(asked[0].require) == {"no-skip", "no-loss"}

@@ -1,0 +1,190 @@
+"""``proofka check``: a verdict on every property of one deployment."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
+from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.limits import budget_of
+from checker.cli.options import (
+    AllTraces,
+    Assume,
+    Broker,
+    CheckpointEvery,
+    CheckpointFolder,
+    Consumer,
+    Faults,
+    File,
+    JsonFile,
+    Kafka,
+    Memory,
+    NoSensitivity,
+    Producer,
+    Quiet,
+    ReportFolder,
+    Require,
+    Seconds,
+    States,
+    SwitchOff,
+    SwitchOn,
+    Threads,
+    Topic,
+)
+from checker.interruption import interrupts
+from checker.reductions.choice import chosen
+from checker.source import Source, narrowed
+
+if TYPE_CHECKING:
+    from model.deployment.deployment import Deployment
+    from properties.verdict import Result
+
+
+def check(
+    file: File = None,
+    kafka: Kafka = None,
+    topic: Topic = None,
+    broker: Broker = None,
+    producer: Producer = None,
+    consumer: Consumer = None,
+    assume: Assume = None,
+    faults: Faults = None,
+    seconds: Seconds = None,
+    states: States = None,
+    memory: Memory = None,
+    threads: Threads = None,
+    checkpoint: CheckpointFolder = None,
+    checkpoint_every: CheckpointEvery = 20,
+    switch_on: SwitchOn = None,
+    switch_off: SwitchOff = None,
+    require: Require = None,
+    json_file: JsonFile = None,
+    report: ReportFolder = None,
+    all_traces: AllTraces = False,
+    no_sensitivity: NoSensitivity = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check a deployment: a verdict per property, and the shortest trace of each violation.
+
+    Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
+    passes only because what it speaks of never happened.
+    """
+    source = Source(file, kafka, topic, broker, producer, consumer, tuple(assume or ()))
+    with one_line_errors():
+        _check_writable(json_file, report)
+        deployment = narrowed(source.read(), faults, require)
+        how = {
+            "checkpoint": None if checkpoint is None else (checkpoint, checkpoint_every),
+            "reductions": chosen(switch_on or (), switch_off or ()),
+        }
+
+    limits = {"states": states, "memory": memory, "threads": threads}
+    result = _run(deployment, seconds, limits, how)
+
+    command = ["proofka", "check", *source.arguments()]
+    for name, value in {"faults": faults, "time": seconds, **limits}.items():
+        command += [] if value is None else [f"--{name}", str(value)]
+    for name in require or ():
+        command += ["--require", name]
+    for option, names in (("--with", switch_on), ("--without", switch_off)):
+        command += [word for name in names or () for word in (option, name)]
+    command += ["--no-sensitivity"] if no_sensitivity else []
+    again = shlex.join(command)
+    interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
+    shown = json_file != Path("-")
+    if shown:
+        with one_line_errors():
+            _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
+    if not (no_sensitivity or quiet or interrupted):
+        result = _with_sensitivities(deployment, result)
+    with one_line_errors():
+        _write(deployment, result, again, json_file, report)
+    if shown and not quiet:
+        with one_line_errors():
+            _print_background(deployment, result, again)
+
+    status = exit_status(result.verdicts)
+    raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
+
+
+def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None], how: dict[str, Any]) -> Result:
+    """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
+    import checker.check
+    from checker.solver import SolverUndecided
+    from checker.traces import ReplayMismatch
+    from reports.progress import ProgressLine
+    from reports.terminal import console
+
+    try:
+        budget = budget_of(seconds, limits)
+        watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
+        with one_line_errors(), watched as progress, interrupts(budget.stop):
+            return checker.check.check(deployment, budget=budget, on_progress=progress, **how)
+    except (SolverUndecided, ReplayMismatch) as error:
+        complain(f"no verdict: {error}")
+        raise typer.Exit(EXIT_UNDECIDED) from None
+
+
+def _with_sensitivities(deployment: Deployment, result: Result) -> Result:
+    """The result with what other values of the assumptions would change; without, where the user does not wait."""
+    from checker.sensitivity import sensitivities
+    from reports.terminal import console
+
+    stop = threading.Event()
+    with console(stderr=True).status("trying other values of what was assumed"), interrupts(stop):
+        found = sensitivities(deployment, result.verdicts, stop)
+    if stop.is_set():
+        complain("interrupted: not every other value of the assumptions was tried")
+    return replace(result, sensitivities=found)
+
+
+def _check_writable(json_file: Path | None, report: Path | None) -> None:
+    """Complain before the exploration about what could not be written after it."""
+    if json_file is not None and json_file != Path("-"):
+        if json_file.is_dir():
+            fail(f"{json_file}: is a directory; --json takes a file")
+        if not json_file.parent.is_dir():
+            fail(f"{json_file.parent}: no such directory to write --json into")
+    if report is not None and report.exists() and not report.is_dir():
+        fail(f"{report}: is no directory; --report takes one")
+
+
+def _write(deployment: Deployment, result: Result, command: str, json_file: Path | None, report: Path | None) -> None:
+    if json_file is not None:
+        from reports.document import to_document
+
+        text = json.dumps(to_document(deployment, result, command=command), indent=2, ensure_ascii=False) + "\n"
+        if json_file == Path("-"):
+            sys.stdout.write(text)
+        else:
+            json_file.write_text(text, encoding="utf-8")
+    if report is not None:
+        from reports.markdown import write_markdown
+
+        page = write_markdown(report, deployment, result, command=command)
+        typer.echo(plain(f"report: {page}"), err=True)
+
+
+def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
+    from reports import terminal
+
+    out = terminal.console()
+    if quiet:
+        terminal.print_answer(out, result)
+    else:
+        terminal.print_findings(out, deployment, result, all_traces=all_traces)
+    sys.stdout.flush()
+
+
+def _print_background(deployment: Deployment, result: Result, command: str) -> None:
+    from reports import terminal
+
+    terminal.print_background(terminal.console(), deployment, result, command=command)

@@ -1,0 +1,59 @@
+"""What is wrong is one line on standard error, and status 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+
+from checker.cli.endings import EXIT_BAD_INPUT
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"""Every wrong option or argument (typer has no public name for it)."""
+
+
+@contextmanager
+def one_line_usage_errors() -> Iterator[None]:
+    """A wrong option ends the command with one line on standard error and status 2; no command at all prints help."""
+    try:
+        yield
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        wrong: Any = error
+        see = f"; see {wrong.ctx.command_path} --help" if wrong.ctx is not None else ""
+        fail(wrong.format_message().rstrip(".") + see)
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Input that is wrong ends the command with one line on standard error and status 2."""
+    from model.input_error import InputError
+
+    try:
+        yield
+    except InputError as error:
+        fail(str(error))
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        fail(f"{place}{(error.strerror or str(error)).lower()}")
+
+
+def fail(message: str) -> NoReturn:
+    """End the command: the input is wrong."""
+    complain(message)
+    raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def complain(message: str) -> None:
+    """Say a line on standard error."""
+    typer.echo(plain(message), err=True)
+
+
+def plain(text: str) -> str:
+    """``text`` with control characters made visible."""
+    from reports import wording
+
+    return wording.plain(text)

@@ -1,0 +1,53 @@
+"""``proofka export``: a transition system, written for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.options import Epochs, Faults, Folder, Form, LogSize, MostStates, Records, Replicas
+from checker.source import Source, narrowed
+
+
+def export(
+    system: Annotated[str, typer.Argument(metavar="FILE", help="A deployment in YAML, or a published protocol.")],
+    form: Form,
+    folder: Folder,
+    require: Annotated[list[str] | None, typer.Option("--property", metavar="P", help="Only what P sees.")] = None,
+    faults: Faults = None,
+    most_states: MostStates = None,
+    replicas: Replicas = 3,
+    log_size: LogSize = 2,
+    records: Records = 2,
+    epochs: Epochs = 1,
+) -> None:
+    """Write a transition system for TLC (tla), SPIN (promela), a solver (smt2), or as a graph (dot, graphml).
+
+    What is said of a published protocol's size is ignored for a deployment.
+    """
+    from model.published.catalogue import PROTOCOLS
+
+    if folder.exists() and not folder.is_dir():
+        fail(f"{folder}: is no directory; -o takes one")
+    with one_line_errors():
+        if system in PROTOCOLS and not Path(system).exists():
+            from checker.export.exported import export_protocol
+            from model.published.catalogue import protocol
+
+            exported = export_protocol(
+                protocol(system, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
+            )
+        else:
+            from checker.export.exported import export_deployment
+
+            deployment = narrowed(Source(Path(system)).read(), faults, None)
+            exported = export_deployment(deployment, properties=tuple(require or ()))
+            if deployment.faults.any_number:
+                complain("a budget of any is not written: at most 2 faults in total are; --faults N says otherwise")
+        from checker.export.writing import write
+
+        for path in write(exported, form, folder, most_states=most_states):
+            typer.echo(plain(str(path)))

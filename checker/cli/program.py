@@ -1,0 +1,81 @@
+"""The program ``proofka``: its commands, and how it starts."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from checker.cli.check import check
+from checker.cli.errors import one_line_usage_errors
+from checker.cli.export import export
+from checker.cli.properties import properties
+from checker.cli.published import published
+from checker.cli.show import show
+from checker.cli.verify import verify
+
+
+class OneLineErrors(TyperGroup):
+    """The commands; a wrong option is one line on standard error, like any other wrong input."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        """Parse what stands before the command."""
+        with one_line_usage_errors():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Parse what stands behind the command, and run it."""
+        with one_line_usage_errors():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="proofka",
+    cls=OneLineErrors,
+    help="A formal checker for Apache Kafka pipeline configurations.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """Run the command line; a reader that closes the pipe early ends it quietly."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    app()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"proofka {version('proofka')}")
+        except PackageNotFoundError:
+            typer.echo("proofka (not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def proofka(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Answers, for the configuration of a Kafka pipeline, what can be lost, repeated or reordered, and how."""
+
+
+app.command(short_help="Check a deployment.")(check)
+app.command(short_help="Show every effective setting.")(show)
+app.command(short_help="Replay the traces of a result.")(verify)
+app.command(short_help="Explore a published protocol.")(published)
+app.command(short_help="Write a system for other tools.")(export)
+app.command()(properties)

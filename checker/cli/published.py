@@ -1,0 +1,68 @@
+"""``proofka published``: the whole state space of a published replication protocol."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
+from checker.cli.errors import fail, one_line_errors
+from checker.cli.limits import budget_of
+from checker.cli.options import (
+    CheckpointEvery,
+    CheckpointFolder,
+    Engine,
+    Epochs,
+    Json,
+    LogSize,
+    Memory,
+    Records,
+    Replicas,
+    States,
+    Threads,
+    WholeSeconds,
+)
+from checker.interruption import interrupts
+
+
+def published(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The protocol, such as kip-320.")],
+    replicas: Replicas = 3,
+    log_size: LogSize = 2,
+    records: Records = 2,
+    epochs: Epochs = 1,
+    engine: Engine = "embedded",
+    states: States = None,
+    memory: Memory = None,
+    seconds: WholeSeconds = None,
+    threads: Threads = None,
+    checkpoint: CheckpointFolder = None,
+    checkpoint_every: CheckpointEvery = 20,
+    json_output: Json = False,
+) -> None:
+    """Explore the whole state space of a published replication protocol, and count.
+
+    Exit status: 0 everything was explored, 2 the input is wrong, 3 the budget ran out.
+    """
+    if engine != "embedded":
+        fail(f"--engine {engine}: there is no such engine; there is: embedded")
+    from model.published.catalogue import protocol
+
+    with one_line_errors():
+        explored = protocol(name, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
+    from checker.published import explore_whole
+    from reports.terminal import console
+    from reports.whole_space import print_space, to_json
+
+    budget = budget_of(seconds, {"states": states, "memory": memory, "threads": threads})
+    kept = None if checkpoint is None else (checkpoint, checkpoint_every)
+    with one_line_errors(), interrupts(budget.stop):
+        space = explore_whole(explored.system, explored.violated, budget, kept)
+    if json_output:
+        typer.echo(json.dumps(to_json(space)))
+    else:
+        constants = f"{replicas} replicas, {log_size} slots, {records} records, epochs 0..{epochs}"
+        print_space(console(), f"{name}: {constants}", space)
+    raise typer.Exit(EXIT_UNDECIDED if space.stopped else EXIT_HOLDS)

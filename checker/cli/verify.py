@@ -1,0 +1,56 @@
+"""``proofka verify``: the traces of an earlier result, replayed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from checker.cli.endings import EXIT_HOLDS, EXIT_VIOLATED
+from checker.cli.errors import complain, fail, one_line_errors, plain
+
+MAX_RESULT_BYTES = 64 << 20
+"""A result file larger than this is not one of ours."""
+
+
+def verify(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A result that --json wrote.")]) -> None:
+    """Replay the traces of an earlier result against the model.
+
+    Exit status: 0 every trace is a run of the model that violates its property, 1 one is not, 2 the file is no result.
+    """
+    with one_line_errors():
+        document = _load_result(file)
+        import checker.verify
+
+        try:
+            verification = checker.verify.verify(document)
+        except checker.verify.TamperedDocument as error:
+            complain(f"{file}: {error}")
+            raise typer.Exit(EXIT_VIOLATED) from None
+    for line in verification.lines:
+        typer.echo(plain(line))
+    raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
+
+
+def _load_result(file: Path) -> dict[str, Any]:
+    """A result file that satisfies the schema, or one line why it is none."""
+    from reports.schema import problem
+
+    if not file.is_file():
+        file.stat()  # raises where there is nothing
+        what = "a directory" if file.is_dir() else "no regular file"
+        fail(f"{file}: is {what}; expected a result that --json wrote")
+    if file.stat().st_size > MAX_RESULT_BYTES:
+        fail(f"{file}: is larger than {MAX_RESULT_BYTES >> 20} MB, so it is no result of proofka check")
+    try:
+        document: Any = json.loads(file.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        fail(f"{file}:{error.lineno}: not JSON: {error.msg}")
+    except (ValueError, RecursionError):
+        fail(f"{file}: not JSON that --json wrote")
+    if reason := problem(document):
+        fail(f"{file}: {reason}")
+    loaded: dict[str, Any] = document
+    return loaded
