@@ -6,7 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from properties.verdict import Coverage, CutSet, EngineRun, Trace, Verdict
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from properties.verdict import Coverage, CutSet, EngineRun, Status, Trace, Verdict
 
 Row = dict[str, Any]
 
@@ -42,6 +43,7 @@ EXPLORED = pa.schema(
         ("signature", pa.string()),
         ("property", pa.string()),
         ("status", pa.string()),
+        ("fewest_faults", pa.int32()),
         ("cut_sets", pa.list_(FAULTS)),
         ("bounds", COVERAGE),
         ("states", pa.int64()),
@@ -66,6 +68,7 @@ def explored_rows(signature: str, verdicts: tuple[Verdict, ...], run: EngineRun)
             "signature": signature,
             "property": verdict.property,
             "status": verdict.status.value,
+            "fewest_faults": min((sum(n for _, n in cut_set) for cut_set in verdict.cut_sets), default=None),
             "cut_sets": [_faults(cut_set) for cut_set in verdict.cut_sets],
             "bounds": _coverage(verdict.coverage),
             "states": verdict.states,
@@ -80,6 +83,16 @@ def explored_rows(signature: str, verdicts: tuple[Verdict, ...], run: EngineRun)
             "run_compile_seconds": run.compile_seconds,
         }
         for verdict in verdicts
+    ]
+    return pa.Table.from_pylist(rows, schema=EXPLORED)
+
+
+def undecided_rows(signature: str, reason: str) -> pa.Table:
+    """That nothing is known of a system, as a table: what is not known is null."""
+    rows = [
+        {"signature": signature, "property": name, "status": Status.UNKNOWN.value, "cut_sets": [], "traces": []}
+        | {"states": 0, "witness_reached": False, "notes": [reason]}
+        for name in KNOWN_PROPERTIES
     ]
     return pa.Table.from_pylist(rows, schema=EXPLORED)
 

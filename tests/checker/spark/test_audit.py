@@ -17,7 +17,10 @@ from model.deployment import DeploymentError
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from checker.spark.audit import EXPLORED, Limits, audit, meaning, signature
+from checker.spark.audit import audit
+from checker.spark.exploring import Limits, signature
+from checker.spark.folder import EXPLORED
+from checker.spark.normalising import meaning
 from checker.spark.sources import find_source
 
 MATRIX = """\

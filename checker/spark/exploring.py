@@ -1,0 +1,100 @@
+"""What an executor does for an audit: sign a question, explore a system, and write what came of it, whole or not."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from checker.budget import Budget, processors
+from checker.check import check, prepare_groups, question_ids
+from checker.identity import verdict_id
+from checker.solver import SolverUndecided
+from checker.spark.folder import AuditFolder
+from checker.traces import ReplayMismatch
+from model.deployment.deployment import Deployment
+from model.deployment.document import from_document
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NO_VERDICT = (SolverUndecided, ReplayMismatch, MemoryError)
+"""What leaves one system undecided, and is no reason to end an audit of others."""
+
+ATTEMPTS = 2
+"""How often a system is explored whose process dies, which is mostly because memory ran out."""
+
+ITSELF = "alone"
+"""Stands before the signature of a question that could not be signed: it is a system of its own."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one exploration may cost on an executor, in seconds and bytes; one that needs more is ``unknown``.
+
+    ``memory`` is by default a processor's share of what a check takes at most.
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+
+    def budget(self) -> Budget:
+        """As a budget of one thread: as many explorations run beside each other as there are processors."""
+        budget = Budget(seconds=self.seconds, threads=1)
+        return replace(budget, memory=self.memory or budget.memory // processors())
+
+    def __str__(self) -> str:
+        return f"{self.seconds or 'any'}s-{self.memory or 'any'}B"
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def signature(deployment: Deployment) -> str:
+    """What is asked of the simplified systems: deployments with the same signature have the same verdicts."""
+    asked = question_ids(deployment, *prepare_groups(deployment))
+    return verdict_id([part for pair in sorted(asked.items()) for part in pair])
+
+
+def sign(question: str, document: str, folder: AuditFolder) -> None:
+    """Keep the signature of a question. What the solver cannot prepare is left to :func:`explore` to say."""
+    try:
+        signed = signature(from_document(json.loads(document)))
+    except NO_VERDICT:
+        signed = f"{ITSELF}-{question}"
+    folder.sign(question, signed)
+
+
+def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, attempt: int = 0) -> None:
+    """Explore one system and keep what was found. ``attempt``: how many processes have died of it so far."""
+    from checker.spark.tables import explored_rows, undecided_rows
+
+    whole, limited, failed = folder.files_of(signature, limits)
+    if attempt >= ATTEMPTS:
+        reason = f"the process that explored it died, {ATTEMPTS} times; it may have run out of memory"
+        _keep(undecided_rows(signature, reason), failed)
+        return
+    try:
+        result = check(from_document(json.loads(document)), budget=limits.budget())
+    except NO_VERDICT as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        _keep(undecided_rows(signature, f"no verdict: {reason}"), failed)
+        return
+    stopped = any(verdict.coverage.stopped for verdict in result.verdicts)
+    table = explored_rows(signature, result.verdicts, result.engine)
+    _keep(table, limited if stopped else whole)
+
+
+def _keep(table: pa.Table, target: Path) -> None:
+    """Put a table in its place once it is whole and on the disk."""
+    import pyarrow.parquet as pq
+
+    new = target.with_name(f".{uuid4().hex}")
+    with new.open("wb") as file:
+        pq.write_table(table, file)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(target)

@@ -1,0 +1,126 @@
+"""The folder that an audit writes into: what stands where, and that it is no other audit's and nobody else's."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.input_error import InputError
+
+MARKER = "audit.json"
+"""Says that a folder is an audit's. Whoever writes into the folder holds a lock on this file."""
+
+MADE_BY = {"proofka": "audit", "format": 1}
+"""What the marker says; the format is that of everything beside it."""
+
+EXPLORED, SIGNED, FIGURES = "explored", "signed", "figures"
+
+
+class FolderTaken(InputError):
+    """The folder is no place for this audit; the message says why."""
+
+
+@dataclass(frozen=True)
+class AuditFolder:
+    """Where an audit keeps what it found.
+
+    ``signed`` holds an empty file for each question, named by the question and its signature: a listing says it all.
+    ``explored`` holds a file for each system; one that is being written has a name that starts with a dot.
+    """
+
+    path: Path
+
+    @property
+    def explored(self) -> Path:
+        """What was found of each system, a Parquet file each."""
+        return self.path / EXPLORED
+
+    @property
+    def signed(self) -> Path:
+        """Which question has which signature, in the names of empty files."""
+        return self.path / SIGNED
+
+    @property
+    def figures(self) -> Path:
+        """Where figures go."""
+        return self.path / FIGURES
+
+    def signatures(self) -> dict[str, str]:
+        """Question -> signature, of all that were ever signed here."""
+        return dict(name.split("-", 1) for name in names(self.signed))
+
+    def sign(self, question: str, signature: str) -> None:
+        """Keep the signature of a question."""
+        (self.signed / f"{question}-{signature}").touch()
+
+    def files_of(self, signature: str, limits: object) -> tuple[Path, Path, Path]:
+        """Where is written what was found of a system.
+
+        All that there is to find; what these limits allowed; or that an attempt failed, which is repeated next time.
+        """
+        endings = ("", f"-within-{limits}", "-failed")
+        whole, limited, failed = (self.explored / f"{signature}{ending}.parquet" for ending in endings)
+        return whole, limited, failed
+
+    def found(self, signatures: Iterable[str], limits: object) -> dict[str, Path]:
+        """Signature -> file, of the systems that need not be explored again."""
+        there = frozenset(names(self.explored))
+        best = {one: [file for file in self.files_of(one, limits)[:2] if file.name in there] for one in signatures}
+        return {one: files[0] for one, files in best.items() if files}
+
+    def failed(self, signatures: Iterable[str]) -> dict[str, Path]:
+        """Signature -> file, of the systems whose last attempt failed."""
+        there = frozenset(names(self.explored))
+        return {one: file for one in signatures if (file := self.files_of(one, "")[2]).name in there}
+
+
+def names(folder: Path) -> Iterator[str]:
+    """The finished files of a folder."""
+    with os.scandir(folder) as entries:
+        yield from (entry.name for entry in entries if not entry.name.startswith("."))
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[AuditFolder]:
+    """The folder at ``path``, ours alone until the end of the block, or of this process. Raises :class:`FolderTaken`.
+
+    It is made where there is none. What earlier audits left half-written is gone.
+    """
+    marker = path / MARKER
+    if path.exists() and not path.is_dir():
+        raise FolderTaken(f"{path}: is no folder; --out takes one")
+    if path.is_dir() and any(path.iterdir()) and not marker.is_file():
+        raise FolderTaken(f"{path}: holds files that no audit wrote; --out takes a new or empty folder, or an audit's")
+    path.mkdir(parents=True, exist_ok=True)
+    with marker.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderTaken(f"{path}: another audit is writing into it; wait for it, or take another --out") from None
+        file.seek(0)
+        _check_marker(path, file.read(10_000))
+        if not marker.stat().st_size:
+            file.write(json.dumps(MADE_BY))
+            file.flush()
+        folder = AuditFolder(path)
+        for work in (folder.explored, folder.signed):
+            work.mkdir(exist_ok=True)
+            for unfinished in work.glob(".*"):
+                with suppress(FileNotFoundError):
+                    unfinished.unlink()
+        yield folder
+
+
+def _check_marker(path: Path, text: str) -> None:
+    try:
+        made_by = json.loads(text) if text else MADE_BY
+    except ValueError:
+        made_by = None
+    if made_by != MADE_BY:
+        whose = "another version's audit" if isinstance(made_by, dict) and "proofka" in made_by else "no audit's"
+        raise FolderTaken(f"{path}: its {MARKER} is {whose}; --out takes a new or empty folder, or an audit's")

@@ -1,0 +1,66 @@
+"""The tables of an audit, joined from its rows and from what was found of their systems, and put in their places."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.spark.folder import AuditFolder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+PLACE = ("deployment", "place", "number")
+FOUND = ("status", "fewest_faults", "cut_sets", "bounds", "states", "witness_reached", "id", "notes")
+RUN = ("states", "transitions", "depth", "seconds", "compile_seconds")
+
+
+def write_tables(
+    spark: SparkSession,
+    normalised: DataFrame,
+    signatures: Mapping[str, str],
+    explored: Collection[Path],
+    folder: AuditFolder,
+) -> None:
+    """Write ``verdicts``, ``traces``, ``rejected`` and ``runs``, each in the place of an earlier one."""
+    from pyspark.sql import functions as f
+
+    from checker.spark.tables import EXPLORED
+
+    found = spark.read.schema(spark_schema(EXPLORED)).parquet(*map(str, explored)) if explored else None
+    if found is None:
+        found = spark.createDataFrame([], spark_schema(EXPLORED))
+    signed = spark.createDataFrame(list(signatures.items()), "question string, signature string")
+    asked = normalised.where("reason is null").join(signed, "question")
+    required = f.array_contains("required", f.col("property")).alias("required")
+    verdicts = asked.join(found, "signature").select(*PLACE, "chosen", "signature", "property", required, *FOUND)
+    rejected = normalised.where("reason is not null").select(*PLACE, "chosen", "file", "line", "key", "reason")
+    traces = found.select("signature", "property", "id", f.posexplode("traces").alias("at", "told"))
+    traces = traces.select("signature", "property", "id", (f.col("at") + 1).alias("trace"), "told.*")
+    runs = found.select("signature", *(f.col(f"run_{name}").alias(name) for name in RUN)).distinct()
+    _write(verdicts.orderBy("property", "number"), folder.path / "verdicts", "property")
+    _write(traces.orderBy("signature", "property", "trace"), folder.path / "traces")
+    _write(rejected.orderBy("number"), folder.path / "rejected")
+    _write(runs.orderBy("signature"), folder.path / "runs")
+
+
+def spark_schema(schema: pa.Schema) -> StructType:
+    """The same columns for Spark."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(schema)
+
+
+def _write(table: DataFrame, target: Path, *partitioned_by: str) -> None:
+    """Put a table in the place of an earlier one, once it is whole."""
+    new, old = target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
+    table.write.mode("overwrite").partitionBy(*partitioned_by).parquet(str(new))
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    new.rename(target)
+    shutil.rmtree(old, ignore_errors=True)

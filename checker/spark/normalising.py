@@ -1,0 +1,67 @@
+"""A row of an inventory becomes a question to the model, or a reason why there is none. Runs on the executors."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from checker.budget import ALWAYS_COVERED
+from checker.spark.sources import ROWS, Source
+from model.deployment.deployment import Deployment
+from model.deployment.document import to_document
+from model.deployment.errors import DeploymentError
+from model.pipeline import VERSION
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ADDED = {
+    "deployment": "string",
+    "chosen": "map<string,string>",
+    "question": "string",
+    "document": "string",
+    "required": "array<string>",
+    "file": "string",
+    "line": "int",
+    "key": "string",
+    "reason": "string",
+}
+NORMALISED = ", ".join([ROWS, *(f"{name} {kind}" for name, kind in ADDED.items())])
+"""A row with what came of it: a question, or the reason why there is none."""
+
+
+def normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """The rows with what came of them."""
+    import pandas as pd
+
+    for batch in batches:
+        found = [_normalised(source, *row) for row in batch.itertuples(index=False)]
+        yield pd.concat([batch, pd.DataFrame(found, columns=list(ADDED), index=batch.index, dtype=object)], axis=1)
+
+
+def _normalised(source: Source, number: int, place: str, text: str) -> dict[str, Any]:
+    row = dict.fromkeys(ADDED) | {"chosen": dict(source.values(number))}
+    try:
+        deployment = source.read(number, place, text)
+    except DeploymentError as error:
+        row["deployment"] = f"{Path(place).stem}-{number}"
+        return row | {"file": error.file, "line": error.line, "key": error.key, "reason": error.message}
+    meant = json.dumps(to_document(meaning(deployment)), sort_keys=True)
+    question = hashlib.sha256(f"{VERSION}{meant}".encode()).hexdigest()[:32]
+    row |= {"deployment": deployment.name, "required": list(deployment.require)}
+    return row | {"question": question, "document": meant}
+
+
+def meaning(deployment: Deployment) -> Deployment:
+    """What the model is built from and the exploration is bounded by, without names and places.
+
+    Without a total of faults every pair is covered: how far an audit gets must not depend on how fast it is.
+    """
+    faults = deployment.faults
+    if faults.total is None and not faults.any_number:
+        faults = faults.up_to(ALWAYS_COVERED)
+    return replace(deployment, name="", client="", faults=faults, require=(), settings=(), ignored=(), notes=())
