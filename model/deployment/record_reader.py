@@ -1,7 +1,8 @@
 """A deployment in one record of an inventory: the words of the YAML format as keys, nested, with dots, or both.
 
 ``{"kafka": "4.0", "topic": {"replicas": 3}, "producer.acks": "all"}`` says what a file with these words says. A key
-without a value (an empty cell of a table, null in JSON) is not there.
+without a value (an empty cell of a table, null in JSON) is not there. Keys such as ``label.team`` say nothing of the
+deployment: they are what the inventory's owner knows it by.
 """
 
 from __future__ import annotations
@@ -10,16 +11,22 @@ from collections.abc import Iterator, Mapping
 from math import isnan
 
 from model.deployment import yaml_tree
-from model.deployment.deployment import Deployment
+from model.deployment.deployment import Deployment, Origin
 from model.deployment.errors import DeploymentError
-from model.deployment.hiding import shown_key
-from model.deployment.yaml_reader import deployment_by
+from model.deployment.given import Given, GivenDeployment
+from model.deployment.hiding import HIDDEN, is_secret, shown_key
+from model.deployment.known_keys import unknown
+from model.deployment.yaml_reader import SECTIONS, deployment_by, given_by
 
 Record = Mapping[str, object]
 """Keys with texts, numbers, booleans, lists of these, or records."""
 
 NESTED = ("settings", "faults")
 """Words within a section that hold keys of their own: ``assume.faults.kill``, ``topic.settings.retention.ms``."""
+
+
+LABEL = "label"
+"""The section of a record for what is carried along, and read by nobody."""
 
 
 def read_record(
@@ -32,6 +39,27 @@ def read_record(
     return deployment_by(_Unfolding(file, line).tree(record), file, name, overrides)
 
 
+def given_record(record: Record, *, name: str, file: str, line: int) -> GivenDeployment:
+    """What a record says, before defaults and rules. Raises DeploymentError."""
+    return given_by(_Unfolding(file, line).tree(record), file, name)
+
+
+def labels_of(record: Record) -> dict[str, str]:
+    """The labels of a record, as in ``{"label.team": "billing"}``; those that are no single values have none.
+
+    The record may be one that :func:`read_record` refuses.
+    """
+    found: dict[str, str] = {}
+    for key, value in record.items():
+        if not isinstance(key, str) or _is_missing(value):
+            continue
+        if key == LABEL and isinstance(value, Mapping):
+            found |= labels_of({f"{LABEL}.{name}": inner for name, inner in value.items()})
+        elif key.startswith(f"{LABEL}.") and isinstance(value, str | int | float):
+            found[key] = HIDDEN if is_secret(key) else _shown(value)
+    return found
+
+
 class _Unfolding:
     def __init__(self, file: str, line: int) -> None:
         self._file = file
@@ -39,7 +67,19 @@ class _Unfolding:
 
     def tree(self, record: Record) -> yaml_tree.Mapping:
         """The record as the tree that the same words in YAML would be."""
-        return self._mapping(self._unfold(record))
+        unfolded = self._unfold(record)
+        labels = unfolded.pop(LABEL, {})
+        if not isinstance(labels, dict):
+            raise self._error("must hold labels, as in label.team", LABEL)
+        for name, value in labels.items():
+            self._text(f"{LABEL}.{name}", value)
+        for key in unfolded:
+            if key not in SECTIONS:
+                given = Given(key, "", Origin("file", "", self._file, self._line))
+                error = unknown(given, "unknown section", SECTIONS)
+                error.message += f"; what is no setting but a label starts with {LABEL}., as in {LABEL}.team"
+                raise error
+        return self._mapping(unfolded)
 
     def _unfold(self, record: Record) -> dict[str, object]:
         """Sections with their keys, each once, and nothing that has no value."""
@@ -86,12 +126,8 @@ class _Unfolding:
         return yaml_tree.Scalar(self._text(key, value), self._line)
 
     def _text(self, key: str, value: object) -> str:
-        if isinstance(value, bool):
-            return str(value).lower()
-        if isinstance(value, float) and value.is_integer():
-            return str(int(value))  # a column of whole numbers with gaps
         if isinstance(value, str | int | float):
-            return str(value)
+            return _shown(value)
         raise self._error(f"holds a {type(value).__name__}, which is no value of a setting", key)
 
     def _error(self, message: str, key: str | None = None) -> DeploymentError:
@@ -101,9 +137,19 @@ class _Unfolding:
 def path_of(key: str, *, top: bool = True) -> tuple[str, ...]:
     """Where a key belongs: its section, then the section's own word, or a setting's name with all of its dots."""
     first, dot, rest = key.partition(".")
+    if top and dot and first == LABEL:
+        return (first, rest)
     if not dot or not (top or first in NESTED):
         return (key,)
     return (first, *path_of(rest, top=False))
+
+
+def _shown(value: str | float) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a column of whole numbers with gaps
+    return str(value)
 
 
 def _is_missing(value: object) -> bool:

@@ -47,7 +47,12 @@ def _tree(content: bytes, path: Path) -> yaml_tree.Node:
 
 def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping[str, str] | None = None) -> Deployment:
     """The deployment that a tree describes; ``name`` names it where the tree does not. Raises DeploymentError."""
-    return build(outrank(_Reader(file).deployment(root, name), read_options(overrides or {})))
+    return build(outrank(given_by(root, file, name), read_options(overrides or {})))
+
+
+def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
+    """What a tree says of a deployment, before defaults and rules. Raises DeploymentError."""
+    return _Reader(file).deployment(root, name)
 
 
 @dataclass

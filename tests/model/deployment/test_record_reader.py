@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import Deployment, DeploymentError, read_deployment
-from model.deployment.record_reader import read_record
+from model.deployment.record_reader import labels_of, read_record
 from tests.checker.test_cli import ROOT
 
 NESTED: dict[str, Any] = {
@@ -88,11 +88,34 @@ def test_names_and_options() -> None:
     assert read(FLAT, overrides={"faults": "1"}).faults.total == 1
 
 
+def test_labels_are_no_settings() -> None:
+    """However they are called and written; those that hold a secret are not carried along."""
+    labels = {
+        "label.team": "payments",
+        "label.cost centre": 7.0,
+        "label.settings.acks": "0",
+        "label.none": None,
+        "label": {"critical": True},
+    }
+    assert read({**FLAT, **labels}) == read(FLAT)
+    assert labels_of({**FLAT, **labels, "label.api.token": "hunter2"}) == {
+        "label.team": "payments",
+        "label.cost centre": "7",
+        "label.settings.acks": "0",
+        "label.critical": "true",
+        "label.api.token": "(hidden)",
+    }
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"kafka": None}, "says no release"),
         ({"prodcer.acks": "1"}, "fleet.csv:7: prodcer: unknown section"),
+        ({"team": "a"}, "fleet.csv:7: team: unknown section; what is no setting but a label starts with label., as in"),
+        ({"label": "a"}, "fleet.csv:7: label: must hold labels, as in label.team"),
+        ({"label.team": ["a"]}, "fleet.csv:7: label.team: holds a list"),
+        ({"label.team": "a", "label": {"team": "b"}}, "label.team: is given twice"),
         ({"producer.akcs": "1"}, "akcs: unknown"),
         ({"producer": {"acks": "1"}}, "producer.acks: is given twice"),
         ({"producer.settings.acks": "1"}, "acks: is given twice"),
@@ -127,7 +150,8 @@ def test_deep_nesting_is_refused() -> None:
     )
 )
 def test_any_record_is_read_or_refused(value: object) -> None:
-    for record in ({"kafka": "4.0", "producer": value}, {"kafka": value}, value):
+    for record in ({"kafka": "4.0", "producer": value}, {"kafka": value}, {"label": value}, value):
         if isinstance(record, dict):
             with suppress(DeploymentError):
                 read(record)
+            assert all(isinstance(label, str) for label in labels_of(record).values())
