@@ -11,6 +11,9 @@ from model.deployment.errors import DeploymentError
 LARGEST = 1024 * 1024
 """No configuration is larger than this, in bytes; a larger file is refused before it is read."""
 
+LARGEST_OF_A_FLEET = 64 * LARGEST
+"""The same of a file that speaks of many deployments: what a tool prints of a cluster, a list of pipelines."""
+
 MOST_KEYS = 5000
 """No configuration has more keys than this; Kafka itself knows fewer than a thousand."""
 
@@ -19,7 +22,7 @@ _MOST_CONTROL = 1 / 30
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a small, regular, non-empty file that holds text; without a UTF-8 byte order mark."""
     file = str(path)
     try:
@@ -28,20 +31,20 @@ def read_bytes(path: Path) -> bytes:
             raise DeploymentError("is a directory; name a file", file=file)
         if not stat.S_ISREG(status.st_mode):
             raise DeploymentError("is not a regular file", file=file)
-        _check_size(status.st_size, file)
+        _check_size(status.st_size, file, largest)
         with path.open("rb") as stream:
-            content = stream.read(LARGEST + 1)
+            content = stream.read(largest + 1)
     except FileNotFoundError:
         raise DeploymentError("no such file", file=file) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DeploymentError(f"cannot be read: {reason}", file=file) from None
-    return check_text(content, file)
+    return check_text(content, file, largest)
 
 
-def check_text(content: bytes, file: str) -> bytes:
+def check_text(content: bytes, file: str, largest: int = LARGEST) -> bytes:
     """What was read, if it is text, without a UTF-8 byte order mark. Raises DeploymentError."""
-    _check_size(len(content), file)
+    _check_size(len(content), file, largest)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DeploymentError("is in UTF-16; save it as UTF-8", file=file)
     content = content.removeprefix(_UTF8_MARK)
@@ -57,9 +60,9 @@ def check_text(content: bytes, file: str) -> bytes:
     return content
 
 
-def _check_size(size: int, file: str) -> None:
-    if size > LARGEST:
-        message = f"{size} bytes are too large for a configuration file (at most {LARGEST})"
+def _check_size(size: int, file: str, largest: int) -> None:
+    if size > largest:
+        message = f"{size} bytes are too large for a configuration file (at most {largest})"
         raise DeploymentError(message, file=file)
 
 

@@ -1,0 +1,244 @@
+"""A cluster: what all outputs together say of each topic and of the brokers that hold it.
+
+Nothing is guessed: outputs that contradict each other, and brokers that disagree on a setting that takes effect, are
+a reason why nothing is said of a topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from model.deployment.describe.lines import DEFAULT, OWN
+from model.deployment.describe.output import USED, Output, Section, Told, Topic
+from model.deployment.errors import DeploymentError, NotModelledError
+from model.deployment.given import Given, Settings, complaint, place
+from model.deployment.hiding import printable, shown_key, shown_value
+from model.deployment.synonyms import TOPIC_NAMES
+
+_STALE = "the outputs are of different times or clusters: describe it again, each cluster in a folder of its own"
+
+
+@dataclass(frozen=True)
+class TopicSettings:
+    """What holds for one topic. ``elr``: that the brokers keep eligible leader replicas, where an output shows it."""
+
+    topic: Settings
+    broker: Settings
+    elr: Given | None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Topics by name, with the settings told of them, and brokers by id."""
+
+    topics: Mapping[str, Topic]
+    configs: Mapping[str, Section]
+    brokers: Mapping[str, Section]
+
+    def names(self) -> list[str]:
+        """Every topic that any output speaks of."""
+        return sorted({*self.topics, *self.configs})
+
+    def settings(self, name: str) -> TopicSettings:
+        """What holds for a topic. Raises DeploymentError where the outputs do not say, or contradict each other."""
+        topic = self._described(name)
+        _check_whole(topic)
+        own = self.configs.get(name)
+        told = dict(topic.told)
+        if own is not None:
+            _check_same(name, topic.told, own)
+            told |= own.told
+        settings = {key: one.given for key, one in told.items()}
+        settings["replication.factor"] = topic.given("replication.factor", str(topic.replicas))
+        settings["partitions"] = topic.given("partitions", str(topic.partitions))
+        elr = topic.given("elr", "on", topic.eligible) if topic.eligible is not None else None
+        holding = self._holding(topic)
+        return TopicSettings(settings, dict(_agreed(holding, _Precedence(topic, own, told))), elr)
+
+    def _described(self, name: str) -> Topic:
+        topic = self.topics.get(name)
+        if topic is not None:
+            return topic
+        own = self.configs.get(name)
+        if own is not None:
+            message = "nothing tells how many replicas it has: add what kafka-topics.sh --describe prints"
+            raise DeploymentError(message, file=own.file, line=own.line, key=f"topic {shown_key(name)}")
+        close = get_close_matches(name, self.names(), n=1) if len(name) < 250 else []
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise DeploymentError(f"no output describes a topic {printable(name)!r}{hint}", key="topic")
+
+    def _holding(self, topic: Topic) -> list[Section]:
+        """The brokers with the topic's replicas, or all where no output says which these are, if any are described."""
+        if not self.brokers or not topic.brokers:
+            return list(self.brokers.values())
+        missing = [str(broker) for broker in sorted(topic.brokers) if str(broker) not in self.brokers]
+        if missing:
+            message = (
+                f"has replicas on brokers of which no output tells the settings ({printable(', '.join(missing))}); "
+                "add kafka-configs.sh --describe --all --entity-type brokers"
+            )
+            raise DeploymentError(message, file=topic.file, line=topic.line, key=f"topic {shown_key(topic.name)}")
+        return [self.brokers[str(broker)] for broker in sorted(topic.brokers)]
+
+
+def put_together(outputs: Iterable[Output]) -> Cluster:
+    """One cluster out of all outputs. Raises DeploymentError where two of them describe the same thing differently."""
+    topics: dict[str, Topic] = {}
+    sections: dict[tuple[str, str, str], Section] = {}
+    for output in outputs:
+        for topic in output.topics:
+            first_topic = topics.setdefault(topic.name, topic)
+            if _without_place(first_topic) != _without_place(topic):
+                raise _described_twice(f"topic {shown_key(topic.name)}", first_topic, topic)
+        for section in output.sections:
+            key = (section.kind, section.name, section.extent)
+            first = sections.setdefault(key, section)
+            if _values(first.told) != _values(section.told):
+                raise _described_twice(f"{section.kind} {shown_key(section.name)}", first, section)
+    return Cluster(topics, _configs(sections), _brokers(sections))
+
+
+def _configs(sections: Mapping[tuple[str, str, str], Section]) -> dict[str, Section]:
+    """The topics' settings: all where they are listed, else those that were set."""
+    found: dict[str, Section] = {}
+    for extent in ("dynamic", "all"):
+        for (kind, name, listed), section in sections.items():
+            if kind == "topic" and listed == extent:
+                if name in found:
+                    _check_same(name, found[name].told, section)
+                found[name] = section
+    return found
+
+
+def _brokers(sections: Mapping[tuple[str, str, str], Section]) -> dict[str, Section]:
+    """The brokers with all of their settings. What was set for all brokers is among them."""
+    brokers = {name: section for (kind, name, extent), section in sections.items() if (kind, extent) == _ALL_OF_BROKER}
+    for (kind, name, _), section in sections.items():
+        if kind in ("broker", "brokers") and name not in brokers and not (section.extent == "cluster" and brokers):
+            message = (
+                "lists only what was set while the brokers ran, not what their files say; describe them with --all "
+                "(kafka-configs.sh of Kafka 2.5 or later)"
+            )
+            raise DeploymentError(message, file=section.file, line=section.line, key=f"broker {shown_key(name)}")
+    return brokers
+
+
+_ALL_OF_BROKER = ("broker", "all")
+
+
+def _without_place(topic: Topic) -> tuple[object, ...]:
+    return topic.partitions, topic.replicas, topic.brokers, topic.deleted, _values(topic.told)
+
+
+def _values(told: Mapping[str, Told]) -> dict[str, tuple[str, str | None]]:
+    return {key: (one.given.value, one.source) for key, one in told.items()}
+
+
+def _described_twice(key: str, first: Topic | Section, second: Topic | Section) -> DeploymentError:
+    message = f"is described differently at {first.file}:{first.line}; {_STALE}"
+    return DeploymentError(message, file=second.file, line=second.line, key=key)
+
+
+def _check_whole(topic: Topic) -> None:
+    """Refuse a topic that is about to change, or has more than one number of replicas."""
+    key = f"topic {shown_key(topic.name)}"
+    if topic.deleted:
+        raise DeploymentError("is marked for deletion", file=topic.file, line=topic.line, key=key)
+    if topic.moving is not None:
+        message = "has a partition whose replicas are being moved; describe it again when that is done"
+        raise DeploymentError(message, file=topic.file, line=topic.moving, key=key)
+    if len(topic.lines) > 1:
+        numbers = " and ".join(f"{replicas} (line {line})" for replicas, line in sorted(topic.lines.items()))
+        message = f"not modelled yet: partitions with different numbers of replicas, {numbers}"
+        raise NotModelledError(message, file=topic.file, line=topic.line, key=key)
+    if topic.lines and topic.replicas not in topic.lines:
+        shown = next(iter(topic.lines))
+        message = f"says ReplicationFactor {topic.replicas}, but each partition has {shown} replicas; describe it again"
+        raise DeploymentError(message, file=topic.file, line=topic.line, key=key)
+
+
+def _check_same(name: str, told: Mapping[str, Told], section: Section) -> None:
+    """Refuse two outputs that give a topic's setting different values: what one lists as set, the other has to."""
+    for key, one in told.items():
+        other = section.told.get(key)
+        if other is None and section.extent != "all":
+            continue
+        if other is None or other.given.value != one.given.value:
+            shown = "the default" if other is None else shown_value(key, other.given.value)
+            at = f"{section.file}:{section.line}" if other is None else place(other.given)
+            message = (
+                f"is {shown_value(key, one.given.value)} for topic {shown_key(name)}, but {shown} at {at}: {_STALE}"
+            )
+            raise complaint(Given(shown_key(key), "", one.given.origin), message)
+
+
+@dataclass(frozen=True)
+class _Precedence:
+    """Which settings of the brokers a topic outranks."""
+
+    topic: Topic
+    own: Section | None
+    told: Mapping[str, Told]
+
+    def sets(self, key: str) -> bool | None:
+        """Whether the topic has a value of its own; None if no output tells."""
+        if key == "replication.factor":
+            return True
+        if self.own is not None:
+            return key in self.own.told and self.own.told[key].source == OWN
+        return None if key in self.told else False
+
+    def check(self, key: str, of_brokers: Told) -> None:
+        """Refuse a value of the brokers that is not the one that the topic is said to have from them."""
+        own = self.told.get(key)
+        if own is None:
+            same = of_brokers.source == DEFAULT  # what nobody set is not listed
+            shown = "the default"
+        else:
+            same = own.given.value.strip().lower() == of_brokers.given.value.strip().lower()
+            shown = f"{shown_value(key, own.given.value)} at {place(own.given)}"
+        if not same:
+            value = shown_value(key, of_brokers.given.value)
+            message = f"is {value} by the brokers, but {shown} for topic {shown_key(self.topic.name)}: {_STALE}"
+            raise complaint(of_brokers.given, message)
+
+
+def _agreed(brokers: list[Section], topic: _Precedence) -> Iterator[tuple[str, Given]]:
+    """The settings of the brokers, once where they agree. Raises DeploymentError where that matters and they do not."""
+    for key in sorted({key for broker in brokers for key in broker.told}):
+        told = [(broker.name, broker.told[key]) for broker in brokers if key in broker.told]
+        if key in USED["broker"]:
+            topic_key = TOPIC_NAMES.get(key)
+            sets = topic.sets(topic_key) if topic_key is not None else False
+            values = {one.given.value for _, one in told}
+            if not sets and (len(values) > 1 or len(told) < len(brokers)):
+                raise _disagreement(key, brokers, sets, topic.topic)
+            if topic_key is not None and sets is False:
+                topic.check(topic_key, told[0][1])
+        yield key, told[0][1].given
+
+
+def _disagreement(key: str, brokers: list[Section], sets: bool | None, topic: Topic) -> DeploymentError:
+    by_value: dict[str | None, list[str]] = {}
+    for broker in brokers:
+        one = broker.told.get(key)
+        by_value.setdefault(None if one is None else one.given.value, []).append(broker.name)
+    said = " and ".join(
+        f"{'without a value' if value is None else shown_value(key, value)} on broker {', '.join(names)}"
+        for value, names in by_value.items()
+    )
+    todo = (
+        "give the brokers the same value, or the topic one of its own"
+        if key in TOPIC_NAMES
+        else ("give the brokers the same value")
+    )
+    if sets is None:
+        todo = (
+            "whether the topic has a value of its own is not said: add "
+            "kafka-configs.sh --describe --all --entity-type topics"
+        )
+    first = next(broker.told[key].given for broker in brokers if key in broker.told)
+    message = f"is {printable(said)}, of those that hold topic {shown_key(topic.name)}: {todo}"
+    return complaint(first, message)

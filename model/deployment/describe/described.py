@@ -1,0 +1,110 @@
+"""A folder that holds a cluster, read as deployments: one for each pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from model.deployment.builder import build
+from model.deployment.deployment import Deployment, Origin
+from model.deployment.describe.cluster import Cluster
+from model.deployment.describe.folder import Files, Role, read_client, read_outputs, sort_clients
+from model.deployment.describe.pipelines import Pipeline, Pipelines, every_pair, read_pipelines
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, complaint, place
+from model.deployment.hiding import printable, shown_key
+from model.deployment.options import outrank, read_options
+from model.deployment.record_reader import given_record, labels_of
+
+
+@dataclass(frozen=True)
+class DescribedCluster:
+    """A cluster, its clients by their files, and the pipelines made of them."""
+
+    cluster: Cluster
+    clients: Mapping[str, GivenClient | DeploymentError]
+    pipelines: Pipelines
+
+    def chosen(self, index: int) -> dict[str, str | None]:
+        """What a pipeline is made of, and its labels."""
+        pipeline = self.pipelines[index]
+        made_of = {"topic": printable(pipeline.topic), "producer": pipeline.producer, "consumer": pipeline.consumer}
+        return {**made_of, **labels_of(pipeline.record)}
+
+    def read(self, index: int, kafka: str | None = None, overrides: Mapping[str, str] | None = None) -> Deployment:
+        """The deployment of a pipeline; ``kafka`` is the release where its row says none. Raises DeploymentError."""
+        pipeline = self.pipelines[index]
+        if pipeline.problem is not None:
+            raise DeploymentError(pipeline.problem, file=pipeline.file, line=pipeline.line)
+        said = _said(pipeline, kafka)
+        try:
+            of_topic = self.cluster.settings(pipeline.topic)
+        except DeploymentError as error:
+            if error.file is None:
+                error.file, error.line = pipeline.file, pipeline.line
+            raise
+        given = replace(
+            said,
+            topic=_together(of_topic.topic, said.topic),
+            broker=_together(of_topic.broker, said.broker),
+            producer=self._client("producer", pipeline.producer, said.producer, pipeline),
+            consumer=self._client("consumer", pipeline.consumer, said.consumer, pipeline),
+            elr=said.elr or of_topic.elr,
+        )
+        return build(outrank(given, read_options(overrides or {})))
+
+    def _client(self, role: Role, name: str | None, said: GivenClient, pipeline: Pipeline) -> GivenClient:
+        if name is None:
+            return said
+        client = self.clients[name]
+        if isinstance(client, DeploymentError):
+            # Another pipeline may raise the same: each gets its own.
+            raise DeploymentError(client.message, file=client.file, line=client.line, key=client.key)
+        return replace(said, settings=_together(client.settings, said.settings), present=True)
+
+
+def read_cluster(folder: Path, files: Files) -> DescribedCluster:
+    """Read a folder of outputs, clients and perhaps a list of pipelines. Raises DeploymentError for what spoils all."""
+    cluster = read_outputs(files)
+    if not cluster.names():
+        message = f"has no topic: add what kafka-topics.sh --describe prints (found: {files.counted()})"
+        raise DeploymentError(message, file=str(folder))
+    pipelines: Pipelines
+    if files.pipelines is not None:
+        pipelines = read_pipelines(files.pipelines)
+        named = {name for row in pipelines.rows for name in (row.producer, row.consumer) if name is not None}
+    else:
+        clients = sort_clients(folder, files.properties, cluster.names())
+        pipelines = every_pair(str(folder), cluster.names(), clients)
+        named = {client.name for client in clients}
+    return DescribedCluster(cluster, {name: read_client(folder / name) for name in sorted(named)}, pipelines)
+
+
+def _said(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
+    """What the row says, and the release, which no tool prints."""
+    listed = pipeline.record.get("kafka")
+    if listed and kafka is not None and listed != kafka.strip():
+        message = f"is {printable(listed)} here, but the option says {printable(kafka)}; keep one of them"
+        raise DeploymentError(message, file=pipeline.file, line=pipeline.line, key="kafka")
+    release = listed or kafka
+    if release is None:
+        message = (
+            "says no release of the brokers, and the tools print none: give it with --kafka, as in --kafka 4.0, or in "
+            "a column kafka of pipelines.csv"
+        )
+        raise DeploymentError(message, file=pipeline.file, line=pipeline.line)
+    record = {**pipeline.record, "kafka": release}
+    said = given_record(record, name=pipeline.name, file=pipeline.file, line=pipeline.line)
+    if listed:
+        return said
+    return replace(said, kafka=Given("kafka", release, Origin("option", f"--kafka {printable(release)}")))
+
+
+def _together(described: Settings, said: Settings) -> dict[str, Given]:
+    """What was described and what a row adds; a row cannot say otherwise than what is."""
+    for key in said:
+        if key in described:
+            message = f"is given twice, also at {place(described[key])}; keep one"
+            raise complaint(Given(shown_key(key), "", said[key].origin), message)
+    return {**described, **said}

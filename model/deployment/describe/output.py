@@ -1,0 +1,243 @@
+"""One file of what Kafka's tools printed: the topics and the settings in it, each with its place.
+
+What was cut off, filtered or printed by a failing tool is refused: half a cluster must not pass for a whole one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from model.deployment.broker_rules import BROKER_KEYS, TOPIC_KEYS
+from model.deployment.defaults import find_definition
+from model.deployment.deployment import Origin
+from model.deployment.describe.lines import (
+    DEFAULT,
+    EntryLine,
+    Extent,
+    Heading,
+    OtherLine,
+    PartitionLine,
+    TopicLine,
+    read_line,
+)
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.hiding import shown_key
+from model.deployment.release import NEWEST, OLDEST_BROKER, Release
+from model.deployment.source import decode_utf8
+
+USED = {"topic": frozenset(TOPIC_KEYS), "broker": frozenset(BROKER_KEYS)}
+"""The settings that the model reads. Of all others only those are kept that somebody set."""
+
+_INTERNAL_AT_FIRST = frozenset({"remote.storage.enable"})
+"""Settings that older brokers have but do not show."""
+
+_ELSEWHERE = "run the tool again and keep all that it prints"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A setting in force, and who set it: None where the tool does not say."""
+
+    given: Given
+    source: str | None
+
+
+@dataclass(frozen=True)
+class Section:
+    """The settings of one topic or broker, of all brokers, or of something else.
+
+    ``extent``: all of them, only those that were set while it ran, or those that were set for all in the cluster.
+    """
+
+    extent: Extent
+    kind: str
+    name: str
+    file: str
+    line: int
+    told: Mapping[str, Told]
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic, its partitions taken together.
+
+    ``brokers`` hold its replicas, ``lines`` says where a partition with so many replicas stands; both are empty where
+    the tool was asked for no partitions. ``moving``, ``eligible`` and ``deleted``: where a line says so, if any does.
+    """
+
+    name: str
+    partitions: int
+    replicas: int
+    file: str
+    line: int
+    told: Mapping[str, Told]
+    brokers: frozenset[int]
+    lines: Mapping[int, int]
+    moving: int | None
+    eligible: int | None
+    deleted: bool
+
+    def given(self, key: str, value: str, line: int | None = None) -> Given:
+        """A value with its place in the file."""
+        return Given(key, value, Origin("file", "", self.file, line or self.line))
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one file says, in its order."""
+
+    topics: tuple[Topic, ...]
+    sections: tuple[Section, ...]
+
+
+def read_output(content: bytes, file: str) -> Output:
+    """Read what ``kafka-topics.sh`` or ``kafka-configs.sh`` printed, or both. Raises DeploymentError."""
+    reader = _Reader(file)
+    lines = decode_utf8(content, Path(file)).split("\n")
+    for number, text in enumerate(lines, start=1):
+        reader.take(text, number)
+    return reader.output(len(lines))
+
+
+@dataclass
+class _OpenTopic:
+    """A topic whose partitions are still being read."""
+
+    topic: TopicLine
+    line: int
+    partitions: dict[int, PartitionLine] = field(default_factory=dict)
+    lines: dict[int, int] = field(default_factory=dict)
+    moving: int | None = None
+    eligible: int | None = None
+
+
+@dataclass
+class _OpenSection:
+    """A section whose entries are still being read."""
+
+    heading: Heading
+    line: int
+    entries: dict[str, tuple[EntryLine, int]] = field(default_factory=dict)
+
+
+class _Reader:
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._topics: list[_OpenTopic] = []
+        self._sections: list[_OpenSection] = []
+        self._open: _OpenTopic | _OpenSection | None = None
+
+    def take(self, text: str, number: int) -> None:
+        match read_line(text):
+            case TopicLine() as topic:
+                if topic.configs is None:
+                    raise self._error(f"has settings that are cut off; {_ELSEWHERE}", number, topic.name)
+                self._open = _OpenTopic(topic, number)
+                self._topics.append(self._open)
+            case PartitionLine() as partition:
+                self._partition(partition, number)
+            case Heading() as heading:
+                self._open = _OpenSection(heading, number)
+                self._sections.append(self._open)
+            case EntryLine() as entry:
+                self._entry(entry, number)
+            case OtherLine(means="failed"):
+                raise self._error("the tool failed here, and may not have printed everything; run it again", number)
+            case OtherLine(means="zookeeper"):
+                message = "was asked of ZooKeeper, which is not modelled; ask the brokers, with --bootstrap-server"
+                raise self._error(message, number)
+            case None:
+                # The line is not quoted: nobody knows what it holds.
+                message = "is no whole line of kafka-topics.sh or kafka-configs.sh --describe; remove it if it is from "
+                raise self._error(f"{message}elsewhere, or {_ELSEWHERE}", number)
+
+    def _partition(self, line: PartitionLine, number: int) -> None:
+        topic = self._open
+        if not isinstance(topic, _OpenTopic) or topic.topic.name != line.topic:
+            message = "a partition without the line of its topic above; describe whole topics, with no filter"
+            raise self._error(message, number, line.topic)
+        if line.partition in topic.partitions:
+            raise self._error(f"partition {line.partition} is listed twice; {_ELSEWHERE}", number, line.topic)
+        topic.partitions[line.partition] = line
+        topic.lines.setdefault(len(line.replicas), number)
+        topic.moving = topic.moving or (number if line.moving else None)
+        topic.eligible = topic.eligible or (number if line.eligible else None)
+
+    def _entry(self, entry: EntryLine, number: int) -> None:
+        section = self._open
+        key = shown_key(entry.key)
+        if not isinstance(section, _OpenSection):
+            raise self._error(f"a setting without the line above that says whose it is; {_ELSEWHERE}", number, key)
+        if entry.key in section.entries:
+            raise self._error(f"is listed twice; {_ELSEWHERE}", number, key)
+        section.entries[entry.key] = (entry, number)
+
+    def output(self, last: int) -> Output:
+        """What the file says, now that its last line was taken."""
+        if self._topics and self._topics[-1].line == last:
+            # Any other line that is whole ends in a way of its own, but a list of settings can end anywhere.
+            message = (
+                f"the file ends within this line, with no line end: if nothing is cut off, add one, or {_ELSEWHERE}"
+            )
+            raise self._error(message, last, self._topics[-1].topic.name)
+        with_partitions = any(topic.partitions for topic in self._topics)
+        topics = tuple(self._topic(topic, with_partitions) for topic in self._topics)
+        return Output(topics, tuple(self._section(section) for section in self._sections))
+
+    def _topic(self, read: _OpenTopic, with_partitions: bool) -> Topic:
+        topic, shown = read.topic, len(read.partitions)
+        # Of all topics none has partitions where only settings were asked for.
+        if shown != topic.partitions and (shown or with_partitions):
+            message = f"shows {shown} of {topic.partitions} partitions: it is cut off or filtered; {_ELSEWHERE}"
+            raise self._error(message, read.line, topic.name)
+        told = {}
+        for key, value in topic.configs or ():
+            if key in told:
+                raise self._error(f"{shown_key(key)} is listed twice; {_ELSEWHERE}", read.line, topic.name)
+            if value != "null":
+                told[key] = Told(Given(key, value, Origin("file", "", self._file, read.line)), None)
+        return Topic(
+            name=topic.name,
+            partitions=topic.partitions,
+            replicas=topic.replicas,
+            file=self._file,
+            line=read.line,
+            told=told,
+            brokers=frozenset(broker for partition in read.partitions.values() for broker in partition.replicas),
+            lines=read.lines,
+            moving=read.moving,
+            eligible=read.eligible,
+            deleted=topic.deleted,
+        )
+
+    def _section(self, read: _OpenSection) -> Section:
+        kind, name, extent = read.heading.kind, read.heading.name, read.heading.extent
+        for key in _always_listed(kind) if extent == "all" else ():
+            if key not in read.entries:
+                message = f"does not list {key}, as --all does: it is cut off or filtered; {_ELSEWHERE}"
+                raise self._error(message, read.line, f"{kind} {shown_key(name)}")
+        told = {}
+        for key, (entry, number) in read.entries.items():
+            if entry.value is not None and (entry.source != DEFAULT or key in USED.get(kind, ())):
+                given = Given(key, entry.value, Origin("file", "", self._file, number))
+                told[key] = Told(given, entry.source)
+        return Section(extent, kind, name, self._file, read.line, told)
+
+    def _error(self, message: str, line: int, key: str | None = None) -> DeploymentError:
+        return DeploymentError(message, file=self._file, line=line, key=key)
+
+
+@cache
+def _always_listed(kind: str) -> tuple[str, ...]:
+    """Settings of a kind that every modelled release defines, gives a value, and shows."""
+    ends = [Release(*OLDEST_BROKER), Release(*NEWEST)]
+    found = []
+    for key in sorted(USED.get(kind, frozenset()) - _INTERNAL_AT_FIRST):
+        definitions = [find_definition(kind, key, release) for release in ends]
+        if all(definition is not None and definition.default is not None for definition in definitions):
+            found.append(key)
+    return tuple(found)

@@ -1,0 +1,156 @@
+"""Which topic goes with which producer and consumer: as ``pipelines.csv`` lists them, or every one with every one.
+
+.. code-block:: text
+
+    topic,producer,consumer,kafka,assume.commit,label.team
+    orders,producers/web.properties,consumers/billing.properties,3.9,before,billing
+
+A row says what no tool prints, with the keys of an inventory. Without the file each topic that is not Kafka's own is
+joined with each producer and each consumer: those in a folder of its name, or else those that are for any topic.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from pathlib import Path
+from typing import Protocol
+
+from model.deployment.describe.folder import ROLES, Client
+from model.deployment.errors import DeploymentError
+from model.deployment.hiding import printable
+from model.deployment.matrix import MOST_COMBINATIONS
+from model.deployment.source import LARGEST_OF_A_FLEET, decode_utf8, read_bytes
+
+INTERNAL = "__"
+"""How the names of Kafka's own topics begin."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A topic with its clients' files, and what else is said of it, or why it cannot be read."""
+
+    topic: str
+    producer: str | None
+    consumer: str | None
+    file: str
+    line: int
+    record: Mapping[str, str] = field(default_factory=dict)
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What a report calls it where the row does not say: the topic and its clients' files."""
+        return ":".join((self.topic, *(_stem(client) for client in (self.producer, self.consumer))))
+
+
+class Pipelines(Protocol):
+    """Pipelines by number; numbers count up from ``first``."""
+
+    @property
+    def first(self) -> int:
+        """The number of the first one."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def __getitem__(self, index: int) -> Pipeline:
+        """One of them, from 0."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The rows of a file; numbered as its lines are where none is empty or broken in two."""
+
+    rows: tuple[Pipeline, ...]
+    first: int = 2
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Pipeline:
+        return self.rows[index]
+
+
+@dataclass(frozen=True)
+class EveryPair:
+    """Each topic with each of its producers and consumers, made when asked for: there may be millions."""
+
+    file: str
+    choices: tuple[tuple[str, Sequence[str | None], Sequence[str | None]], ...]
+    ends: tuple[int, ...]
+    first: int = 1
+
+    def __len__(self) -> int:
+        return self.ends[-1] if self.ends else 0
+
+    def __getitem__(self, index: int) -> Pipeline:
+        at = bisect_right(self.ends, index)
+        topic, producers, consumers = self.choices[at]
+        producer, consumer = divmod(index - (self.ends[at - 1] if at else 0), len(consumers))
+        return Pipeline(topic, producers[producer], consumers[consumer], self.file, index + self.first)
+
+
+def every_pair(file: str, topics: Iterable[str], clients: Sequence[Client]) -> EveryPair:
+    """Join each topic with its clients; where there are none of a role, with one that has only defaults."""
+    choices = []
+    for topic in topics:
+        if not topic.startswith(INTERNAL):
+            producers, consumers = (_choice(topic, [c for c in clients if c.role == role]) for role in ROLES)
+            choices.append((topic, producers, consumers))
+    ends = tuple(accumulate(len(producers) * len(consumers) for _, producers, consumers in choices))
+    pairs = EveryPair(file, tuple(choices), ends)
+    if len(pairs) > MOST_COMBINATIONS:
+        message = (
+            f"makes {len(pairs):,} pipelines, more than {MOST_COMBINATIONS:,}; list those there are in pipelines.csv"
+        )
+        raise DeploymentError(message, file=file)
+    return pairs
+
+
+def _choice(topic: str, clients: Sequence[Client]) -> Sequence[str | None]:
+    own = [client.name for client in clients if client.topic == topic]
+    shared = [client.name for client in clients if client.topic is None]
+    return own or shared or [None]
+
+
+def read_pipelines(path: Path) -> Listed:
+    """Read the list. Raises DeploymentError; what is wrong with a row is said when that is read."""
+    file = str(path)
+    text = decode_utf8(read_bytes(path, LARGEST_OF_A_FLEET), path)
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    found = []
+    try:
+        header = [name.strip() for name in next(rows)]
+        _check_header(header, file)
+        found = [_row(header, cells, file, rows.line_num) for cells in rows if any(cell.strip() for cell in cells)]
+    except csv.Error as error:
+        raise DeploymentError(f"is no CSV: {printable(str(error))}", file=file, line=rows.line_num) from None
+    return Listed(tuple(found))
+
+
+def _check_header(header: Sequence[str], file: str) -> None:
+    if "topic" not in header:
+        raise DeploymentError("has no column topic; the first line names the columns", file=file, line=1)
+    twice = next((name for name in header if header.count(name) > 1), None)
+    if twice is not None:
+        raise DeploymentError(f"has two columns {printable(twice)!r}; keep one", file=file, line=1)
+
+
+def _row(header: Sequence[str], cells: Sequence[str], file: str, line: int) -> Pipeline:
+    record = {name: cell.strip() for name, cell in zip(header, cells, strict=False)}
+    topic, producer, consumer = (record.pop(name, "") for name in ("topic", *ROLES))
+    problem = None
+    if len(cells) != len(header):
+        problem = "has more or fewer cells than the header"
+    elif not topic:
+        problem = "names no topic"
+    return Pipeline(topic, producer or None, consumer or None, file, line, record, problem)
+
+
+def _stem(client: str | None) -> str:
+    return "defaults" if client is None else client.removesuffix(".properties")
