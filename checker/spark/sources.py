@@ -1,4 +1,5 @@
-"""What an audit reads: an inventory with a deployment a row, a folder of deployment files, or a matrix.
+"""What an audit reads: an inventory with a deployment a row, a folder of deployment files, a folder with what Kafka's
+own tools print of a cluster, or a matrix.
 
 A source says which rows there are (a DataFrame of numbers and texts, made on the executors where it is large) and
 reads one of them as a deployment. What is wrong with a row is that row's matter; what is wrong with the source ends
@@ -14,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from model.deployment.deployment import Deployment
+from model.deployment.describe.described import DescribedCluster, read_cluster
+from model.deployment.describe.folder import YAML, Files, look_into
 from model.deployment.errors import DeploymentError
 from model.deployment.matrix import Matrix, read_matrix
-from model.deployment.record_reader import read_record
+from model.deployment.record_reader import labels_of, read_record
 from model.deployment.yaml_reader import read_deployment_text
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "number long, place string, text string"
-YAML = (".yaml", ".yml")
 CORRUPT = "_corrupt_record"
 
 
@@ -37,8 +39,8 @@ class Source(Protocol):
     def read(self, number: int, place: str, text: str) -> Deployment:
         """The deployment of a row. Raises DeploymentError."""
 
-    def values(self, number: int) -> Mapping[str, str | None]:
-        """What distinguishes a row from others, where the source says so."""
+    def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
+        """What distinguishes a row from others, where the source says so: the values chosen for it, its labels."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class MatrixSource:
     def read(self, number: int, place: str, text: str) -> Deployment:
         return self.matrix.read(number, self.overrides)
 
-    def values(self, number: int) -> Mapping[str, str | None]:
+    def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         return self.matrix.chosen(number)
 
 
@@ -108,8 +110,12 @@ class InventoryFile:
         name = f"{Path(place).stem}-{number}"
         return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
 
-    def values(self, number: int) -> Mapping[str, str | None]:
-        return {}
+    def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
+        try:
+            record = json.loads(text or "null")
+        except (ValueError, RecursionError):
+            return {}  # read() says what is wrong
+        return labels_of(record) if isinstance(record, dict) else {}
 
 
 @dataclass(frozen=True)
@@ -131,8 +137,37 @@ class DeploymentFolder:
 
         return read_deployment_text(b64decode(text), place.removeprefix("file:"), self.overrides)
 
-    def values(self, number: int) -> Mapping[str, str | None]:
+    def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         return {}
+
+
+@dataclass(frozen=True)
+class ClusterFolder:
+    """A folder with what Kafka's tools print of a cluster, beside property files of clients: read once, by the driver.
+
+    ``kafka`` is the release of the brokers, where no list of pipelines says it.
+    """
+
+    path: str
+    described: DescribedCluster
+    kafka: str | None
+    overrides: Mapping[str, str]
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        from pyspark.sql import functions as f
+
+        pipelines = self.described.pipelines
+        numbers = spark.range(pipelines.first, pipelines.first + len(pipelines))
+        return numbers.select(f.col("id").alias("number"), f.lit(self.path).alias("place"), f.lit("").alias("text"))
+
+    def read(self, number: int, place: str, text: str) -> Deployment:
+        return self.described.read(self._index(number), self.kafka, self.overrides)
+
+    def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
+        return self.described.chosen(self._index(number))
+
+    def _index(self, number: int) -> int:
+        return number - self.described.pipelines.first
 
 
 def _counted(by: str, first: int) -> Column:
@@ -143,15 +178,48 @@ def _counted(by: str, first: int) -> Column:
     return (f.row_number().over(Window.orderBy(by)) + f.lit(first - 1)).cast("long").alias("number")
 
 
-def find_source(path: Path, overrides: Mapping[str, str]) -> Source:
-    """What a path holds. Raises DeploymentError where that is nothing an audit reads."""
+def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = None) -> Source:
+    """What a path holds. Raises DeploymentError where that is nothing an audit reads.
+
+    ``kafka`` is the release of the brokers of a cluster that Kafka's tools describe: no other source needs it said.
+    """
     if not path.exists():
         raise DeploymentError("does not exist", file=str(path))
-    if path.is_dir() and not any(path.glob("*.parquet")):
-        return DeploymentFolder(str(path), overrides)
+    files = look_into(path) if path.is_dir() else None
+    if files is not None and _is_cluster(path, files):
+        return ClusterFolder(str(path), read_cluster(path, files), kafka, overrides)
+    if kafka is not None:
+        raise DeploymentError(
+            "says itself which release each deployment has; leave this out", file=str(path), key=f"--kafka {kafka}"
+        )
+    if files is not None:
+        is_table = any(path.glob("*.parquet")) or not files.deployments
+        return InventoryFile(str(path), overrides) if is_table else DeploymentFolder(str(path), overrides)
     if path.suffix in YAML:
         return MatrixSource(read_matrix(path), overrides)
-    if path.is_dir() or path.suffix in (".csv", ".jsonl", ".ndjson", ".json", ".parquet"):
+    if path.suffix in (".csv", ".jsonl", ".ndjson", ".json", ".parquet"):
         return InventoryFile(str(path), overrides)
-    known = "a matrix (.yaml), an inventory (.csv, .jsonl, .parquet) or a folder of deployment files"
-    raise DeploymentError(f"is none of what an audit reads: {known}", file=str(path))
+    raise DeploymentError(f"is none of what an audit reads: {_READ}", file=str(path))
+
+
+def _is_cluster(path: Path, files: Files) -> bool:
+    """Whether a folder holds a cluster's description, and nothing else that could be meant."""
+    if any(path.glob("*.parquet")):
+        return False
+    described = bool(files.outputs) or files.pipelines is not None
+    if files.deployments:
+        if described:
+            message = f"holds deployment files and a cluster's description, and one can be meant: {files.counted()}"
+            raise DeploymentError(f"{message}; audit each in a folder of its own", file=str(path))
+        return False
+    if described or files.texts:
+        return True
+    if files.parquet:
+        return False  # deeper down: a table in partitions
+    raise DeploymentError(f"holds none of what an audit reads: {_READ} (found: {files.counted()})", file=str(path))
+
+
+_READ = (
+    "a matrix (.yaml), an inventory (.csv, .jsonl, .parquet), a folder of deployment files, or a folder with what "
+    "kafka-topics.sh --describe and kafka-configs.sh --describe --all print, as .txt"
+)
