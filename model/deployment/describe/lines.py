@@ -45,6 +45,7 @@ _ENTRY = re.compile(
     r"(?P<key>[^\s=]+)=(?P<value>.*?) sensitive=(?P<sensitive>true|false) "
     r"synonyms=\{(?:(?P<source>[A-Z][A-Z_]*):.*)?\}"
 )
+_TOPIC_AGAIN = re.compile(r"\sTopic:\s")
 _NEXT_CONFIG = re.compile(r",(?=([A-Za-z][\w.-]*)=)", re.ASCII)
 _LONGEST = 1024 * 1024
 _LONGEST_NOISE = 2000
@@ -110,10 +111,12 @@ def read_line(text: str) -> Line | None:
         return None
     entry = _ENTRY.fullmatch(text) if text.endswith("}") else None
     if entry is not None:
+        if text.count(" synonyms={") > 1:
+            return None  # two lines in one, as terminals make them
         hidden = entry["sensitive"] == "true" or entry["value"] == "null"
         return EntryLine(entry["key"], None if hidden else entry["value"], entry["source"] or DEFAULT)
     if text.startswith("Topic:"):
-        return _topic(text) or _partition(text)
+        return None if _TOPIC_AGAIN.search(text) else _topic(text) or _partition(text)
     return _heading(text) or _other(text)
 
 

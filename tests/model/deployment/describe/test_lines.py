@@ -146,6 +146,10 @@ def test_entries(text: str, line: object) -> None:
         "# taken on Monday",
         "$ kafka-topics.sh --bootstrap-server b:9092 --describe",
         "[kafka@b1 ~]$ /opt/kafka/bin/kafka-configs.sh --bootstrap-server b:9092 --describe --all",
+        "+ bin/kafka-topics.sh --bootstrap-server b:9092 --describe",
+        "me@laptop external % kafka-configs.sh --bootstrap-server b:9092 --describe --all --entity-type brokers",
+        "D:\\kafka\\bin\\windows>kafka-topics.bat --describe --bootstrap-server b:9092",
+        "kafka-topics --describe --bootstrap-server b:9092",
         "root@b1:/# kafka-topics --describe --bootstrap-server b:9092",
     ],
 )
@@ -164,6 +168,7 @@ def test_what_is_no_part_of_it_is_passed_over(text: str) -> None:
         "Caused by: org.apache.kafka.common.errors.ClusterAuthorizationException: no",
         "bash: kafka-topics.sh: command not found",
         "Topic orders doesn't exist!",
+        "The topic 'orders' doesn't exist and doesn't have dynamic config.",
     ],
 )
 def test_failures_are_recognised(text: str) -> None:
@@ -181,6 +186,10 @@ def test_failures_are_recognised(text: str) -> None:
         "  min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.repl",
         "  min.insync.replicas=2 sensitive=fal",
         "  min.insync.replicas=2",
+        "  a.b=1 sensitive=false synonyms={}  c.d=2 sensitive=false synonyms={}",
+        "  a.b=1 sensitive=false synonyms={X:a.b=1} c.d=2 sensitive=false synonyms={X:c.d=2}",
+        "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: b.c=d\tTopic: a\tPartition: 0\tLeader: 1",
+        "Topic: a\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1 Topic: a\tPartition: 1\tLeader: 1\tReplicas: 1\tIsr: 1",
         "All configs for topic orders are",
         "orders",
         "password=hunter2",
