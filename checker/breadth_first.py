@@ -14,14 +14,12 @@ from checker.combinations import without_one
 from checker.interruption import held_back
 from checker.kernel import backward, search, table
 from checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
-from checker.kernel.layout import Words
-from checker.kernel.native import Kernel
 from checker.kernel.search import Boxes, Level, Visited
 from checker.kernel.table import PARTITIONS
 from checker.shard import Shard
 
 if TYPE_CHECKING:
-    from checker.exploration import Exploration
+    from checker.embedded import EmbeddedExploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
 """Rows that are searched between two looks at the budget."""
@@ -43,7 +41,7 @@ class Source:
     function: str
 
 
-def sources_of(exploration: Exploration, shard: Shard) -> list[Source]:
+def sources_of(exploration: EmbeddedExploration, shard: Shard) -> list[Source]:
     """Where a shard's states come from: its own steps, and the faults that lead into it from smaller ones."""
     parts = [
         Source(exploration.shards[part], exploration.kinds[kind].value) for kind, part in without_one(shard.combination)
@@ -59,7 +57,7 @@ class Search:
 
     def __init__(
         self,
-        exploration: Exploration,
+        exploration: EmbeddedExploration,
         shard: Shard,
         parts: Sequence[Shard],
         crew: ThreadPoolExecutor | None = None,
@@ -104,11 +102,12 @@ class Search:
         shard = self.shard
         if not shard.segments and not any(source.shard is not shard for source in self.sources):
             self._start()
-        sought = self._sought(open_names)
+        sought = self.exploration.sought(open_names)
         while True:
             if sought and shard.seen & sought == sought:
                 break
             before, depth = shard.count, shard.depth_done
+            shard.transitions_done = shard.transition_count
             for number, source in enumerate(self.sources):
                 begin, end = source.shard.level(depth)
                 if (end > begin).any():
@@ -130,13 +129,6 @@ class Search:
         row = exploration.kernel.canonical(exploration.layout.pack(exploration.system.initial))
         self.shard.start(row, exploration.kernel.inspect(row), exploration.goal_bit)
         exploration.meter.grow(1, self.shard.measure())
-
-    def _sought(self, open_names: Sequence[str]) -> int:
-        """The bits that, once all seen, end the search; 0 where every state has to be seen."""
-        question = self.exploration.question
-        if self.exploration.counted or (question.goal is not None and question.goal[0] in open_names):
-            return 0
-        return sum(1 << bit for bit, name in enumerate(question.invariants) if name in open_names)
 
     def _expand(self, number: int, source: Source, begin: NDArray[np.int64], end: NDArray[np.int64]) -> str | None:
         exploration, shard = self.exploration, self.shard
@@ -231,14 +223,3 @@ def load_loops() -> None:
     table.move_partition(places[0], places[0], 1)
     table.enter_all(words, 0, words[0])
     table.hash_of(words.ctypes.data, 1)
-
-
-def step_label(kernel: Kernel, function: str, before: Words, after: Words) -> int:
-    """The label of an action that leads from one packed state to another.
-
-    Raises :class:`AssertionError` if there is none: then a stored parent is wrong.
-    """
-    for entry in kernel.successors(function, before):
-        if (entry[:-1] == after).all():
-            return int(entry[-1])
-    raise AssertionError("a stored state is no successor of its stored parent")

@@ -102,6 +102,18 @@ class Meter:
         return time.monotonic() - self._started
 
     @property
+    def most_states(self) -> int | None:
+        """How many distinct states there may be; None without a limit."""
+        return self._budget.states
+
+    def seconds_left(self, layer: int) -> float | None:
+        """How long exploring in this layer of faults may go on; None without a limit."""
+        seconds = self._budget.seconds
+        if seconds is None and self._timed and layer > ALWAYS_COVERED:
+            seconds = DEFAULT_SECONDS
+        return None if seconds is None else seconds - self.elapsed
+
+    @property
     def interrupted(self) -> bool:
         """Whether somebody asked to stop."""
         return self._budget.stop.is_set()
@@ -120,13 +132,10 @@ class Meter:
         """Why to stop exploring in this layer of faults, or None."""
         if self.interrupted:
             return "interrupted"
-        budget = self._budget
-        if budget.seconds is None:
-            out_of_time = self._timed and layer > ALWAYS_COVERED and self.elapsed > DEFAULT_SECONDS
-        else:
-            out_of_time = self.elapsed > budget.seconds
-        if out_of_time:
+        left = self.seconds_left(layer)
+        if left is not None and left < 0:
             return "time"
+        budget = self._budget
         if budget.states is not None and self.states > budget.states:
             return "states"
         if self.memory > self._allowed:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 from checker.budget import ALWAYS_COVERED, Budget, Meter
-from checker.checkpoint import Checkpoint
 from checker.closure import Closure, close
 from checker.combinations import Combination
-from checker.exploration import Exploration, Violation
+from checker.embedded import EmbeddedExploration
+from checker.engine import EMBEDDED, Asked, Engine, explore_layer
+from checker.exploration import AnyExploration, Violation
 from checker.identity import verdict_id
 from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, prepare
 from checker.reduced import Reduced, reduce_group
@@ -44,20 +44,19 @@ def check(
     *,
     budget: Budget | None = None,
     on_progress: OnProgress | None = None,
-    checkpoint: tuple[Path, float] | None = None,
+    engine: Engine = EMBEDDED,
     reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
 ) -> Result:
-    """Explore ``deployment`` within ``budget`` and return a verdict for each property.
+    """Have ``engine`` explore ``deployment`` within ``budget`` and return a verdict for each property.
 
-    ``checkpoint``: the folder for snapshots, and how many seconds lie between two. Raises
-    :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed; and
-    :class:`checker.checkpoint.CheckpointError` if the folder holds something else.
+    Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed; and
+    :class:`checker.checkpoint.CheckpointError` if the engine's folder holds something else.
     """
     started = time.monotonic()
-    run = explore(deployment, budget or Budget(), on_progress, checkpoint, reductions)
+    run = explore(deployment, budget or Budget(), on_progress, engine, reductions)
     verdicts = run.verdicts()
-    engine = replace(run.engine(), seconds=round(time.monotonic() - started, 3))
-    return Result(verdicts, engine, (), _versions())
+    cost = replace(run.engine(), seconds=round(time.monotonic() - started, 3))
+    return Result(verdicts, cost, (), _versions())
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Run:
         prepared: Prepared,
         groups: Sequence[Group],
         budget: Budget,
-        checkpoint: tuple[Path, float] | None = None,
+        engine: Engine = EMBEDDED,
         reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
     ) -> None:
         started = time.monotonic()
@@ -93,27 +92,18 @@ class Run:
         self.meter = meter
         self.threads = budget.threads
         self.closures: dict[str, Closure] = {}
-        self._closing: list[Exploration] = []
+        self._closing: list[AnyExploration] = []
         self._replayer = Replayer(prepared.model.system)
         at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
-        kept = None
-        if checkpoint is not None:
-            folder, seconds = checkpoint
-            kept = Checkpoint(folder, verdict_id([*self._ids.values(), *sorted(reductions)]), seconds)
+        self._engine = engine
+        self._explorer = engine.begin(lambda: verdict_id([*self._ids.values(), *sorted(reductions)]), budget)
         self.reduced = [reduce_group(prepared, one, reductions) for one in groups]
+        infer = Reduction.COVERED_FAULTS in reductions
         self.explorations = [
-            Exploration(
-                one.system,
-                one.group.question,
-                at_most,
-                meter,
-                budget.threads,
-                infer=Reduction.COVERED_FAULTS in reductions,
-                checkpoint=kept,
-                number=number,
-                canonical=one.canonical,
+            self._explorer.exploration(
+                Asked(one.system, one.group.question, at_most, meter, infer=infer, canonical=one.canonical)
             )
-            for number, one in enumerate(self.reduced)
+            for one in self.reduced
         ]
         self.compile_seconds = time.monotonic() - started
 
@@ -124,11 +114,11 @@ class Run:
     def explore(self, on_progress: OnProgress | None) -> None:
         """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
         self.meter.start()
-        self._explore_layers(self.explorations, on_progress)
+        self._explore_layers(range(len(self.explorations)), on_progress)
         for number, exploration in enumerate(self.explorations):
             if self._ranked_beyond_a_bound(number, exploration):
                 self._start_again_without_reductions(number)
-                self._explore_layers([self.explorations[number]], on_progress)
+                self._explore_layers([number], on_progress)
         if self.deployment.faults.any_number:
             open_ones = [
                 prop
@@ -137,12 +127,12 @@ class Run:
                 if not exploration.cut_sets(prop.name)
             ]
 
-            def reporter(exploration: Exploration) -> Callable[[Combination], None] | None:
+            def reporter(exploration: AnyExploration) -> Callable[[Combination], None] | None:
                 return _reporter(exploration, 0, on_progress)
 
-            self.closures = close(self.deployment, open_ones, self.meter, self.threads, self._closing, reporter)
+            self.closures = close(self.deployment, open_ones, self.meter, self._explorer, self._closing, reporter)
 
-    def _ranked_beyond_a_bound(self, number: int, exploration: Exploration) -> bool:
+    def _ranked_beyond_a_bound(self, number: int, exploration: AnyExploration) -> bool:
         """Ranks made room where the bound on epochs would have stopped a behaviour: not what was asked."""
         canonical = self.reduced[number].canonical
         limits = {LIMIT + "epochs", LIMIT + "producer_epochs"}
@@ -153,20 +143,22 @@ class Run:
         one = self.reduced[number].group
         self.reduced[number] = replace(reduce_group(self.prepared, one, frozenset()), remarks=(remark,))
         old = self.explorations[number]
-        self.explorations[number] = Exploration(
-            one.system, one.question, old.at_most, self.meter, self.threads, infer=old.infer
+        self.explorations[number] = self._explorer.exploration(
+            Asked(one.system, one.question, old.at_most, self.meter, infer=old.infer, kept=False)
         )
 
-    def _explore_layers(self, explorations: Sequence[Exploration], on_progress: OnProgress | None) -> None:
+    def _explore_layers(self, numbers: Sequence[int], on_progress: OnProgress | None) -> None:
         faults = self.deployment.faults
         total = ALWAYS_COVERED if faults.any_number else faults.total
         size = 0
         while total is None or size <= total:
             progressed = False
-            for exploration in explorations:
+            for number in numbers:
+                exploration = self.explorations[number]
                 if exploration.exhausted() or (exploration.layers and exploration.layers[-1].stopped):
                     continue
-                exploration.explore_layer(_reporter(exploration, size, on_progress))
+                report = _reporter(exploration, size, on_progress)
+                self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
                 progressed = True
             if not progressed:
                 return
@@ -182,7 +174,7 @@ class Run:
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(found[name] for name in order if name in found)
 
-    def _verdict(self, prop: Property, exploration: Exploration, reduced: Reduced) -> Verdict:
+    def _verdict(self, prop: Property, exploration: AnyExploration, reduced: Reduced) -> Verdict:
         closed = self.closures.get(prop.name)
         if closed is None or exploration.cut_sets(prop.name):
             found = self._explored(prop, exploration, reduced)
@@ -204,7 +196,7 @@ class Run:
             found.notes,
         )
 
-    def _explored(self, prop: Property, exploration: Exploration, reduced: Reduced) -> _Finding:
+    def _explored(self, prop: Property, exploration: AnyExploration, reduced: Reduced) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""
         violations = exploration.cut_sets(prop.name)
         witnessed = WITNESS + prop.name in exploration.observed()
@@ -225,7 +217,7 @@ class Run:
         traces = tuple(self._trace(prop, exploration, reduced, violation) for violation in violations)
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, (*notes, *reduced.remarks))
 
-    def _closed(self, exploration: Exploration, closed: Closure) -> _Finding:
+    def _closed(self, exploration: AnyExploration, closed: Closure) -> _Finding:
         """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
         explored = self._coverage(exploration)
         coverage = explored
@@ -261,7 +253,7 @@ class Run:
             status, cut_sets, traces, closed.witnessed, closed.states or exploration.states, coverage, notes
         )
 
-    def _trace(self, prop: Property, exploration: Exploration, reduced: Reduced, violation: Violation) -> Trace:
+    def _trace(self, prop: Property, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Trace:
         """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
         if not reduced.keeps_runs:
             exploration, violation = self._found_again(reduced, exploration, violation)
@@ -275,11 +267,11 @@ class Run:
         return build_trace(whole, self._replayer, prop, actions, None if is_reduced else packed)
 
     def _found_again(
-        self, reduced: Reduced, exploration: Exploration, violation: Violation
-    ) -> tuple[Exploration, Violation]:
+        self, reduced: Reduced, exploration: AnyExploration, violation: Violation
+    ) -> tuple[AnyExploration, Violation]:
         """The same violation in the system that was not reduced, where a shortest run is the shortest there is."""
         kinds = dict(zip(exploration.kinds, violation.combination, strict=True))
-        plain = Exploration(
+        plain = EmbeddedExploration(
             reduced.group.system, reduced.group.question, kinds, Meter(Budget(), timed=False), self.threads, infer=False
         )
         for _ in range(sum(violation.combination) + 1):
@@ -287,7 +279,7 @@ class Run:
         wanted = exploration.named(violation.combination)
         return plain, next(v for v in plain.cut_sets(violation.name) if plain.named(v.combination) == wanted)
 
-    def _coverage(self, exploration: Exploration) -> Coverage:
+    def _coverage(self, exploration: AnyExploration) -> Coverage:
         whole = 0
         while whole < len(exploration.layers) and exploration.layers[whole].complete:
             whole += 1
@@ -309,7 +301,7 @@ class Run:
             stopped,
         )
 
-    def _covered(self, exploration: Exploration, coverage: Coverage) -> bool:
+    def _covered(self, exploration: AnyExploration, coverage: Coverage) -> bool:
         """Whether enough was explored to speak of a pass: the total asked for, or every pair of faults."""
         total = self.deployment.faults.total
         wanted = ALWAYS_COVERED if total is None else total
@@ -320,7 +312,7 @@ class Run:
         deepest = max((len(exploration.layers) for exploration in self.explorations), default=0)
         everything = [*self.explorations, *self._closing]
         return EngineRun(
-            "embedded",
+            self._engine.name,
             sum(exploration.states for exploration in everything),
             sum(exploration.transitions for exploration in everything),
             max((exploration.depth for exploration in everything), default=0),
@@ -348,18 +340,18 @@ def explore(
     deployment: Deployment,
     budget: Budget,
     on_progress: OnProgress | None = None,
-    checkpoint: tuple[Path, float] | None = None,
+    engine: Engine = EMBEDDED,
     reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
 ) -> Run:
     """Build the model of a deployment and explore it within a budget."""
     groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
-    run = Run(deployment, *groups, budget, checkpoint, reductions)
+    run = Run(deployment, *groups, budget, engine, reductions)
     run.explore(on_progress)
     return run
 
 
 def _reporter(
-    exploration: Exploration, size: int, on_progress: OnProgress | None
+    exploration: AnyExploration, size: int, on_progress: OnProgress | None
 ) -> Callable[[Combination], None] | None:
     if on_progress is None:
         return None

@@ -144,7 +144,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, identity: str, interval: float = DEFAULT_INTERVAL) -> None:
         self.folder = folder
-        self.identity = f"{identity} {_code()}"
+        self.identity = f"{identity} {code_fingerprint()}"
         self.interval = interval
         self._saved: dict[str, _Saved] = {}
         self._last = time.monotonic()
@@ -152,7 +152,7 @@ class Checkpoint:
         manifest = folder / MANIFEST
         if not manifest.exists() and {file.name for file in folder.iterdir()} - {f"{MANIFEST}.new", LOCK}:
             raise CheckpointError(f"{folder}: is not empty and holds no checkpoint; name another folder")
-        self._lock = _lock(folder)
+        self._lock = lock_folder(folder)
         if manifest.exists():
             self._open(manifest)
         else:
@@ -214,7 +214,7 @@ class Checkpoint:
         new.replace(self.folder / MANIFEST)
 
 
-def _lock(folder: Path) -> TextIO:
+def lock_folder(folder: Path) -> TextIO:
     """Keep other runs out of the folder, as long as this process lives."""
     file = (folder / LOCK).open("w", encoding="utf-8")
     try:
@@ -225,7 +225,7 @@ def _lock(folder: Path) -> TextIO:
     return file
 
 
-def _code() -> str:
+def code_fingerprint() -> str:
     """A hash of everything that explores: another version's snapshots are not gone on from."""
     sources = sorted(Path(__file__).parent.rglob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]

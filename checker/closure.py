@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from checker.budget import Meter
 from checker.combinations import Combination
-from checker.exploration import Exploration, Violation
+from checker.engine import Asked, Explorer, explore_layer
+from checker.exploration import AnyExploration, Violation
 from checker.kernel.canonical import Canonical
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
@@ -56,14 +57,14 @@ def close(
     deployment: Deployment,
     properties: Sequence[Property],
     meter: Meter,
-    threads: int,
-    explored: list[Exploration],
-    on_progress: Callable[[Exploration], Callable[[Combination], None] | None] = lambda _: None,
+    explorer: Explorer,
+    explored: list[AnyExploration],
+    on_progress: Callable[[AnyExploration], Callable[[Combination], None] | None] = lambda _: None,
 ) -> dict[str, Closure]:
     """Decide properties for any number of those faults that ``deployment`` does not limit; by property.
 
-    The explorations are added to ``explored``, for what they cost; ``on_progress`` makes what is told of their
-    progress.
+    ``explorer`` makes the explorations; they are added to ``explored``, for what they cost. ``on_progress`` makes what
+    is told of their progress.
     """
     found: dict[str, Closure] = {}
     for ranks in RANKS:
@@ -71,7 +72,7 @@ def close(
         prepared = prepare(build(wide))
         waiting = [prop for prop in prepared_properties(prepared, properties) if prop.name not in found]
         for one in group(prepared, waiting):
-            found |= _close_group(wide, prepared, one, meter, threads, explored, on_progress, last=ranks == RANKS[-1])
+            found |= _close_group(wide, prepared, one, meter, explorer, explored, on_progress, last=ranks == RANKS[-1])
         if len(found) == len(properties):
             break
     return found
@@ -98,9 +99,9 @@ def _close_group(
     prepared: Prepared,
     one: Group,
     meter: Meter,
-    threads: int,
-    explored: list[Exploration],
-    on_progress: Callable[[Exploration], Callable[[Combination], None] | None],
+    explorer: Explorer,
+    explored: list[AnyExploration],
+    on_progress: Callable[[AnyExploration], Callable[[Combination], None] | None],
     *,
     last: bool,
 ) -> dict[str, Closure]:
@@ -115,20 +116,23 @@ def _close_group(
 
     faults = deployment.faults
     at_most = {Fault(kind): most for kind, most in faults.at_most if kind not in faults.any_number}
-    exploration = Exploration(
-        one.system,
-        asked,
-        at_most,
-        meter,
-        threads,
-        unlimited=frozenset(Fault(kind) for kind in faults.any_number),
-        canonical=Canonical(ranking.families),
-        optimised=True,
+    exploration = explorer.exploration(
+        Asked(
+            one.system,
+            asked,
+            at_most,
+            meter,
+            optimised=True,
+            unlimited=frozenset(Fault(kind) for kind in faults.any_number),
+            canonical=Canonical(ranking.families),
+            kept=False,
+        )
     )
-    explored.append(exploration)
     stopped = None
     while stopped is None and not exploration.exhausted():
-        stopped = exploration.explore_layer(on_progress(exploration)).stopped
+        exploration, report = explore_layer(explorer, exploration, on_progress(exploration))
+        stopped = report.stopped
+    explored.append(exploration)
     observed = exploration.observed()
     if LIMIT + "epochs" in observed and not last:
         return {}
@@ -155,7 +159,7 @@ def _close_group(
 def _concrete_trace(
     deployment: Deployment,
     prop: Property,
-    exploration: Exploration,
+    exploration: AnyExploration,
     violation: Violation,
     families: tuple[Ranked, ...],
 ) -> Trace:

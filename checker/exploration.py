@@ -4,37 +4,31 @@ Faults are not monotone (one more crash can prevent the acknowledgement, and so 
 explored, never inferred from a larger one. A state that a smaller combination reaches as well is left to that one:
 whatever follows from it needs no more faults than are contained in this one. So the first trace found for a
 combination none of whose parts suffices is a shortest one, and the combination is a minimal cut set.
+
+What is the same whoever searches a combination stands here: which ones, in which order, and what was found.
 """
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any, Generic, Protocol, TypeVar
 
 import z3
 
-from checker.breadth_first import Search, sources_of, step_label
-from checker.budget import ALWAYS_COVERED, Meter
-from checker.checkpoint import Checkpoint
-from checker.combinations import Combination, layer, smaller, without_one
-from checker.crew import crew_of
-from checker.kernel import backward
+from checker.budget import Meter
+from checker.combinations import Combination, layer, without_one
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, Words, lay_out
-from checker.kernel.native import Kernel, compile_kernel, optimise
-from checker.shard import INITIAL_STATE, Shard, TooManyStates
+from checker.kernel.native import Kernel, compile_kernel
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
 
 MOST_PREDICATES = 63
-LARGE = 100_000
-"""States expected of a combination from which on its levels are shared out; smaller ones are explored side by side."""
-OPTIMISE_AFTER = 10_000
-"""States of the layers before, from which on the next one is likely to be worth better machine code."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +83,56 @@ class LayerReport:
         return self.explored == self.of and self.stopped is None
 
 
+class Found(Protocol):
+    """The states of one combination of faults. A *reference* names one of them."""
+
+    combination: Combination
+    complete: bool
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def depth(self) -> int:
+        """The depth of the deepest."""
+
+    @property
+    def transition_count(self) -> int:
+        """How many steps were made from them and into them."""
+
+    @property
+    def seen(self) -> int:
+        """The predicates that held in some of them, as bits."""
+
+    @property
+    def bytes(self) -> int:
+        """How much room they take, in memory or in files."""
+
+    def first_with(self, predicate: int) -> int | None:
+        """The reference of one of least depth in which a predicate held, or None."""
+
+    def depth_of(self, reference: int) -> int:
+        """The length of a shortest path to a state."""
+
+    def level_sizes(self) -> list[int]:
+        """How many there are at each depth."""
+
+    def held_in(self, predicate: int) -> int:
+        """In how many a predicate held, where that was counted."""
+
+
+States = TypeVar("States", bound=Found)
+OnProgress = Callable[[Combination], None]
+
+
 @dataclass
-class Exploration:
+class Exploration(ABC, Generic[States]):
     """One question put to one system, answered layer by layer.
 
     With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
-    held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. With a
-    ``checkpoint`` snapshots are written, under ``number``, and what an earlier run left there is not explored again.
-    Faults of ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
+    held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. Faults of
+    ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
     """
 
     system: TransitionSystem
@@ -107,11 +143,9 @@ class Exploration:
     infer: bool = True
     counted: bool = False
     optimised: bool = False
-    checkpoint: Checkpoint | None = None
-    number: int = 0
     unlimited: frozenset[Fault] = frozenset()
     canonical: Canonical | None = None
-    shards: dict[Combination, Shard] = field(default_factory=dict)
+    shards: dict[Combination, States] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
 
@@ -133,7 +167,6 @@ class Exploration:
         self.undecided: set[str] = set()
         self.own_functions = ("step", *(kind.value for kind in Fault if kind in present & self.unlimited))
         self._lock = threading.Lock()
-        self._on_progress: Callable[[Combination], None] | None = None
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -149,7 +182,7 @@ class Exploration:
 
     @property
     def transitions(self) -> int:
-        return sum(int(shard.transitions[0]) for shard in self.shards.values())
+        return sum(shard.transition_count for shard in self.shards.values())
 
     @property
     def depth(self) -> int:
@@ -200,24 +233,12 @@ class Exploration:
             if self.open_questions(combination):
                 yield combination
 
-    def explore_layer(self, on_progress: Callable[[Combination], None] | None = None) -> LayerReport:
+    def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
         """Explore every combination of one fault more than so far, as far as the budget allows.
 
         Where another kind covers one (a power loss that loses nothing is a kill), combinations with the covering
         kind come first; what they do not violate, the covered ones do not either, and need not be explored.
         """
-        self._on_progress = on_progress
-        optimiser = self._optimiser()
-        if optimiser is not None:
-            optimiser.start()
-        try:
-            return self._explore_layer(on_progress)
-        finally:
-            if optimiser is not None:
-                optimiser.join()
-            self._save()
-
-    def _explore_layer(self, on_progress: Callable[[Combination], None] | None) -> LayerReport:
         size = len(self.layers)
         report = LayerReport(size)
         self.layers.append(report)
@@ -239,7 +260,7 @@ class Exploration:
         self,
         combinations: Sequence[Combination],
         report: LayerReport,
-        on_progress: Callable[[Combination], None] | None,
+        on_progress: OnProgress | None,
     ) -> None:
         """Explore combinations, and before them those of their parts that were only inferred so far."""
         for missing in self._missing_parts(combinations):
@@ -279,37 +300,6 @@ class Exploration:
         sizes = sorted({sum(part) for part in missing})
         return [[part for part in missing if sum(part) == size] for size in sizes]
 
-    def _explore_all(
-        self,
-        combinations: Sequence[Combination],
-        report: LayerReport,
-        on_progress: Callable[[Combination], None] | None,
-    ) -> None:
-        ready = [combination for combination in combinations if self._parts_complete(combination)]
-        # Where everything will be explored the largest go first, so that no thread is left alone with one at the end.
-        largest_first = report.size <= ALWAYS_COVERED
-        ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
-        alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
-        beside = [combination for combination in ready if combination not in alone]
-        with crew_of(self.threads) as pool:
-            try:
-                for combination in alone:
-                    self._finished(report, self._explore(combination, pool))
-                    if on_progress is not None:
-                        on_progress(combination)
-                waiting = {pool.submit(self._explore, combination) for combination in beside}
-                while waiting:
-                    done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        self._finished(report, future.result())
-                    if self.checkpoint is not None and self.checkpoint.due:
-                        self._save()
-                    if on_progress is not None:
-                        on_progress(beside[min(len(beside) - len(waiting), len(beside) - 1)])
-            except KeyboardInterrupt:
-                self.meter.interrupt()
-                report.stopped = "interrupted"
-
     @staticmethod
     def _finished(report: LayerReport, stopped: str | None) -> None:
         report.explored += stopped is None
@@ -321,83 +311,37 @@ class Exploration:
     def _expected_cost(self, combination: Combination) -> int:
         return sum(self.shards[part].count for _, part in without_one(combination))
 
-    def _explore(self, combination: Combination, crew: ThreadPoolExecutor | None = None) -> str | None:
-        """Explore one combination; None if it was explored whole, else why not."""
-        size = sum(combination)
-        if (stopped := self.meter.exceeded(size)) is not None:
-            return stopped
-        open_names = self.open_questions(combination)
-        shard = Shard(
-            combination, self.layout.words, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
-        )
-        if self.checkpoint is not None and self.checkpoint.restore(self.number, shard):
-            self._resume(shard)
-        parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
-        search_over = Search(self, shard, parts, crew, self.threads)
-        try:
-            stopped = None if shard.complete else search_over.run(open_names)
-        except TooManyStates:
-            stopped = "states"
-        finally:
-            with self._lock:
-                self.shards[combination] = shard
-        shard.complete = stopped is None
-        self._record_violations(shard, open_names)
-        if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
-            search_over.decide_goal(self._record_stuck, self._record_undecided)
-        return stopped
+    @abstractmethod
+    def _explore_all(
+        self, combinations: Sequence[Combination], report: LayerReport, on_progress: OnProgress | None
+    ) -> None:
+        """Search combinations of which none contains another, each as far as the budget allows."""
 
-    def _record_violations(self, shard: Shard, open_names: Sequence[str]) -> None:
+    @abstractmethod
+    def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
+        """Each state from the violation back to the initial one, with the function that made it."""
+
+    def sought(self, open_names: Sequence[str]) -> int:
+        """The predicates that, once all seen, end the search of a combination; 0 where every state has to be seen."""
+        if self.counted or (self.question.goal is not None and self.question.goal[0] in open_names):
+            return 0
+        return sum(1 << bit for bit, name in enumerate(self.question.invariants) if name in open_names)
+
+    def _record_violations(self, shard: States, open_names: Sequence[str]) -> None:
         for bit, name in enumerate(self.question.invariants):
             reference = shard.first_with(bit)
             if name in open_names and reference is not None:
-                self._record(Violation(name, shard.combination, reference, shard.segment_of(reference).depth))
+                self._record(Violation(name, shard.combination, reference, shard.depth_of(reference)))
 
     def _record_undecided(self) -> None:
         assert self.question.goal is not None
         with self._lock:
             self.undecided.add(self.question.goal[0])
 
-    def _record_stuck(self, shard: Shard, reference: int) -> None:
+    def _record_stuck(self, shard: States, reference: int) -> None:
         assert self.question.goal is not None
-        depth = shard.segment_of(reference).depth
+        depth = shard.depth_of(reference)
         self._record(Violation(self.question.goal[0], shard.combination, reference, depth))
-
-    def _resume(self, shard: Shard) -> None:
-        """Count what a snapshot held, and mark in it where the goal is."""
-        self.meter.grow(shard.count, shard.measure())
-        if self.goal_bit >= 0:
-            kernel = self.kernel  # better code may come; what runs must stay alive until it returns
-            inspect = kernel.addresses["inspect"]
-            backward.mark_where(inspect, shard.words, shard.places, shard.counts, 1 << self.goal_bit)
-
-    def level_done(self, shard: Shard) -> None:
-        """A level of a shard that is explored alone was searched whole: a place from which a run can go on."""
-        if self._on_progress is not None:
-            self._on_progress(shard.combination)
-        if self.checkpoint is not None and self.checkpoint.due:
-            self._save(shard)
-
-    def _save(self, *more: Shard) -> None:
-        """Write a snapshot of every whole shard and of these."""
-        if self.checkpoint is not None:
-            with self._lock:
-                whole = [shard for shard in self.shards.values() if shard.complete]
-            self.checkpoint.save(self.number, [*whole, *more])
-
-    def _optimiser(self) -> threading.Thread | None:
-        """A thread that makes better machine code, where the layer to come is likely to gain from it.
-
-        It must not outlive the layer: Python may collect garbage in any thread, and the solver's terms must not be
-        released in one thread while another is inside the solver.
-        """
-        if self.optimised or self.states < OPTIMISE_AFTER:
-            return None
-        self.optimised = True
-        return threading.Thread(target=self._optimise)
-
-    def _optimise(self) -> None:
-        self.kernel = optimise(self.kernel)
 
     def _record(self, violation: Violation) -> None:
         with self._lock:
@@ -406,22 +350,26 @@ class Exploration:
     def path(self, violation: Violation) -> list[int]:
         """The labels of the actions from the initial state to the violation."""
         run = list(self._backwards(violation))[::-1]
-        return [step_label(self.kernel, function, before, after) for (_, before), (function, after) in pairwise(run)]
+        return [_step_label(self.kernel, function, before, after) for (_, before), (function, after) in pairwise(run)]
 
     def states_along(self, violation: Violation) -> list[dict[str, int]]:
         """The concrete states from the initial one to the violation, of the variables this system has."""
         return [self.layout.unpack(row) for _, row in self._backwards(violation)][::-1]
 
-    def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
-        """Each state from the violation back to the initial one, with the function that made it."""
-        shard, reference = self.shards[violation.combination], violation.reference
-        while True:
-            source = sources_of(self, shard)[shard.segment_of(reference).source]
-            yield source.function, shard.state(reference)
-            reference = shard.parent(reference)
-            if reference == INITIAL_STATE:
-                return
-            shard = source.shard
+
+AnyExploration = Exploration[Any]
+"""An exploration, whoever searches."""
+
+
+def _step_label(kernel: Kernel, function: str, before: Words, after: Words) -> int:
+    """The label of an action that leads from one packed state to another.
+
+    Raises :class:`AssertionError` if there is none: then a stored parent is wrong.
+    """
+    for entry in kernel.successors(function, before):
+        if (entry[:-1] == after).all():
+            return int(entry[-1])
+    raise AssertionError("a stored state is no successor of its stored parent")
 
 
 def _contained(part: Combination, whole: Combination) -> bool:

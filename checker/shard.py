@@ -78,7 +78,8 @@ class Shard:
     """Packed states with their parents, exactly as found, in partitions (see :mod:`checker.kernel.table`).
 
     A state is named by its *reference*: its row in its partition, and the partition. ``places`` tells the compiled
-    loops where the arrays are. Everything less deep than ``depth_done`` has been expanded. With ``counted`` it is
+    loops where the arrays are. Everything less deep than ``depth_done`` has been expanded, in
+    ``transitions_done`` steps. With ``counted`` it is
     counted in how many states each predicate held.
     """
 
@@ -91,6 +92,7 @@ class Shard:
         self._growth = Growth.of(words, has_goal)
         self.complete = False
         self.depth_done = 0
+        self.transitions_done = 0
         self.memory = 0
         self.segments: list[Segment] = []
         self.transitions = np.zeros(1, dtype=np.int64)
@@ -125,8 +127,8 @@ class Shard:
 
     @property
     def depth(self) -> int:
-        """The depth of the deepest state."""
-        return self.segments[-1].depth if self.segments else 0
+        """The depth of the deepest state; 0 if there is none."""
+        return self.segments[-1].depth if self.count else 0
 
     def level(self, depth: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first row of a depth and the first one after it, by partition; no rows beyond the deepest."""
@@ -209,6 +211,11 @@ class Shard:
         self.memory = self.count * row + sum(slots.nbytes for slots in self._tables)
         return self.memory
 
+    @property
+    def bytes(self) -> int:
+        """How much memory the states take."""
+        return self.measure()
+
     def start(self, row: Words, bits: int, goal_bit: int) -> None:
         """Enter the initial state, whose predicates are ``bits``."""
         hashed = int(table.hash_of(row.ctypes.data, self.words))
@@ -259,11 +266,20 @@ class Shard:
         starts = [int(segment.starts[part]) for segment in self.segments]
         return self.segments[bisect_right(starts, row) - 1]
 
+    def depth_of(self, reference: int) -> int:
+        """The depth at which a state was found."""
+        return self.segment_of(reference).depth
+
+    @property
+    def transition_count(self) -> int:
+        """How many steps were made."""
+        return int(self.transitions[0])
+
     def first_with(self, predicate: int) -> int | None:
         """The reference of a state of least depth in which a predicate held, or None."""
         parts = [part for part in range(PARTITIONS) if self.first_seen[part, predicate] >= 0]
         references = [int(self.first_seen[part, predicate]) << PARTITION_BITS | part for part in parts]
-        return min(references, key=lambda reference: self.segment_of(reference).depth, default=None)
+        return min(references, key=self.depth_of, default=None)
 
     def first_not_good(self) -> int | None:
         """The reference of a state of least depth that is not marked as good, or None if all are."""
@@ -272,7 +288,7 @@ class Shard:
             rows = np.flatnonzero(self._good[part][: self.places[part, table.COUNT]] == 0)
             if len(rows):
                 references.append(int(rows[0]) << PARTITION_BITS | part)
-        return min(references, key=lambda reference: self.segment_of(reference).depth, default=None)
+        return min(references, key=self.depth_of, default=None)
 
     def rows(self, part: int, first: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         """The states and parents of a partition from row ``first`` on."""

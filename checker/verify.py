@@ -9,7 +9,7 @@ from typing import Any
 from checker.budget import Budget, Meter
 from checker.check import prepare_groups, question_ids
 from checker.closure import with_epochs
-from checker.exploration import Exploration
+from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
 from checker.traces import ReplayMismatch, replay, steps_of
@@ -128,6 +128,6 @@ def _is_stuck(model: Model, prop: Property, state: State) -> bool:
     )
     system = replace(model.system, variables=started, actions=actions)
     (only,) = group(prepare(replace(model, system=system)), [prop])
-    exploration = Exploration(only.system, only.question, {}, Meter(Budget()))
+    exploration = EmbeddedExploration(only.system, only.question, {}, Meter(Budget()))
     exploration.explore_layer()
     return any(violation.depth == 0 for violation in exploration.violations[prop.name])

@@ -39,13 +39,9 @@ def describe(progress: Progress) -> str:
     """``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``."""
     return (
         f"{wording.counted(progress.layer, 'fault')} {wording.fault_set(progress.combination)}: "
-        f"{wording.number(progress.states)} states, {_rate(progress.rate)}, {_size(progress.memory)}"
+        f"{wording.number(progress.states)} states, {_rate(progress.rate)}, {wording.size(progress.memory)}"
     )
 
 
 def _rate(rate: float) -> str:
     return f"{rate / 1e6:.1f} M/s" if rate >= 1e6 else f"{rate / 1e3:.0f} k/s" if rate >= 1e3 else f"{rate:.0f} /s"
-
-
-def _size(memory: int) -> str:
-    return f"{memory / 1e9:.1f} GB" if memory >= 1e9 else f"{memory / 1e6:.0f} MB"

@@ -219,3 +219,8 @@ def _what_holds(required: Sequence[Verdict]) -> str:
 
 def _named(verdicts: Sequence[Verdict]) -> str:
     return listed([v.property for v in verdicts])
+
+
+def size(amount: int) -> str:
+    """A number of bytes: ``150 MB``, ``1.2 GB``."""
+    return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"

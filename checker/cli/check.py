@@ -8,11 +8,12 @@ import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
+from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.limits import budget_of
 from checker.cli.options import (
@@ -22,10 +23,13 @@ from checker.cli.options import (
     CheckpointEvery,
     CheckpointFolder,
     Consumer,
+    Engine,
+    EngineName,
     Faults,
     File,
     JsonFile,
     Kafka,
+    Master,
     Memory,
     NoSensitivity,
     Producer,
@@ -34,16 +38,19 @@ from checker.cli.options import (
     Require,
     Seconds,
     States,
+    Stats,
     SwitchOff,
     SwitchOn,
     Threads,
     Topic,
 )
 from checker.interruption import interrupts
-from checker.reductions.choice import chosen
+from checker.reductions.choice import Reduction, chosen
 from checker.source import Source, narrowed
 
 if TYPE_CHECKING:
+    from checker.budget import Budget
+    from checker.engine import Engine as ExploringEngine
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
 
@@ -61,6 +68,9 @@ def check(
     states: States = None,
     memory: Memory = None,
     threads: Threads = None,
+    engine: Engine = EngineName.EMBEDDED,
+    master: Master = None,
+    stats: Stats = False,
     checkpoint: CheckpointFolder = None,
     checkpoint_every: CheckpointEvery = 20,
     switch_on: SwitchOn = None,
@@ -81,13 +91,11 @@ def check(
     with one_line_errors():
         _check_writable(json_file, report)
         deployment = narrowed(source.read(), faults, require)
-        how = {
-            "checkpoint": None if checkpoint is None else (checkpoint, checkpoint_every),
-            "reductions": chosen(switch_on or (), switch_off or ()),
-        }
+        reductions = chosen(switch_on or (), switch_off or ())
 
     limits = {"states": states, "memory": memory, "threads": threads}
-    result = _run(deployment, seconds, limits, how)
+    with one_line_errors(), engine_of(engine, master, checkpoint, checkpoint_every, memory, stats=stats) as explorer:
+        result = _run(deployment, budget_of(seconds, limits), explorer, reductions)
 
     command = ["proofka", "check", *source.arguments()]
     for name, value in {"faults": faults, "time": seconds, **limits}.items():
@@ -96,6 +104,7 @@ def check(
         command += ["--require", name]
     for option, names in (("--with", switch_on), ("--without", switch_off)):
         command += [word for name in names or () for word in (option, name)]
+    command += [] if engine is EngineName.EMBEDDED else ["--engine", engine.value]
     command += ["--no-sensitivity"] if no_sensitivity else []
     again = shlex.join(command)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
@@ -115,7 +124,7 @@ def check(
     raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
 
 
-def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | None], how: dict[str, Any]) -> Result:
+def _run(deployment: Deployment, budget: Budget, engine: ExploringEngine, reductions: frozenset[Reduction]) -> Result:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
     import checker.check
     from checker.solver import SolverUndecided
@@ -124,10 +133,11 @@ def _run(deployment: Deployment, seconds: float | None, limits: dict[str, int | 
     from reports.terminal import console
 
     try:
-        budget = budget_of(seconds, limits)
         watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
-        with one_line_errors(), watched as progress, interrupts(budget.stop):
-            return checker.check.check(deployment, budget=budget, on_progress=progress, **how)
+        with watched as progress, interrupts(budget.stop):
+            return checker.check.check(
+                deployment, budget=budget, on_progress=progress, engine=engine, reductions=reductions
+            )
     except (SolverUndecided, ReplayMismatch) as error:
         complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None

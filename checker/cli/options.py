@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,26 @@ Replicas = Annotated[int, typer.Option(metavar="N", help="Replicas of the partit
 LogSize = Annotated[int, typer.Option("--log-size", metavar="N", help="Slots of each log.")]
 Records = Annotated[int, typer.Option(metavar="N", help="Records that may be written.")]
 Epochs = Annotated[int, typer.Option(metavar="N", help="The largest leader epoch; the first is 0.")]
-Engine = Annotated[str, typer.Option(metavar="E", help="What explores: embedded.")]
+
+
+class EngineName(StrEnum):
+    """Who explores: this process, Spark, or Spark once this process has used up the memory that it may take."""
+
+    EMBEDDED = "embedded"
+    SPARK = "spark"
+    AUTO = "auto"
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="What explores: this process, Spark, or this process until its memory is used up, and then Spark.",
+    ),
+]
+Master = Annotated[
+    str | None, typer.Option(metavar="URL", help="Spark's master. All cores of this machine unless it is given.")
+]
+Stats = Annotated[bool, typer.Option("--stats", help="Print what each of Spark's supersteps cost.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 SwitchOn = Annotated[
     list[str] | None,
@@ -89,7 +109,11 @@ SwitchOff = Annotated[
 ]
 CheckpointFolder = Annotated[
     Path | None,
-    typer.Option("--checkpoint", metavar="DIR", help="Write snapshots into DIR, and go on from what is there."),
+    typer.Option(
+        "--checkpoint",
+        metavar="DIR",
+        help="Write snapshots into DIR, and go on from what is there. Spark keeps all states in it.",
+    ),
 ]
 CheckpointEvery = Annotated[
     float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between snapshots.")

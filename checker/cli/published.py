@@ -8,19 +8,23 @@ from typing import Annotated
 import typer
 
 from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
-from checker.cli.errors import fail, one_line_errors
+from checker.cli.engines import engine_of
+from checker.cli.errors import one_line_errors
 from checker.cli.limits import budget_of
 from checker.cli.options import (
     CheckpointEvery,
     CheckpointFolder,
     Engine,
+    EngineName,
     Epochs,
     Json,
     LogSize,
+    Master,
     Memory,
     Records,
     Replicas,
     States,
+    Stats,
     Threads,
     WholeSeconds,
 )
@@ -33,7 +37,9 @@ def published(
     log_size: LogSize = 2,
     records: Records = 2,
     epochs: Epochs = 1,
-    engine: Engine = "embedded",
+    engine: Engine = EngineName.EMBEDDED,
+    master: Master = None,
+    stats: Stats = False,
     states: States = None,
     memory: Memory = None,
     seconds: WholeSeconds = None,
@@ -46,8 +52,6 @@ def published(
 
     Exit status: 0 everything was explored, 2 the input is wrong, 3 the budget ran out.
     """
-    if engine != "embedded":
-        fail(f"--engine {engine}: there is no such engine; there is: embedded")
     from model.published.catalogue import protocol
 
     with one_line_errors():
@@ -57,9 +61,12 @@ def published(
     from reports.whole_space import print_space, to_json
 
     budget = budget_of(seconds, {"states": states, "memory": memory, "threads": threads})
-    kept = None if checkpoint is None else (checkpoint, checkpoint_every)
-    with one_line_errors(), interrupts(budget.stop):
-        space = explore_whole(explored.system, explored.violated, budget, kept)
+    with (
+        one_line_errors(),
+        engine_of(engine, master, checkpoint, checkpoint_every, memory, stats=stats) as chosen,
+        interrupts(budget.stop),
+    ):
+        space = explore_whole(explored.system, explored.violated, budget, chosen)
     if json_output:
         typer.echo(json.dumps(to_json(space)))
     else:

@@ -368,7 +368,13 @@ def compile_kernel(
 def optimise(kernel: Kernel) -> Kernel:
     """The same functions in code that runs up to three times as fast and takes ten times as long to make."""
     others = [name for name in kernel.addresses if name not in kernel.most_successors]
-    return _generate(kernel.source, kernel.most_successors, others, FAST)
+    return load_kernel(kernel.source, kernel.most_successors, others)
+
+
+def load_kernel(source: str, most_successors: Mapping[str, int], others: Sequence[str]) -> Kernel:
+    """A kernel from the source of another, perhaps of another process; ``others`` are its functions beside those of
+    groups of actions."""
+    return _generate(source, most_successors, others, FAST)
 
 
 QUICK, FAST = 0, 1

@@ -43,6 +43,7 @@ from checker.kernel.table import (
     COUNT,
     GOOD,
     LEADS_TO,
+    LOW_HALF,
     PARENTS,
     PARTITION_BITS,
     PARTITIONS,
@@ -62,7 +63,6 @@ AHEAD = 12
 """How many successors ahead a table slot is asked for; half as far ahead the state that it names."""
 SPOTS = 16
 """Slots remembered between asking for a state and comparing it: a power of two, no less than ``AHEAD``."""
-LOW_HALF = 0xFFFFFFFF
 
 
 class Level(NamedTuple):

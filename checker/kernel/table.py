@@ -24,6 +24,9 @@ STATES, ROOM, COUNT, TABLE, SLOTS, PARENTS, GOOD, LEADS_TO = range(8)
 """Columns of a shard's ``places``: addresses of a partition's arrays, and their sizes in rows."""
 PLACES = 8
 
+LOW_HALF = 0xFFFFFFFF
+"""Of a table's entry: the state's index, and one."""
+
 Places = NDArray[np.int64]
 """Where the arrays of a shard's partitions are: PARTITIONS rows of PLACES columns."""
 
@@ -78,6 +81,31 @@ def candidate(half: np.uint64, slot: Integer, table: Integer, slots: Integer) ->
 
 
 @njit(cache=True, nogil=True, inline="always")
+def find_slot(
+    row: Integer,
+    half: np.uint64,
+    slot: Integer,
+    words: Integer,
+    states: Integer,
+    apart: Integer,
+    table: Integer,
+    slots: Integer,
+) -> np.int64:
+    """The slot of the state at address ``row``, or the free one where it would go; looked for from ``slot`` on.
+
+    States lie ``apart`` bytes from each other.
+    """
+    while True:
+        slot = candidate(half, slot, table, slots)
+        entry = load_word(table + slot * 8)
+        if entry == np.uint64(0):
+            return np.int64(slot)
+        if same(row, states + (np.int64(entry & np.uint64(LOW_HALF)) - 1) * apart, words):
+            return np.int64(slot)
+        slot = next_slot(slot, slots)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def find(
     row: Integer, half: np.uint64, slot: Integer, words: Integer, states: Integer, table: Integer, slots: Integer
 ) -> np.int64:
@@ -85,15 +113,9 @@ def find(
 
     If it is not there, -1 - slot with the free slot where it would go.
     """
-    while True:
-        slot = candidate(half, slot, table, slots)
-        entry = load_word(table + slot * 8)
-        if entry == np.uint64(0):
-            return np.int64(-1 - slot)
-        index = np.int64(entry & np.uint64(0xFFFFFFFF)) - 1
-        if same(row, states + index * words * 8, words):
-            return np.int64(index)
-        slot = next_slot(slot, slots)
+    slot = find_slot(row, half, slot, words, states, words * 8, table, slots)
+    entry = load_word(table + slot * 8)
+    return np.int64(-1 - slot) if entry == np.uint64(0) else np.int64(entry & np.uint64(LOW_HALF)) - 1
 
 
 @njit(cache=True, nogil=True)
@@ -104,11 +126,11 @@ def move_partition(old: NDArray[np.int64], new: NDArray[np.int64], words: Intege
         if new[column] != old[column]:
             copy(new[column], old[column], old[COUNT] * size)
     if new[TABLE] != old[TABLE]:
-        _move_entries(old[TABLE], old[SLOTS], new[TABLE], new[SLOTS])
+        move_entries(old[TABLE], old[SLOTS], new[TABLE], new[SLOTS])
 
 
 @njit(cache=True, nogil=True)
-def _move_entries(old: Integer, old_slots: Integer, new: Integer, slots: Integer) -> None:
+def move_entries(old: Integer, old_slots: Integer, new: Integer, slots: Integer) -> None:
     for place in range(old_slots):
         entry = load_word(old + place * 8)
         if entry != np.uint64(0):

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 OLDEST_JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 
+ATTEMPTS = 4
+"""How often a task is tried: a process that dies takes its task with it, but not the job."""
+
 SETTINGS: Mapping[str, str] = {
     "spark.app.name": "proofka",
     "spark.ui.enabled": "false",
@@ -53,7 +56,7 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
     # Workers find this very checkout or installation, not another one.
     root = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-    conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(master or "local[*]")
+    conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(_with_attempts(master or "local[*]"))
     with Path(os.devnull).open("w") as nowhere:
         silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
         gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
@@ -67,6 +70,12 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
             context.stop()
             gateway.shutdown()
             SparkContext._gateway = SparkContext._jvm = None
+
+
+def _with_attempts(master: str) -> str:
+    """A local master gives a task up at its first failure unless it is told otherwise; a cluster does not."""
+    threads = {"local": "1"}.get(master) or (re.fullmatch(r"local\[(\*|\d+)\]", master) or ["", ""])[1]
+    return f"local[{threads},{ATTEMPTS}]" if threads else master
 
 
 def check_java() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from checker.budget import Budget, Meter
 from checker.checkpoint import MANIFEST, Checkpoint
+from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from model.faults import Fault
 from model.language import TransitionSystem
@@ -68,7 +69,7 @@ def asked(
     """Explore up to ``total`` faults, with a snapshot wherever there may be one."""
     kept = None if folder is None else Checkpoint(folder, "the question", interval)
     meter = Meter(budget or Budget(), timed=False)
-    found = Exploration(system, question, at_most, meter, threads, checkpoint=kept)
+    found = EmbeddedExploration(system, question, at_most, meter, threads, checkpoint=kept)
     for _ in range(total + 1):
         if found.layers and found.layers[-1].stopped:
             break

@@ -8,14 +8,14 @@ from unittest.mock import patch
 
 import pytest
 
-from checker import exploration
+from checker import embedded
 from tests.checker.checkpointed import DEPLOYMENT
 
 
 @pytest.fixture
 def one_by_one() -> Iterator[None]:
     """Each combination is explored alone, so that there are snapshots in the middle of it."""
-    with patch.object(exploration, "LARGE", 0):
+    with patch.object(embedded, "LARGE", 0):
         yield
 
 

@@ -13,7 +13,7 @@ from checker import cli
 from checker.budget import Budget, Meter
 from checker.check import check
 from checker.closure import close, with_epochs
-from checker.exploration import Exploration
+from checker.embedded import EmbeddedExploration
 from checker.kernel.canonical import Canonical
 from checker.questions import Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
@@ -59,7 +59,7 @@ def test_budgets_converge(tmp_path: Path, name: str) -> None:
     ranked = Canonical(rankings(one.system, asked, prepared.constants).families)
     assert ranked.ranked
 
-    closed = Exploration(
+    closed = EmbeddedExploration(
         one.system,
         one.question,
         {},
@@ -72,7 +72,7 @@ def test_budgets_converge(tmp_path: Path, name: str) -> None:
     closed.explore_layer()
     assert closed.layers[0].complete
 
-    layered = Exploration(
+    layered = EmbeddedExploration(
         one.system,
         one.question,
         {Fault.KILL: 60},
@@ -107,7 +107,7 @@ def test_ranks_change_no_bounded_verdict(tmp_path: Path) -> None:
         ranked = Canonical(rankings(one.system, asked, prepared.constants).families)
         found = []
         for canonical in (None, ranked):
-            exploration = Exploration(
+            exploration = EmbeddedExploration(
                 one.system, one.question, {Fault.KILL: 3}, Meter(Budget(), timed=False), canonical=canonical
             )
             for _ in range(4):

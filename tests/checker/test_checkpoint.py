@@ -17,10 +17,11 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import exploration
+from checker import embedded
 from checker.budget import Budget, Meter
 from checker.checkpoint import Checkpoint
-from checker.exploration import Exploration, Question
+from checker.embedded import EmbeddedExploration
+from checker.exploration import Question
 from checker.kernel import backward
 from checker.kernel.native import optimise
 from checker.kernel.table import PARTITIONS
@@ -74,8 +75,8 @@ def test_random_systems(chance: random.Random, limits: list[int], alone: bool) -
     question = random_question(chance, system, goal=True)
     at_most = dict.fromkeys(KINDS, 2)
     whole = asked(None, system, question, at_most, 3)
-    large = 0 if alone else exploration.LARGE
-    with tempfile.TemporaryDirectory() as folder, patch.object(exploration, "LARGE", large):
+    large = 0 if alone else embedded.LARGE
+    with tempfile.TemporaryDirectory() as folder, patch.object(embedded, "LARGE", large):
         for limit in [*sorted(limits), 10**6, 10**6]:
             last = asked(Path(folder), system, question, at_most, 3, budget=Budget(states=limit), threads=2)
     check_equal(whole, last)
@@ -110,7 +111,7 @@ def test_snapshots_come_at_intervals(tmp_path: Path) -> None:
         written.append(len(self._saved))
         write(self)
 
-    with patch.object(Checkpoint, "_write_manifest", count), patch.object(exploration, "LARGE", 0):
+    with patch.object(Checkpoint, "_write_manifest", count), patch.object(embedded, "LARGE", 0):
         question = Question({"never": NEVER}, None, {})
         asked(tmp_path / "rarely", counters(10), question, {}, 0, interval=3600)
         assert len([shards for shards in written if shards]) == 1
@@ -127,7 +128,7 @@ def test_machine_code_stays_while_it_runs(tmp_path: Path) -> None:
     question = Question({"never": NEVER}, ("goal", system.variables[0].term >= z3.IntVal(0)), {})
     asked(tmp_path, system, question, {}, 0)
     meter = Meter(Budget(), timed=False)
-    resumed = Exploration(system, question, {}, meter, checkpoint=Checkpoint(tmp_path, "the question"))
+    resumed = EmbeddedExploration(system, question, {}, meter, checkpoint=Checkpoint(tmp_path, "the question"))
     alive = []
     mark_where = backward.mark_where
 
@@ -195,7 +196,7 @@ def test_snapshots_take_little_memory(tmp_path: Path) -> None:
 def test_a_snapshot_holds_everything(tmp_path: Path) -> None:
     """Field by field, of a shard with more than one chunk of rows."""
     again = some_maze(2)
-    with patch.object(exploration, "LARGE", 0):
+    with patch.object(embedded, "LARGE", 0):
         found = again(tmp_path)
     kept = Checkpoint(tmp_path, "the question")
     for combination, shard in found.shards.items():

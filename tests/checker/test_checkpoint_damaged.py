@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli, exploration
+from checker import cli, embedded
 from checker.budget import Budget
 from checker.checkpoint import LOCK, MANIFEST, Checkpoint, CheckpointError
 from tests.checker.checkpointed import DEPLOYMENT, ONE_BY_ONE, QUICK, Again, some_maze
@@ -26,7 +26,7 @@ HALF = 3700
 def half_done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The snapshots of a run that was stopped in the middle: whole combinations, and one that is not."""
     folder = tmp_path_factory.mktemp("half-done")
-    with patch.object(exploration, "LARGE", 0):
+    with patch.object(embedded, "LARGE", 0):
         assert some_maze(0)(folder, budget=Budget(states=HALF)).layers[-1].stopped == "states"
     (folder / LOCK).unlink()
     kept = {file.suffix for file in folder.iterdir()}

@@ -10,7 +10,8 @@ import z3
 
 from checker.budget import Budget, Meter
 from checker.cone import FreeVariables, propagate_constants, slice_to, specialise
-from checker.exploration import Exploration, Question
+from checker.embedded import EmbeddedExploration
+from checker.exploration import Question
 from checker.questions import prepare
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
@@ -104,7 +105,7 @@ def test_the_whole_system_gives_the_same_answers(name: str) -> None:
         next((prop.name, prop.goal) for prop in properties if prop.goal is not None),
         {prop.name: prop.witness for prop in properties},
     )
-    whole = Exploration(model.system, question, dict.fromkeys(kinds, 1), Meter(Budget(), timed=False), 2)
+    whole = EmbeddedExploration(model.system, question, dict.fromkeys(kinds, 1), Meter(Budget(), timed=False), 2)
     for _ in range(2):
         whole.explore_layer()
     for prop, verdict in ask(deployment).items():

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from checker.budget import Budget, Meter
 from checker.check import explore
+from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from checker.kernel.table import PARTITIONS
 from model.deployment.deployment import FaultBudget, OnSendError
@@ -40,7 +41,7 @@ def explored(
     threads: int = 1,
     budget: Budget | None = None,
 ) -> Exploration:
-    exploration = Exploration(system, question, at_most, Meter(budget or Budget(), timed=False), threads)
+    exploration = EmbeddedExploration(system, question, at_most, Meter(budget or Budget(), timed=False), threads)
     for _ in range(total + 1):
         exploration.explore_layer()
     return exploration
@@ -231,7 +232,7 @@ def test_out_of_budget(budget: Budget, why: str) -> None:
 def test_interrupted() -> None:
     meter = Meter(Budget(), timed=False)
     meter.interrupt()
-    exploration = Exploration(counters(60), Question({"never": NEVER}, None, {}), {SLOW: 2}, meter)
+    exploration = EmbeddedExploration(counters(60), Question({"never": NEVER}, None, {}), {SLOW: 2}, meter)
     assert exploration.explore_layer().stopped == "interrupted"
 
 
@@ -270,7 +271,7 @@ def test_covered_combinations_are_inferred_rightly(name: str) -> None:
     deployment = replace(example(name, (Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS, SLOW), 2), bounds=SMALL)
     quick = run(deployment, ["no-acked-loss", "no-silent-loss", "recoverability"])
     for one in quick.explorations:
-        whole = Exploration(one.system, one.question, one.at_most, Meter(Budget(), timed=False), 2, infer=False)
+        whole = EmbeddedExploration(one.system, one.question, one.at_most, Meter(Budget(), timed=False), 2, infer=False)
         for _ in range(3):
             whole.explore_layer()
         assert found_cut_sets(whole) == found_cut_sets(one)

@@ -17,7 +17,8 @@ import z3
 from numpy.typing import NDArray
 
 from checker.budget import Budget, Meter
-from checker.exploration import Exploration, Question
+from checker.embedded import EmbeddedExploration
+from checker.exploration import Question
 from checker.kernel import table
 from checker.kernel.table import PARTITIONS
 from checker.shard import Growth, Shard
@@ -50,7 +51,9 @@ def measured(words: int, highest: int, goal: bool, threads: int = 1) -> list[tup
     """States and bytes, whenever an exploration looks at them."""
     system = counters(words, highest)
     wanted = ("goal", system.variables[0].term >= z3.IntVal(0)) if goal else None
-    found = Exploration(system, Question({"never": NEVER}, wanted, {}), {}, Meter(Budget(), timed=False), threads)
+    found = EmbeddedExploration(
+        system, Question({"never": NEVER}, wanted, {}), {}, Meter(Budget(), timed=False), threads
+    )
     assert found.layout.words == words
     seen: list[tuple[int, int]] = []
     measure = Shard.measure
@@ -123,7 +126,7 @@ def test_what_is_measured_is_what_is_taken() -> None:
     """The meter counts every table, and every row that was written; there is room for all of them."""
     system = counters(2, 30)
     meter = Meter(Budget(), timed=False)
-    found = Exploration(system, Question({"never": NEVER}, ("goal", NEVER), {}), {}, meter, 2)
+    found = EmbeddedExploration(system, Question({"never": NEVER}, ("goal", NEVER), {}), {}, meter, 2)
     found.explore_layer()
     (shard,) = found.shards.values()
     rows: list[list[NDArray[Any]]] = [shard._states, shard._parents, shard._good, shard._leads_to]

@@ -16,10 +16,11 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import breadth_first, exploration
+from checker import breadth_first, embedded
 from checker.breadth_first import AIM, PIECES, Search
 from checker.budget import Budget, Meter
 from checker.crew import crew_of
+from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from checker.kernel.gate import CUT_SHORT, ROUNDS, claim, is_last, new_gate, open_gate
 from checker.kernel.table import PARTITIONS
@@ -84,7 +85,7 @@ def tiny(aim: float = AIM, parallel_rows: int = 4, box_bytes: int = 1, pieces: i
         patch.object(breadth_first, "BOX_BYTES", box_bytes),
         patch.object(breadth_first, "PIECES", pieces),
         patch.object(breadth_first, "AIM", aim),
-        patch.object(exploration, "LARGE", 0),
+        patch.object(embedded, "LARGE", 0),
         patch.object(Search, "_search", count_rounds),
         patch.object(Shard, "_grow", count_growth),
     ):
@@ -228,8 +229,10 @@ def test_published_protocols(name: str, constants: tuple[int, int, int, int]) ->
     explored_once = protocol(name, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
     question = Question(explored_once.violated, None, {})
 
-    def count(threads: int) -> Exploration:
-        found = Exploration(explored_once.system, question, {}, Meter(Budget(), timed=False), threads, counted=True)
+    def count(threads: int) -> EmbeddedExploration:
+        found = EmbeddedExploration(
+            explored_once.system, question, {}, Meter(Budget(), timed=False), threads, counted=True
+        )
         found.explore_layer()
         return found
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import z3
 
 from checker.budget import Budget, Meter
-from checker.exploration import Exploration, Question
+from checker.embedded import EmbeddedExploration
+from checker.exploration import Question
 from checker.export.exported import Exported
 from tests.checker.naive import Naive
 
@@ -15,7 +16,7 @@ NEVER = z3.BoolVal(False)
 def engine_states(exported: Exported) -> int:
     """Distinct states, by the embedded engine in a single shard. A question that stays open keeps it going."""
     meter = Meter(Budget(), timed=False)
-    exploration = Exploration(exported.system, Question({"never": NEVER}, None, {}), {}, meter)
+    exploration = EmbeddedExploration(exported.system, Question({"never": NEVER}, None, {}), {}, meter)
     report = exploration.explore_layer()
     assert report.complete
     return exploration.states

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checker.budget import Budget, Meter
+from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from checker.questions import group, prepare
 from checker.reductions import dead_variables
@@ -298,7 +299,7 @@ def test_an_example_gives_the_same_answers() -> None:
 
 
 def explored(system: TransitionSystem, question: Question, kinds: Sequence[Fault]) -> Exploration:
-    exploration = Exploration(system, question, dict.fromkeys(kinds, 1), Meter(Budget(), timed=False), 2)
+    exploration = EmbeddedExploration(system, question, dict.fromkeys(kinds, 1), Meter(Budget(), timed=False), 2)
     for _ in range(2):
         exploration.explore_layer()
     return exploration

@@ -1,0 +1,52 @@
+"""The engine that the options name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from checker.cli.errors import fail
+from checker.cli.options import EngineName
+
+if TYPE_CHECKING:
+    from checker.engine import Engine
+    from properties.superstep import Superstep
+
+
+@contextmanager
+def engine_of(
+    name: EngineName,
+    master: str | None,
+    checkpoint: Path | None,
+    every: float,
+    memory: int | None,
+    *,
+    stats: bool,
+) -> Iterator[Engine]:
+    """The engine, for as long as its explorations are asked about; with ``stats`` it prints its supersteps at the end.
+
+    ``every``: seconds between two snapshots of the embedded engine. ``memory``: bytes that Spark's files may take.
+    """
+    if name is EngineName.EMBEDDED:
+        if master is not None or stats:
+            fail(f"{'--master' if master is not None else '--stats'}: only with --engine spark or auto")
+        from checker.engine import EmbeddedEngine
+
+        yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every))
+        return
+    supersteps: list[Superstep] = []
+    from checker.spark.engine import auto_engine, spark_engine
+
+    if name is EngineName.SPARK:
+        with spark_engine(master, checkpoint, supersteps.append, memory) as spark:
+            yield spark
+    else:
+        with auto_engine(master, checkpoint, supersteps.append) as auto:
+            yield auto
+    if stats:
+        from reports.supersteps import SuperstepTable
+        from reports.terminal import console
+
+        console(stderr=True).print(SuperstepTable(supersteps))

@@ -1,0 +1,321 @@
+"""Exploration by fault layers where the states of each combination are spread over partitions.
+
+Combinations of one layer are searched together, in supersteps: every partition closes over what it owns, then what
+belongs to others is passed on. It ends when nothing was passed on. Counts, levels and depths are those of a
+breadth-first search (docs/scaling.md says why).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from checker.combinations import Combination, smaller, without_one
+from checker.distributed.control_plane import control_plane
+from checker.distributed.goal import Marking
+from checker.distributed.messages import write_messages
+from checker.distributed.plan import Failure, Order, Plan, Report, Task
+from checker.distributed.region import read_row
+from checker.distributed.running import DistributedError, Interrupted, Runner
+from checker.distributed.spread import ROW_BITS, SpreadStates
+from checker.distributed.superstep import take_superstep
+from checker.distributed.work_folder import ExplorationFolder, from_document
+from checker.exploration import Exploration, LayerReport, OnProgress, Violation
+from checker.kernel import closing
+from checker.kernel.closing import DEPTH_SHIFT, MOST_SOURCES, SOURCE_SHIFT
+from checker.kernel.layout import Words
+from properties.superstep import Superstep
+
+PARTITIONS_FOR_EACH_TASK = 4
+"""Partitions for each task that runs at a time: with more of them the work is shared out more evenly, and more is
+passed on."""
+OnSuperstep = Callable[[Superstep], None]
+
+
+@dataclass
+class DistributedExploration(Exploration[SpreadStates]):
+    """An exploration whose tasks ``runner`` carries out, with everything that must outlive them in ``folder``.
+
+    What an earlier run left in the folder is not explored again. ``most_bytes`` limits the size of the files of states.
+    """
+
+    runner: Runner = field(kw_only=True)
+    folder: ExplorationFolder = field(kw_only=True)
+    partitions: int | None = field(default=None, kw_only=True)
+    most_bytes: int | None = field(default=None, kw_only=True)
+    on_superstep: OnSuperstep = field(default=lambda _: None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        functions = (*self.own_functions, *(kind.value for kind in self.kinds))
+        if len(functions) > MOST_SOURCES:
+            raise ValueError(f"{len(functions)} kinds of steps in one exploration; at most {MOST_SOURCES}")
+        self.initial: Words = self.kernel.canonical(self.layout.pack(self.system.initial))
+        self.resumed = self.folder.has_settings
+        chosen = {} if self.resumed else self._choose(functions)
+        self.settings = self.folder.settings(chosen)
+        self.plan = Plan(
+            str(self.folder.path),
+            self.kernel.source,
+            self.kernel.most_successors,
+            tuple(name for name in self.kernel.addresses if name not in self.kernel.most_successors),
+            self.layout.words,
+            tuple(self.settings["mask"]),
+            self.settings["partitions"],
+            self.own_functions,
+            tuple(kind.value for kind in self.kinds),
+            len(self.question.predicates),
+            self.counted,
+            self.goal_bit,
+        )
+        self._superstep = 0
+        self._verified = self.resumed
+        self._spread: dict[Combination, SpreadStates] = {}
+
+    def go_on(self) -> None:
+        """Look into the folder, where another exploration of the same question left what it found."""
+        self.resumed = True
+
+    def _choose(self, functions: Sequence[str]) -> Mapping[str, object]:
+        """Who owns which state; chosen once and for all."""
+        partitions = self.partitions or max(PARTITIONS_FOR_EACH_TASK * self.runner.parallelism, 1)
+        plane = control_plane(self.layout, self.kernel, functions, self.initial, partitions)
+        return {"partitions": partitions, "mask": plane.mask, "control_plane": plane.variables}
+
+    def _explore_all(
+        self, combinations: Sequence[Combination], report: LayerReport, on_progress: OnProgress | None
+    ) -> None:
+        ready = [one for one in combinations if self._parts_complete(one)]
+        open_names = {one: self.open_questions(one) for one in ready}
+        for one in ready:
+            kept = self.folder.kept(one)
+            if kept is not None:
+                self._grew(kept, None)
+                self._spread[one] = kept
+        waiting = [one for one in ready if one not in self._spread]
+        if waiting:
+            sought = {one: self.sought(open_names[one]) for one in waiting}
+            report.stopped = self._search(waiting, sought, report.size, on_progress) or report.stopped
+        for one in ready:
+            states = self._spread.pop(one, None)
+            if states is None:
+                continue
+            if states.complete:
+                self.folder.keep(states)
+            self.shards[one] = states
+            self._record_violations(states, open_names[one])
+            report.explored += states.complete
+        goal = self.question.goal
+        if goal is not None:
+            self._decide_goal([one for one in ready if goal[0] in open_names[one] and self._is_complete(one)], report)
+
+    def _is_complete(self, combination: Combination) -> bool:
+        return combination in self.shards and self.shards[combination].complete
+
+    def _decide_goal(self, combinations: Sequence[Combination], report: LayerReport) -> None:
+        """Find the states that cannot get back to the goal: stuck, unless every way on ends at a bound.
+
+        While the question is open every state of a smaller combination reaches the goal.
+        """
+        first = len(self.question.invariants)
+        limits = sum(
+            1 << bit for bit, name in enumerate(self.question.observations, first) if name in self.question.limits
+        )
+        known = {one: self._known(one) for one in combinations}
+        marking = Marking(self.plan, known, self._carry, self._next_superstep)
+        try:
+            open_ones = list(marking.not_reaching(combinations, 1 << self.goal_bit, anew=True))
+            stuck = marking.not_reaching(open_ones, limits, anew=False)
+        except Interrupted:
+            report.explored -= len(combinations)
+            report.stopped = "interrupted"
+            for one in combinations:
+                self.shards[one].complete = False
+            return
+        for one in open_ones:
+            if one in stuck:
+                self._record(Violation(self.question.names[-1], one, stuck[one].reference, stuck[one].depth))
+            else:
+                self._record_undecided()
+
+    def _carry(self, do: Callable[[Plan, Any], Any], tasks: Sequence[Any]) -> list[Any]:
+        return self.runner.run(do, self.plan, tasks, lambda: self.meter.interrupted)
+
+    def _next_superstep(self) -> int:
+        self._superstep += 1
+        return self._superstep - 1
+
+    def _known(self, combination: Combination) -> tuple[Combination, ...]:
+        """The smaller combinations that were searched."""
+        return tuple(one for one in smaller(combination) if one in self.shards)
+
+    def _search(
+        self,
+        group: Sequence[Combination],
+        sought: Mapping[Combination, int],
+        layer: int,
+        on_progress: OnProgress | None,
+    ) -> str | None:
+        """Search combinations together, superstep by superstep; why it stopped early, or None."""
+        before = self._begun(group)
+        for states in before.values():
+            self._grew(states, None)
+        self._spread |= before
+        while True:
+            if (stopped := self._exceeded(layer)) is not None:
+                return stopped
+            started = time.perf_counter()
+            searched = [one for one in group if one not in before or not before[one].complete]
+            tasks = self._tasks(searched, sought, before, layer)
+            try:
+                outcomes = self._carry(take_superstep, tasks)
+            except Interrupted:
+                return "interrupted"
+            if (stopped := _failure(outcomes)) is not None:
+                return stopped
+            reports = [report for outcome in outcomes if isinstance(outcome, list) for report in outcome]
+            after = dict(before)
+            for one in searched:
+                mine = tuple(report for report in reports if report.combination == one)
+                after[one] = SpreadStates(one, not any(sum(r.sent) for r in mine), sought[one], mine)
+                self._grew(after[one], before.get(one))
+            self._spread |= after
+            self.folder.note(self._superstep, after)
+            self.folder.forget_messages(self._superstep)
+            self._verified = False
+            seconds = time.perf_counter() - started
+            self.on_superstep(_summary(self._superstep, reports, self.plan.words, seconds, self._depth_of(after)))
+            self._superstep += 1
+            if on_progress is not None:
+                on_progress(group[-1])
+            if all(states.complete for states in after.values()):
+                return None
+            before = after
+
+    def _begun(self, group: Sequence[Combination]) -> dict[Combination, SpreadStates]:
+        """What an earlier run knew of these combinations, if it was at them when it ended."""
+        noted = self.folder.progress() if self.resumed else None
+        if noted is None:
+            return {}
+        self._superstep = max(self._superstep, noted["superstep"] + 1)
+        found = [from_document(document) for document in noted["found"]]
+        return {states.combination: states for states in found if states.combination in group}
+
+    def _exceeded(self, layer: int) -> str | None:
+        if self.most_bytes is not None and sum(states.bytes for states in self._everything()) > self.most_bytes:
+            return "memory"
+        return self.meter.exceeded(layer)
+
+    def _everything(self) -> Iterator[SpreadStates]:
+        yield from self.shards.values()
+        yield from (states for one, states in self._spread.items() if one not in self.shards)
+
+    @property
+    def states(self) -> int:
+        """Distinct states found so far."""
+        return sum(states.count for states in self._everything())
+
+    def _grew(self, states: SpreadStates, before: SpreadStates | None) -> None:
+        self.meter.grow(states.count - (before.count if before is not None else 0), 0)
+
+    def _depth_of(self, spread: Mapping[Combination, SpreadStates]) -> int:
+        return max(states.depth for states in spread.values())
+
+    def _tasks(
+        self,
+        group: Sequence[Combination],
+        sought: Mapping[Combination, int],
+        before: Mapping[Combination, SpreadStates],
+        layer: int,
+    ) -> list[Task]:
+        left = self.meter.seconds_left(layer)
+        until = None if left is None else time.time() + left
+        orders = {one: self._order(one, sought[one], before.get(one)) for one in group}
+        return [
+            Task(
+                partition,
+                self._superstep,
+                tuple(order(partition) for order in orders.values()),
+                self._verified,
+                until,
+                self.meter.most_states,
+            )
+            for partition in range(self.plan.partitions)
+        ]
+
+    def _order(self, combination: Combination, sought: int, before: SpreadStates | None) -> Callable[[int], Order]:
+        """What each partition is to do with a combination."""
+        known = self._known(combination)
+        parts = tuple(without_one(combination)) if before is None else ()
+        start = self._send_initial_state(combination) if before is None and not parts else {}
+
+        def order(partition: int) -> Order:
+            reports = () if before is None else before.reports
+            senders = {report.partition: report.sent[partition] for report in reports}
+            inbox = tuple((sender, count) for sender, count in {**senders, **start.get(partition, {})}.items() if count)
+            deepest = None if before is None else before.deepest
+            return Order(combination, before is None, parts, known, inbox, sought, deepest)
+
+        return order
+
+    def _send_initial_state(self, combination: Combination) -> dict[int, dict[int, int]]:
+        """Send the initial state to its owner, as if by a partition behind the last one."""
+        mask = np.array(self.plan.mask, dtype=np.uint64)
+        owner = int(closing.owner_of_state(self.initial, mask, self.plan.partitions))
+        sender = self.plan.partitions
+        starts = [0] * (owner + 1) + [1] * (self.plan.partitions - owner)
+        path = self.plan.messages(self._superstep - 1, combination, sender)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_messages(path, np.append(self.initial, np.uint64(0)).reshape(1, -1), starts)
+        return {owner: {sender: 1}}
+
+    def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
+        """Each state from the violation back to the initial one, with the function that made it."""
+        plan, combination, reference = self.plan, violation.combination, violation.reference
+        functions = (*plan.own_functions, *plan.kinds)
+        while True:
+            partition, row = divmod(reference, 1 << ROW_BITS)
+            state, origin = read_row(plan.place(combination, partition), plan.words, row)
+            source = origin >> SOURCE_SHIFT & (MOST_SOURCES - 1)
+            yield functions[source], state
+            if not origin >> DEPTH_SHIFT:
+                return
+            kind = source - len(plan.own_functions)
+            if kind >= 0:
+                combination = dict(without_one(combination))[kind]
+            reference = origin & ((1 << SOURCE_SHIFT) - 1)
+
+
+def _failure(outcomes: Sequence[list[Report] | Failure]) -> str | None:
+    """Which limit stopped some task, or None. Raises :class:`DistributedError` where something went wrong."""
+    failures = [outcome for outcome in outcomes if not isinstance(outcome, list)]
+    for failure in failures:
+        if failure.error is not None:
+            raise DistributedError(failure.error)
+    return next((failure.stopped for failure in failures), None)
+
+
+def _summary(number: int, reports: Sequence[Report], words: int, seconds: float, depth: int) -> Superstep:
+    busy: dict[int, float] = {}
+    for report in reports:
+        busy[report.partition] = busy.get(report.partition, 0.0) + report.seconds
+    sent = sum(sum(report.sent) for report in reports)
+    return Superstep(
+        number,
+        sum(report.expanded for report in reports),
+        sum(report.entered - report.replaced for report in reports),
+        sum(report.replaced for report in reports),
+        sent,
+        sent * (words + 1) * 8,
+        sum(report.states for report in reports),
+        sum(report.bytes for report in reports),
+        depth,
+        round(seconds, 3),
+        round(sum(busy.values()), 3),
+        round(max(busy.values(), default=0.0), 3),
+        max((report.peak for report in reports), default=0),
+    )

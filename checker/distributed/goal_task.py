@@ -1,0 +1,247 @@
+"""What one partition does to find out which of its states can get back to a goal.
+
+In a round it marks what it can, from what others answered, and asks the owners of those successors on which it still
+depends; in the next half of the round it answers what others asked. Marks are only ever added, and each is true by
+itself, so an attempt that fails leaves nothing wrong behind.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.combinations import Combination
+from checker.distributed.loops import entries_of, new_boxes, no_tally
+from checker.distributed.messages import read_messages, write_messages
+from checker.distributed.plan import Failure, Plan
+from checker.distributed.region import Region, RegionError, opened_region, scratch_region
+from checker.distributed.superstep import LOCK, Commit, alone, failures
+from checker.kernel import backward_closing, closing
+from checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
+from checker.kernel.native import INSPECT
+from checker.kernel.table import COUNT, ROOM
+
+MARKS = "good"
+STEP = "step"
+"""The kernel's function of the steps without a fault."""
+
+
+@dataclass(frozen=True)
+class GoalOrder:
+    """What a partition is to do for one combination: ``asks``, or else answers.
+
+    ``inbox``: from whom how many rows came. ``bits``: predicates whose states are marked first, none if 0; with
+    ``anew`` after every mark was taken away.
+    """
+
+    combination: Combination
+    smaller: tuple[Combination, ...]
+    asks: bool
+    inbox: tuple[tuple[int, int], ...]
+    bits: int
+    anew: bool
+
+
+@dataclass(frozen=True)
+class GoalTask:
+    """One partition's half of a round."""
+
+    partition: int
+    superstep: int
+    orders: tuple[GoalOrder, ...]
+
+
+@dataclass(frozen=True)
+class GoalReport:
+    """What came of it: rows ``sent`` to each partition; and of those not marked how many are ``left``, and the first
+    of least depth (depth and row)."""
+
+    combination: Combination
+    partition: int
+    sent: tuple[int, ...]
+    left: int
+    first: tuple[int, int] | None
+
+
+def take_goal_task(plan: Plan, task: GoalTask) -> list[GoalReport] | Failure:
+    """Do one partition's half of a round. What goes wrong is returned: it is not worth another attempt."""
+    with failures(plan, task.partition) as failed:
+        return [_do(plan, task, order) for order in task.orders]
+    return failed[0]
+
+
+def _do(plan: Plan, task: GoalTask, order: GoalOrder) -> GoalReport:
+    folder = plan.place(order.combination, task.partition)
+    with alone(folder / LOCK), ExitStack() as opened:
+        part = _Part(plan, task, order, folder, opened)
+        return part.ask() if order.asks else part.answer()
+
+
+class _Part:
+    def __init__(self, plan: Plan, task: GoalTask, order: GoalOrder, folder: Path, opened: ExitStack) -> None:
+        self.plan, self.task, self.order, self.opened, self.folder = plan, task, order, opened, folder
+        self.kernel = plan.kernel()
+        self.commit = Commit.read(folder)
+        self.region = opened.enter_context(opened_region(folder, plan.words, self.commit.extent, grows=False))
+        self.region.place[KNOWN] = self.region.count
+        self.smaller = _places(
+            [
+                opened.enter_context(opened_region(place, plan.words, Commit.read(place).extent, grows=False))
+                for place in (plan.place(one, task.partition) for one in order.smaller)
+            ]
+        )
+        self.owners = Ownership(np.array(plan.mask, dtype=np.uint64), plan.partitions, task.partition)
+        self.good = self._marks()
+
+    def _marks(self) -> NDArray[np.uint8]:
+        file = self.folder / MARKS
+        if self.order.anew:
+            file.unlink(missing_ok=True)
+        if not self.region.count:
+            return np.empty(0, dtype=np.uint8)
+        if not file.exists():
+            file.write_bytes(bytes(self.region.count))
+        marks: NDArray[np.uint8] = np.memmap(file, dtype=np.uint8, mode="r+", shape=(self.region.count,))
+        return marks
+
+    def _inbox(self) -> list[tuple[int, NDArray[np.uint64]]]:
+        plan, task, order = self.plan, self.task, self.order
+        return [
+            (
+                sender,
+                read_messages(
+                    plan.messages(task.superstep - 1, order.combination, sender), task.partition, count, plan.words
+                ),
+            )
+            for sender, count in order.inbox
+        ]
+
+    def _open_rows(self) -> NDArray[np.int64]:
+        """The rows that are not marked and that no other took the place of, deepest first."""
+        dead = self.region.dead()
+        found = []
+        for _, first, last in sorted(self.commit.segments, reverse=True):
+            rows = np.flatnonzero(self.good[first:last] == 0) + first
+            found.append(rows[dead[rows] == 0] if len(dead) else rows)
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
+
+    def ask(self) -> GoalReport:
+        """Mark what can be marked, and ask about the rest."""
+        plan, kernel, region = self.plan, self.kernel, self.region
+        rows = self._open_rows()
+        if self.order.bits:
+            backward_closing.mark_where(
+                kernel.addresses[INSPECT], plan.words, region.place, rows, self.good, self.order.bits
+            )
+        answered = self._answered()
+        scratch = np.empty((kernel.most + 1) * (plan.words + 1), dtype=np.uint64)
+        left = len(rows)
+        while left:
+            before = left
+            left = int(
+                backward_closing.mark_by_steps(
+                    kernel.addresses[STEP],
+                    plan.words,
+                    scratch,
+                    region.place,
+                    rows[:left],
+                    self.good,
+                    self.owners,
+                    self.smaller,
+                    answered,
+                )
+            )
+            if left == before:
+                break
+        sent = self._ask_about(rows[:left])
+        return GoalReport(self.order.combination, self.task.partition, sent, left, self._first(rows[:left]))
+
+    def _first(self, rows: NDArray[np.int64]) -> tuple[int, int] | None:
+        if not len(rows):
+            return None
+        last = int(rows[-1])
+        depth = next(depth for depth, first, end in self.commit.segments if first <= last < end)
+        begin = [(first, end) for at, first, end in self.commit.segments if at == depth]
+        first = min(int(row) for low, end in begin for row in rows[(rows >= low) & (rows < end)])
+        return depth, first
+
+    def _answered(self) -> NDArray[np.int64]:
+        """The states of others that are good, as a region."""
+        region = self.opened.enter_context(scratch_region(self.folder / "answered", self.plan.words))
+        boxes, nothing = new_boxes(self.plan.words, self.kernel.most), no_tally()
+        nowhere = _places([])
+        for _, rows in self._inbox():
+            at = 0
+            while at < len(rows):
+                region.reserve(entries_of(boxes))
+                at = int(closing.enter_rows(rows.ctypes.data, at, len(rows), region.place, nowhere, boxes, nothing))
+        return _places([region])
+
+    def _ask_about(self, rows: NDArray[np.int64]) -> tuple[int, ...]:
+        """Send the successors of these rows that others own to their owners, each once."""
+        plan, region = self.plan, self.region
+        outbox = self.opened.enter_context(scratch_region(self.folder / "questions", plan.words))
+        passed_over = np.ones(region.count, dtype=np.uint8)
+        passed_over[rows] = 0
+        boxes, nothing = new_boxes(plan.words, self.kernel.most), no_tally()
+        # So deep that nothing is ever found again by a shorter way: rows that are known stay as they are.
+        origin = np.uint64((MOST_DEPTH - 1) << closing.DEPTH_SHIFT)
+        frontier = Frontier(self.kernel.addresses[STEP], region.place, 0, region.count, passed_over, 0, origin, False)
+        at = 0
+        while at < region.count:
+            outbox.reserve(entries_of(boxes))
+            known = region.place.copy()
+            region.place[ROOM] = region.place[REPLACED_ROOM] = np.iinfo(np.int64).max // 2
+            at = int(
+                closing.search_rows(
+                    at,
+                    frontier,
+                    region.count,
+                    self.owners,
+                    region.place,
+                    outbox.place,
+                    self.smaller,
+                    boxes,
+                    nothing,
+                    nothing,
+                )
+            )
+            if region.count != known[COUNT]:
+                raise RegionError(f"{region.folder}: has a successor that was not found before")
+            region.place[:] = known
+        return self._send(outbox)
+
+    def _send(self, outbox: Region) -> tuple[int, ...]:
+        rows = np.empty((outbox.count, self.plan.words + 1), dtype=np.uint64)
+        starts = closing.sort_by_owner(outbox.place, self.plan.words, self.owners, rows).tolist()
+        return self._write(rows, starts)
+
+    def _write(self, rows: NDArray[np.uint64], starts: list[int]) -> tuple[int, ...]:
+        if len(rows):
+            path = self.plan.messages(self.task.superstep, self.order.combination, self.task.partition)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_messages(path, rows, starts)
+        return tuple(last - first for first, last in pairwise(starts))
+
+    def answer(self) -> GoalReport:
+        """Send back what is known to be good of what others asked about."""
+        answers: list[NDArray[np.uint64]] = [np.empty((0, self.plan.words + 1), dtype=np.uint64)]
+        counts = [0] * self.plan.partitions
+        for sender, questions in self._inbox():
+            known = np.zeros(len(questions), dtype=np.bool_)
+            if backward_closing.answer(questions, self.region.place, self.good, self.smaller, known):
+                raise RegionError(f"{self.folder}: was asked about a state that it does not hold")
+            counts[sender] = int(known.sum())
+            answers.append(questions[known])
+        starts = [0, *np.cumsum(counts).tolist()]
+        sent = self._write(np.concatenate(answers), starts)
+        return GoalReport(self.order.combination, self.task.partition, sent, 0, None)
+
+
+def _places(regions: list[Region]) -> NDArray[np.int64]:
+    return np.array([region.place for region in regions], dtype=np.int64).reshape(len(regions), REGION_COLUMNS)

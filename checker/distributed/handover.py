@@ -1,0 +1,176 @@
+"""From memory to files: what an embedded exploration found becomes the beginning of a distributed one.
+
+Whole combinations are handed over whole, and so is one without faults that was being searched, with the rows that it
+had not expanded. A combination with faults that was being searched begins again: it is the faults of smaller ones, not
+only its own rows, that would have to be gone on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.combinations import Combination, without_one
+from checker.distributed.exploration import DistributedExploration
+from checker.distributed.plan import Plan, Report
+from checker.distributed.region import Region
+from checker.distributed.spread import ROW_BITS, SpreadStates
+from checker.distributed.superstep import Commit
+from checker.embedded import EmbeddedExploration
+from checker.kernel import closing
+from checker.kernel.closing import DEPTH_SHIFT, SOURCE_SHIFT
+from checker.kernel.table import PARTITION_BITS, PARTITIONS
+from checker.shard import INITIAL_STATE, Shard
+
+BEGUN = 0
+"""The superstep that the handed-over states count as the result of."""
+
+
+@dataclass(frozen=True)
+class _Renumbered:
+    """Where the rows of a shard go: the new reference of each, by its partition there.
+
+    ``ends[d]`` holds how many rows less deep than ``d`` each new partition has.
+    """
+
+    places: list[NDArray[np.uint64]]
+    ends: NDArray[np.int64]
+
+    def reference(self, reference: int) -> int:
+        """The new reference of a state."""
+        return int(self.places[reference % PARTITIONS][reference >> PARTITION_BITS])
+
+
+def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration) -> None:
+    """Let ``distributed``, of the same question and not begun, go on where ``embedded`` stopped in its last layer.
+
+    It takes another eight bytes a state in memory while it lasts. Raises OSError where there is no room for the files.
+    """
+    places: dict[Combination, _Renumbered] = {}
+    last = len(embedded.layers) - 1
+    for combination in sorted(embedded.shards, key=lambda one: (sum(one), one)):
+        shard = embedded.shards[combination]
+        if not shard.complete and (any(combination) or not shard.segments):
+            continue
+        places[combination] = _renumber(shard, distributed.plan)
+        states = _write(shard, places, distributed.plan)
+        if not shard.complete:
+            distributed.folder.note(BEGUN, {combination: states})
+        else:
+            distributed.folder.keep(states)
+            if sum(combination) < last:
+                distributed.shards[combination] = states
+    for name, violations in embedded.violations.items():
+        distributed.violations[name] += [
+            replace(violation, reference=places[violation.combination].reference(violation.reference))
+            for violation in violations
+            if sum(violation.combination) < last
+        ]
+    distributed.undecided |= embedded.undecided
+    distributed.layers += embedded.layers[:last]
+    distributed.go_on()
+
+
+def _renumber(shard: Shard, plan: Plan) -> _Renumbered:
+    """Number rows anew, in the order of their depth, in the partition that owns them."""
+    mask = np.array(plan.mask, dtype=np.uint64)
+    rows = [shard.rows(part)[0] for part in range(PARTITIONS)]
+    places = [np.empty(len(states), dtype=np.uint64) for states in rows]
+    counts = np.zeros(plan.partitions, dtype=np.int64)
+    ends = [counts.copy()]
+    for begin, end in pairwise(shard.level_starts()):
+        for part in range(PARTITIONS):
+            these = slice(int(begin[part]), int(end[part]))
+            closing.number_by_owner(rows[part][these], mask, counts, places[part][these])
+        ends.append(counts.copy())
+    return _Renumbered(places, np.array(ends))
+
+
+def _write(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan) -> SpreadStates:
+    """Write the rows of each partition in their order, and commit them."""
+    mine = places[shard.combination]
+    regions = [Region(plan.place(shard.combination, partition), plan.words) for partition in range(plan.partitions)]
+    for region, count in zip(regions, mine.ends[-1], strict=True):
+        region.reserve(int(count))
+    targets = np.array([region.place for region in regions])
+    own = len(plan.own_functions)
+    parts = list(without_one(shard.combination))
+    for depth, source, slices in _segments(shard):
+        kind, smaller = parts[source - own] if source >= own else (-1, shard.combination)
+        common = depth << DEPTH_SHIFT | (own + kind if kind >= 0 else source) << SOURCE_SHIFT
+        for part, these in enumerate(slices):
+            states, found_from = shard.rows(part)
+            origins = _origins(found_from[these], places[smaller], common)
+            closing.scatter(states[these], origins, mine.places[part][these], targets)
+    reports = tuple(_commit(shard, mine, plan, region, partition) for partition, region in enumerate(regions))
+    return SpreadStates(shard.combination, shard.complete, 0, reports)
+
+
+def _segments(shard: Shard) -> Iterator[tuple[int, int, list[slice]]]:
+    """Depth and source of each segment, and its rows by partition of the shard."""
+    starts = [segment.starts for segment in shard.segments]
+    for segment, end in zip(shard.segments, [*starts, shard.counts][1:], strict=True):
+        yield (
+            segment.depth,
+            segment.source,
+            [slice(int(first), int(after)) for first, after in zip(segment.starts, end, strict=True)],
+        )
+
+
+def _origins(found_from: NDArray[np.uint32], parents: _Renumbered, common: int) -> NDArray[np.uint64]:
+    """The origins of rows that have depth and source in ``common``."""
+    origins = np.full(len(found_from), common, dtype=np.uint64)
+    for part in range(PARTITIONS):
+        is_here = (found_from & np.uint32(PARTITIONS - 1) == part) & (found_from != np.uint32(INITIAL_STATE))
+        these = np.flatnonzero(is_here)
+        origins[these] |= parents.places[part][found_from[these] >> np.uint32(PARTITION_BITS)]
+    return origins
+
+
+def _commit(shard: Shard, renumbered: _Renumbered, plan: Plan, region: Region, partition: int) -> Report:
+    """Make the rows of one partition what counts there. What is known of all together, the first one reports."""
+    ends = renumbered.ends[:, partition].tolist()
+    region.adopt(ends[-1])
+    segments = [(depth, first, after) for depth, (first, after) in enumerate(pairwise(ends)) if after > first]
+    made = shard.transition_count if shard.complete else shard.transitions_done
+    report = Report(
+        combination=shard.combination,
+        partition=partition,
+        states=region.states,
+        bytes=region.size,
+        entered=region.count,
+        replaced=0,
+        expanded=0,
+        sent=(0,) * plan.partitions,
+        sent_from=None,
+        levels=tuple(after - first for first, after in pairwise(ends)),
+        transitions=(made,) if partition == 0 else (),
+        first=tuple(_first(shard, renumbered, bit, partition) for bit in range(plan.predicates)),
+        held=tuple(shard.held_in(bit) * (partition == 0) for bit in range(plan.predicates * plan.counted)),
+        seconds=0.0,
+        peak=0,
+    )
+    Commit(
+        BEGUN,
+        region.commit(),
+        segments,
+        [] if shard.complete else [segment for segment in segments if segment[0] >= shard.depth_done],
+        list(report.levels),
+        list(report.transitions),
+        list(report.first),
+        list(report.held),
+        asdict(report),
+    ).write(region.folder)
+    region.close(committed=True)
+    return report
+
+
+def _first(shard: Shard, renumbered: _Renumbered, predicate: int, partition: int) -> tuple[int, int]:
+    """Depth and row of a state of least depth in which a predicate held, if this partition has it."""
+    reference = shard.first_with(predicate)
+    owner, row = (-1, -1) if reference is None else divmod(renumbered.reference(reference), 1 << ROW_BITS)
+    return (shard.depth_of(reference), row) if reference is not None and owner == partition else (0, -1)

@@ -1,0 +1,51 @@
+"""States on their way to the partitions that own them: an Arrow file per sender, a record batch per receiver.
+
+A row is a packed state and its origin, as the regions hold it, so nothing is converted on either side: the sender
+writes a buffer as it is, the receiver maps the file into memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from checker.distributed.writing import replacing
+
+
+class MessagesLost(Exception):
+    """A file of messages does not hold what its sender reported."""
+
+
+def write_messages(path: Path, rows: NDArray[np.uint64], starts: Sequence[int]) -> None:
+    """Write rows, of which the ones from ``starts[p]`` to ``starts[p + 1]`` are for partition ``p``; whole or not.
+
+    Raises OSError where there is no room.
+    """
+    width = rows.shape[1] * 8
+    schema = pa.schema([("row", pa.binary(width))])
+    everything = pa.py_buffer(rows)
+    with replacing(path) as new, pa.OSFile(str(new), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        for first, last in pairwise(starts):
+            buffer = everything.slice(first * width, (last - first) * width)
+            column = pa.Array.from_buffers(schema.field(0).type, last - first, [None, buffer])
+            writer.write_batch(pa.record_batch([column], schema=schema))
+
+
+def read_messages(path: Path, receiver: int, count: int, words: int) -> NDArray[np.uint64]:
+    """The rows for a partition, mapped into memory. Raises :class:`MessagesLost` unless there are ``count``."""
+    try:
+        reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        column = reader.get_batch(receiver).column(0)
+    except (OSError, pa.ArrowInvalid, IndexError) as error:
+        raise MessagesLost(f"{path}: {error}") from None
+    width = (words + 1) * 8
+    if len(column) != count or column.type != pa.binary(width):
+        raise MessagesLost(f"{path}: does not hold the {count:,} states that were sent to partition {receiver}")
+    buffer = column.buffers()[1]
+    flat = np.frombuffer(buffer, dtype=np.uint8)[column.offset * width : (column.offset + count) * width]
+    return flat.view(np.uint64).reshape(count, words + 1)

@@ -1,0 +1,265 @@
+"""A set of states in files: rows that are only appended, and an open-addressing table of where they are.
+
+Both are memory-mapped, so opening one costs nothing and a superstep touches only the pages that it needs. Rows that
+were written after the last commit, by an attempt that failed, are dropped when the region is opened again; the table is
+marked while it is being written to and made again from the rows if it was left so. See
+:mod:`checker.kernel.closing` for what a row is.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import shutil
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.kernel import closing, table
+from checker.kernel.closing import KNOWN, REGION_COLUMNS, REPLACED, REPLACED_COUNT, REPLACED_ROOM
+from checker.kernel.layout import Words
+from checker.kernel.table import COUNT, ROOM, SLOTS, STATES, TABLE
+
+MOST_LOAD = 0.62
+"""How full a table may get: emptier ones are searched faster, and take more room."""
+TABLES_GROW_BY = 1.7
+ROWS_GROW_BY = 1.5
+LEAST_ROWS, LEAST_SLOTS, LEAST_REPLACED = 512, 1024, 512
+MOST_ROWS = (1 << 32) - 2
+"""A table's entry has 32 bits for a row."""
+ROWS_FILE, REPLACED_FILE, TABLE_FILE, OPEN_TABLE = "rows", "replaced", "table", "table.open"
+CHECKSUM_CHUNK = 1 << 24
+
+
+class RegionError(Exception):
+    """A region's files do not hold what was committed; or it has more states than its rows can be numbered."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What of a region's files is committed: rows, replacements, and a checksum of each."""
+
+    rows: int = 0
+    replaced: int = 0
+    rows_checksum: int = 0
+    replaced_checksum: int = 0
+
+
+class _Mapped:
+    """A file, as much of it as is allocated, in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self.size = os.fstat(self._descriptor).st_size
+        self._map: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
+        self._attach()
+
+    def _attach(self) -> None:
+        if self.size:
+            self._map = np.frombuffer(mmap.mmap(self._descriptor, self.size), dtype=np.uint8)
+
+    @property
+    def address(self) -> int:
+        return int(self._map.ctypes.data)
+
+    @property
+    def bytes(self) -> NDArray[np.uint8]:
+        return self._map
+
+    def grow(self, size: int) -> None:
+        """Make the file larger. Raises OSError where there is no room: writing to a map would end the process."""
+        if size > self.size:
+            os.posix_fallocate(self._descriptor, 0, size)
+            self.size = size
+            self._attach()
+
+    def close(self) -> None:
+        self._map = np.empty(0, dtype=np.uint8)
+        os.close(self._descriptor)
+
+
+class Region:
+    """Rows and their table in a folder; ``place`` tells the compiled loops where they are in memory.
+
+    It is opened as of ``extent``; one that does not grow is only read. Raises :class:`RegionError` if ``verified`` is
+    asked for and the files hold something else, and OSError where there is no room.
+    """
+
+    def __init__(
+        self, folder: Path, words: int, extent: Extent = Extent(), *, verified: bool = False, grows: bool = True
+    ) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.words = words
+        self.extent = extent
+        self.place = np.zeros(REGION_COLUMNS, dtype=np.int64)
+        self._rows = _Mapped(folder / ROWS_FILE)
+        self._replaced = _Mapped(folder / REPLACED_FILE)
+        self._check_extent(verified)
+        self.place[COUNT] = self.place[KNOWN] = extent.rows
+        self.place[REPLACED_COUNT] = extent.replaced
+        if verified:
+            (folder / TABLE_FILE).unlink(missing_ok=True)
+        whole = (folder / TABLE_FILE).exists()
+        self._is_marked = grows or not whole
+        if whole and grows:
+            (folder / TABLE_FILE).rename(folder / OPEN_TABLE)
+        elif not whole:
+            (folder / OPEN_TABLE).unlink(missing_ok=True)
+        self._table = _Mapped(folder / (OPEN_TABLE if self._is_marked else TABLE_FILE))
+        self._tell_place()
+        if not whole:
+            self._make_table(max(LEAST_SLOTS, int(extent.rows / MOST_LOAD) + 1))
+            closing.fill_table(self.place, words)
+        if grows:
+            self.reserve(1)
+
+    @property
+    def row_bytes(self) -> int:
+        return (self.words + 1) * 8
+
+    @property
+    def count(self) -> int:
+        """Rows, those that others took the place of included."""
+        return int(self.place[COUNT])
+
+    @property
+    def states(self) -> int:
+        """Different states."""
+        return int(self.place[COUNT] - self.place[REPLACED_COUNT])
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files."""
+        return self._rows.size + self._replaced.size + self._table.size
+
+    def _check_extent(self, verified: bool) -> None:
+        extent = self.extent
+        rows, replaced = extent.rows * self.row_bytes, extent.replaced * 8
+        if self._rows.size < rows or self._replaced.size < replaced:
+            raise RegionError(f"{self.folder}: shorter than what was committed")
+        if verified and (
+            _checksum(self._rows.bytes[:rows], 0) != extent.rows_checksum
+            or _checksum(self._replaced.bytes[:replaced], 0) != extent.replaced_checksum
+        ):
+            raise RegionError(f"{self.folder}: does not hold what was committed")
+
+    def _tell_place(self) -> None:
+        place = self.place
+        place[STATES], place[TABLE], place[REPLACED] = self._rows.address, self._table.address, self._replaced.address
+        place[SLOTS] = self._table.size // 8
+        place[ROOM] = min(self._rows.size // self.row_bytes, int(place[SLOTS] * MOST_LOAD))
+        place[REPLACED_ROOM] = self._replaced.size // 8
+
+    def _make_table(self, slots: int) -> None:
+        """A new, empty table in the place of the old one."""
+        new = self.folder / f"{OPEN_TABLE}.new"
+        new.unlink(missing_ok=True)
+        larger = _Mapped(new)
+        larger.grow(slots * 8)
+        if self._table.size:
+            table.move_entries(self.place[TABLE], self.place[SLOTS], larger.address, slots)
+        self._table.close()
+        new.rename(self.folder / OPEN_TABLE)
+        self._table = larger
+        self._tell_place()
+
+    def reserve(self, more: int) -> None:
+        """Make room for ``more`` further rows. Raises OSError, and RegionError where they cannot be numbered."""
+        wanted = self.count + more
+        if wanted > MOST_ROWS:
+            raise RegionError(f"more than {MOST_ROWS:,} rows in one partition: take more partitions")
+        rows = self._rows.size // self.row_bytes
+        if wanted > rows:
+            self._rows.grow(max(wanted, LEAST_ROWS, int(rows * ROWS_GROW_BY)) * self.row_bytes)
+        replaced = self._replaced.size // 8
+        if int(self.place[REPLACED_COUNT]) + more > replaced:
+            self._replaced.grow(max(int(self.place[REPLACED_COUNT]) + more, LEAST_REPLACED, replaced * 2) * 8)
+        slots = int(self.place[SLOTS])
+        if wanted > int(slots * MOST_LOAD):
+            self._make_table(max(int(wanted / MOST_LOAD) + 1, LEAST_SLOTS, int(slots * TABLES_GROW_BY)))
+        self._tell_place()
+
+    def adopt(self, count: int) -> None:
+        """Make the first ``count`` rows, which were written from outside and are all different, what it holds."""
+        self.place[COUNT] = count
+        closing.fill_table(self.place, self.words)
+
+    def replaced(self) -> NDArray[np.uint64]:
+        """The rows that others took the place of, as written: the new row's number above the old one's."""
+        return self._replaced.bytes[: int(self.place[REPLACED_COUNT]) * 8].view(np.uint64)
+
+    def dead(self) -> NDArray[np.uint8]:
+        """A byte for each row: whether another took its place. Empty if none did."""
+        if not self.place[REPLACED_COUNT]:
+            return np.empty(0, dtype=np.uint8)
+        marks = np.zeros(self.count, dtype=np.uint8)
+        marks[(self.replaced() & np.uint64(table.LOW_HALF)).astype(np.int64)] = 1
+        return marks
+
+    def commit(self) -> Extent:
+        """Where the files end now; what is behind it will be dropped. The table is whole from here on."""
+        extent, rows, replaced = self.extent, self.count, int(self.place[REPLACED_COUNT])
+        self.extent = Extent(
+            rows,
+            replaced,
+            _checksum(self._rows.bytes[extent.rows * self.row_bytes : rows * self.row_bytes], extent.rows_checksum),
+            _checksum(self._replaced.bytes[extent.replaced * 8 : replaced * 8], extent.replaced_checksum),
+        )
+        return self.extent
+
+    def close(self, *, committed: bool) -> None:
+        """Let go of the files. A table whose rows were not committed is left marked."""
+        for mapped in (self._rows, self._replaced, self._table):
+            mapped.close()
+        if committed and self._is_marked:
+            (self.folder / OPEN_TABLE).rename(self.folder / TABLE_FILE)
+
+
+@contextmanager
+def opened_region(
+    folder: Path, words: int, extent: Extent, *, verified: bool = False, grows: bool = True
+) -> Iterator[Region]:
+    """A region that is closed at the end; as it was committed, unless something went wrong."""
+    region = Region(folder, words, extent, verified=verified, grows=grows)
+    committed = False
+    try:
+        yield region
+        committed = True
+    finally:
+        region.close(committed=committed)
+
+
+@contextmanager
+def scratch_region(folder: Path, words: int) -> Iterator[Region]:
+    """An empty region that is removed at the end."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        with opened_region(folder, words, Extent()) as region:
+            yield region
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_row(folder: Path, words: int, number: int) -> tuple[Words, int]:
+    """A row's packed state and its origin. Raises :class:`RegionError` where there is no such row."""
+    size = (words + 1) * 8
+    with (folder / ROWS_FILE).open("rb") as file:
+        file.seek(number * size)
+        found = np.frombuffer(file.read(size), dtype=np.uint64)
+    if len(found) != words + 1:
+        raise RegionError(f"{folder}: has no row {number}")
+    return found[:-1].copy(), int(found[-1])
+
+
+def _checksum(content: NDArray[Any], before: int) -> int:
+    for begin in range(0, len(content), CHECKSUM_CHUNK):
+        before = zlib.crc32(content[begin : begin + CHECKSUM_CHUNK].data, before)
+    return before

@@ -1,0 +1,113 @@
+"""The folder of a distributed search: whose it is, and how far the search got.
+
+It belongs to one question and one version of the program, and to one run at a time. What a superstep came to is noted
+here only when every partition has committed it, so a run that is killed goes on from its last whole superstep.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from checker.checkpoint import LOCK, CheckpointError, code_fingerprint, lock_folder
+from checker.combinations import Combination
+from checker.distributed.plan import named, report_from
+from checker.distributed.spread import SpreadStates
+from checker.distributed.writing import read_json, write_json
+
+RUN, PROGRESS, FOUND = "run.json", "progress.json", "found"
+
+
+class WorkFolder:
+    """A folder that belongs to the question ``identity``.
+
+    Raises :class:`checker.checkpoint.CheckpointError` where it belongs to another one, to none, or is in use.
+    """
+
+    def __init__(self, path: Path, identity: str) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        whose = self._read(path / RUN)
+        if whose is None and {file.name for file in path.iterdir()} - {LOCK}:
+            raise CheckpointError(f"{path}: is not empty and holds no checkpoint; name another folder")
+        self._lock: TextIO = lock_folder(path)
+        mine = {"identity": f"{identity} {code_fingerprint()}"}
+        if whose is None:
+            write_json(path / RUN, mine)
+        elif whose != mine:
+            raise CheckpointError(f"{path}: is the checkpoint of another question; name another folder")
+
+    def exploration(self, number: int) -> ExplorationFolder:
+        """The folder of one of the run's explorations."""
+        return ExplorationFolder(self.path / f"exploration-{number}")
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        self._lock.close()
+
+    @staticmethod
+    def _read(path: Path) -> Any:
+        try:
+            return read_json(path)
+        except ValueError:
+            raise CheckpointError(f"{path}: is damaged; delete the folder to start anew") from None
+
+
+class ExplorationFolder:
+    """How far one exploration got."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        (path / FOUND).mkdir(parents=True, exist_ok=True)
+
+    def settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """What was chosen when the exploration began: ``chosen`` if it begins now."""
+        file = self.path / "settings.json"
+        known = WorkFolder._read(file)
+        if known is None:
+            write_json(file, dict(chosen))
+        return dict(chosen) if known is None else dict(known)
+
+    @property
+    def has_settings(self) -> bool:
+        """Whether the exploration was begun before."""
+        return (self.path / "settings.json").exists()
+
+    def progress(self) -> dict[str, Any] | None:
+        """What :meth:`note` noted last."""
+        found: dict[str, Any] | None = WorkFolder._read(self.path / PROGRESS)
+        return found
+
+    def note(self, superstep: int, found: Mapping[Combination, SpreadStates]) -> None:
+        """A superstep is whole: what it came to for each combination that is searched."""
+        spread = [_to_document(states) for states in found.values()]
+        write_json(self.path / PROGRESS, {"superstep": superstep, "found": spread})
+
+    def keep(self, states: SpreadStates) -> None:
+        """A combination was searched whole."""
+        write_json(self.path / FOUND / f"{named(states.combination)}.json", _to_document(states))
+
+    def kept(self, combination: Combination) -> SpreadStates | None:
+        """What is known of a combination that was searched whole, or None if it was not."""
+        document = WorkFolder._read(self.path / FOUND / f"{named(combination)}.json")
+        return None if document is None else from_document(document)
+
+    def forget_messages(self, before: int) -> None:
+        """Remove what was sent before a superstep that is whole."""
+        for folder in (self.path / "messages").glob("*"):
+            if int(folder.name) < before:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _to_document(states: SpreadStates) -> dict[str, Any]:
+    return json.loads(json.dumps(asdict(states)))  # type: ignore[no-any-return]
+
+
+def from_document(document: Mapping[str, Any]) -> SpreadStates:
+    """What :meth:`ExplorationFolder.note` or :meth:`ExplorationFolder.keep` wrote."""
+    reports = tuple(report_from(report) for report in document["reports"])
+    return SpreadStates(tuple(document["combination"]), document["complete"], document["sought"], reports)

@@ -1,0 +1,37 @@
+"""Files that are there whole or not at all, whenever a process is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path to write to; what was written takes the place of ``path`` at the end, and is dropped on an error."""
+    new = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        yield new
+        with new.open("rb") as written:
+            os.fsync(written.fileno())
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write a document in the place of an earlier one."""
+    with replacing(path) as new:
+        new.write_text(json.dumps(document), encoding="utf-8")
+
+
+def read_json(path: Path) -> Any:
+    """A document that was written before, or None if there is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None

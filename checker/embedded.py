@@ -1,0 +1,154 @@
+"""Exploration in this process: combinations side by side, large ones by all threads together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from checker.breadth_first import Search, sources_of
+from checker.budget import ALWAYS_COVERED
+from checker.checkpoint import Checkpoint
+from checker.combinations import Combination, smaller
+from checker.crew import crew_of
+from checker.exploration import Exploration, LayerReport, OnProgress, Violation
+from checker.kernel import backward
+from checker.kernel.layout import Words
+from checker.kernel.native import optimise
+from checker.shard import INITIAL_STATE, Shard, TooManyStates
+
+LARGE = 100_000
+"""States expected of a combination from which on its levels are shared out; smaller ones are explored side by side."""
+OPTIMISE_AFTER = 10_000
+"""States of the layers before, from which on the next one is likely to be worth better machine code."""
+
+
+@dataclass
+class EmbeddedExploration(Exploration[Shard]):
+    """An exploration in the memory and the threads of this process.
+
+    With a ``checkpoint`` snapshots are written, under ``number``, and what an earlier run left there is not explored
+    again.
+    """
+
+    checkpoint: Checkpoint | None = None
+    number: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._on_progress: OnProgress | None = None
+
+    def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
+        """Explore the next layer, and make better machine code beside it where that is likely to pay."""
+        self._on_progress = on_progress
+        optimiser = self._optimiser()
+        if optimiser is not None:
+            optimiser.start()
+        try:
+            return super().explore_layer(on_progress)
+        finally:
+            if optimiser is not None:
+                optimiser.join()
+            self._save()
+
+    def _explore_all(
+        self, combinations: Sequence[Combination], report: LayerReport, on_progress: OnProgress | None
+    ) -> None:
+        ready = [combination for combination in combinations if self._parts_complete(combination)]
+        # Where everything will be explored the largest go first, so that no thread is left alone with one at the end.
+        largest_first = report.size <= ALWAYS_COVERED
+        ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
+        alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
+        beside = [combination for combination in ready if combination not in alone]
+        with crew_of(self.threads) as pool:
+            try:
+                for combination in alone:
+                    self._finished(report, self._explore(combination, pool))
+                    if on_progress is not None:
+                        on_progress(combination)
+                waiting = {pool.submit(self._explore, combination) for combination in beside}
+                while waiting:
+                    done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        self._finished(report, future.result())
+                    if self.checkpoint is not None and self.checkpoint.due:
+                        self._save()
+                    if on_progress is not None:
+                        on_progress(beside[min(len(beside) - len(waiting), len(beside) - 1)])
+            except KeyboardInterrupt:
+                self.meter.interrupt()
+                report.stopped = "interrupted"
+
+    def _explore(self, combination: Combination, crew: ThreadPoolExecutor | None = None) -> str | None:
+        """Explore one combination; None if it was explored whole, else why not."""
+        size = sum(combination)
+        if (stopped := self.meter.exceeded(size)) is not None:
+            return stopped
+        open_names = self.open_questions(combination)
+        shard = Shard(
+            combination, self.layout.words, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
+        )
+        if self.checkpoint is not None and self.checkpoint.restore(self.number, shard):
+            self._resume(shard)
+        parts = [self.shards[part] for part in smaller(combination) if part in self.shards]
+        search_over = Search(self, shard, parts, crew, self.threads)
+        try:
+            stopped = None if shard.complete else search_over.run(open_names)
+        except TooManyStates:
+            stopped = "states"
+        finally:
+            with self._lock:
+                self.shards[combination] = shard
+        shard.complete = stopped is None
+        self._record_violations(shard, open_names)
+        if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
+            search_over.decide_goal(self._record_stuck, self._record_undecided)
+        return stopped
+
+    def _resume(self, shard: Shard) -> None:
+        """Count what a snapshot held, and mark in it where the goal is."""
+        self.meter.grow(shard.count, shard.measure())
+        if self.goal_bit >= 0:
+            kernel = self.kernel  # better code may come; what runs must stay alive until it returns
+            inspect = kernel.addresses["inspect"]
+            backward.mark_where(inspect, shard.words, shard.places, shard.counts, 1 << self.goal_bit)
+
+    def level_done(self, shard: Shard) -> None:
+        """A level of a shard that is explored alone was searched whole: a place from which a run can go on."""
+        if self._on_progress is not None:
+            self._on_progress(shard.combination)
+        if self.checkpoint is not None and self.checkpoint.due:
+            self._save(shard)
+
+    def _save(self, *more: Shard) -> None:
+        """Write a snapshot of every whole shard and of these."""
+        if self.checkpoint is not None:
+            with self._lock:
+                whole = [shard for shard in self.shards.values() if shard.complete]
+            self.checkpoint.save(self.number, [*whole, *more])
+
+    def _optimiser(self) -> threading.Thread | None:
+        """A thread that makes better machine code, where the layer to come is likely to gain from it.
+
+        It must not outlive the layer: Python may collect garbage in any thread, and the solver's terms must not be
+        released in one thread while another is inside the solver.
+        """
+        if self.optimised or self.states < OPTIMISE_AFTER:
+            return None
+        self.optimised = True
+        return threading.Thread(target=self._optimise)
+
+    def _optimise(self) -> None:
+        self.kernel = optimise(self.kernel)
+
+    def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
+        """Each state from the violation back to the initial one, with the function that made it."""
+        shard, reference = self.shards[violation.combination], violation.reference
+        while True:
+            source = sources_of(self, shard)[shard.segment_of(reference).source]
+            yield source.function, shard.state(reference)
+            reference = shard.parent(reference)
+            if reference == INITIAL_STATE:
+                return
+            shard = source.shard
