@@ -8,6 +8,7 @@ breadth-first search (docs/scaling.md says why).
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,10 +57,11 @@ class DistributedExploration(Exploration[SpreadStates]):
             raise ValueError(f"{len(functions)} kinds of steps in one exploration; at most {MOST_SOURCES}")
         self.initial: Words = self.kernel.canonical(self.layout.pack(self.system.initial))
         self.resumed = self.folder.has_settings
-        chosen = {} if self.resumed else self._choose(functions)
+        chosen = {} if self.resumed else self._choose()
         self.settings = self.folder.settings(chosen)
         self.plan = Plan(
             str(self.folder.path),
+            uuid.uuid4().hex,
             self.kernel.source,
             self.kernel.most_successors,
             tuple(name for name in self.kernel.addresses if name not in self.kernel.most_successors),
@@ -73,17 +75,17 @@ class DistributedExploration(Exploration[SpreadStates]):
             self.goal_bit,
         )
         self._superstep = 0
-        self._verified = self.resumed
         self._spread: dict[Combination, SpreadStates] = {}
 
     def go_on(self) -> None:
         """Look into the folder, where another exploration of the same question left what it found."""
         self.resumed = True
 
-    def _choose(self, functions: Sequence[str]) -> Mapping[str, object]:
+    def _choose(self) -> Mapping[str, object]:
         """Who owns which state; chosen once and for all."""
         partitions = self.partitions or max(PARTITIONS_FOR_EACH_TASK * self.runner.parallelism, 1)
-        plane = control_plane(self.layout, self.kernel, functions, self.initial, partitions)
+        faults = [kind.value for kind in self.kinds]
+        plane = control_plane(self.layout, self.kernel, self.own_functions, faults, self.initial, partitions)
         return {"partitions": partitions, "mask": plane.mask, "control_plane": plane.variables}
 
     def _explore_all(
@@ -180,13 +182,14 @@ class DistributedExploration(Exploration[SpreadStates]):
             reports = [report for outcome in outcomes if isinstance(outcome, list) for report in outcome]
             after = dict(before)
             for one in searched:
-                mine = tuple(report for report in reports if report.combination == one)
+                earlier = {} if one not in before else {r.partition: r.idle() for r in before[one].reports}
+                now = {**earlier, **{r.partition: r for r in reports if r.combination == one}}
+                mine = tuple(now[partition] for partition in range(self.plan.partitions))
                 after[one] = SpreadStates(one, not any(sum(r.sent) for r in mine), sought[one], mine)
                 self._grew(after[one], before.get(one))
             self._spread |= after
             self.folder.note(self._superstep, after)
             self.folder.forget_messages(self._superstep)
-            self._verified = False
             seconds = time.perf_counter() - started
             self.on_superstep(_summary(self._superstep, reports, self.plan.words, seconds, self._depth_of(after)))
             self._superstep += 1
@@ -235,28 +238,27 @@ class DistributedExploration(Exploration[SpreadStates]):
         left = self.meter.seconds_left(layer)
         until = None if left is None else time.time() + left
         orders = {one: self._order(one, sought[one], before.get(one)) for one in group}
-        return [
-            Task(
-                partition,
-                self._superstep,
-                tuple(order(partition) for order in orders.values()),
-                self._verified,
-                until,
-                self.meter.most_states,
-            )
-            for partition in range(self.plan.partitions)
-        ]
+        tasks = []
+        for partition in range(self.plan.partitions):
+            due = tuple(order for order in (make(partition) for make in orders.values()) if order is not None)
+            if due:
+                tasks.append(Task(partition, self._superstep, due, until, self.meter.most_states))
+        return tasks
 
-    def _order(self, combination: Combination, sought: int, before: SpreadStates | None) -> Callable[[int], Order]:
+    def _order(
+        self, combination: Combination, sought: int, before: SpreadStates | None
+    ) -> Callable[[int], Order | None]:
         """What each partition is to do with a combination."""
         known = self._known(combination)
         parts = tuple(without_one(combination)) if before is None else ()
         start = self._send_initial_state(combination) if before is None and not parts else {}
 
-        def order(partition: int) -> Order:
+        def order(partition: int) -> Order | None:
             reports = () if before is None else before.reports
             senders = {report.partition: report.sent[partition] for report in reports}
             inbox = tuple((sender, count) for sender, count in {**senders, **start.get(partition, {})}.items() if count)
+            if before is not None and not inbox and not before.reports[partition].waiting:
+                return None
             deepest = None if before is None else before.deepest
             return Order(combination, before is None, parts, known, inbox, sought, deepest)
 

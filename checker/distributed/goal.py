@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.combinations import Combination
-from checker.distributed.goal_task import GoalOrder, GoalReport, GoalTask, take_goal_task
+from checker.distributed.goal_task import GoalOrder, GoalReport, GoalTask, Letter, take_goal_task
 from checker.distributed.plan import Failure, Plan
 from checker.distributed.running import DistributedError
 from checker.distributed.spread import ROW_BITS
@@ -30,6 +30,20 @@ class NotReaching:
     depth: int
 
 
+@dataclass
+class _Asking:
+    """How far the rounds of one combination are: what each partition asked last, and in which superstep."""
+
+    asked: dict[int, tuple[int, GoalReport]]
+    answers: dict[int, list[Letter]]
+    changed: set[int]
+
+    def questions(self, partition: int) -> tuple[Letter, ...]:
+        """What is asked of a partition and was not answered: a question stands until somebody's answer changes it."""
+        sent = ((asker, at, report.sent[partition]) for asker, (at, report) in sorted(self.asked.items()))
+        return tuple((asker, at, count) for asker, at, count in sent if count)
+
+
 class Marking:
     """Rounds of marking for some combinations, each with those smaller ones whose states all reach the goal."""
 
@@ -46,45 +60,54 @@ class Marking:
 
         With ``anew`` marks of before are taken away first.
         """
-        asked = self._half(combinations, True, {}, bits, anew)
-        open_ones = [one for one in combinations if any(report.left for report in asked[one])]
-        left = {one: asked[one] for one in open_ones}
-        while open_ones:
-            answers = self._half(open_ones, False, asked, 0, False)
-            open_ones = [one for one in open_ones if any(sum(report.sent) for report in answers[one])]
-            if open_ones:
-                asked = self._half(open_ones, True, answers, 0, False)
-                left |= {one: asked[one] for one in open_ones}
-                open_ones = [one for one in open_ones if any(report.left for report in asked[one])]
-        found = {one: _first(reports) for one, reports in left.items()}
+        everybody = range(self.plan.partitions)
+        orders = {
+            (one, p): GoalOrder(one, self.smaller[one], True, (), bits, anew) for one in combinations for p in everybody
+        }
+        rounds = {one: _Asking({}, {}, set()) for one in combinations}
+        while orders:
+            at, reports = self._half(orders)
+            for report in reports:
+                asking = rounds[report.combination]
+                asking.asked[report.partition] = at, report
+                asking.changed.add(report.partition)
+            orders = {
+                (one, partition): GoalOrder(one, self.smaller[one], False, questions, 0, False)
+                for one, asking in rounds.items()
+                for partition in everybody
+                if (questions := asking.questions(partition))
+                and (partition in asking.changed or asking.changed.intersection(asker for asker, _, _ in questions))
+            }
+            for asking in rounds.values():
+                asking.changed.clear()
+            if not orders:
+                break
+            at, reports = self._half(orders)
+            answers: dict[tuple[Combination, int], list[Letter]] = {}
+            for report in reports:
+                for asker, count in enumerate(report.sent):
+                    if count:
+                        answers.setdefault((report.combination, asker), []).append((report.partition, at, count))
+            orders = {
+                (one, asker): GoalOrder(one, self.smaller[one], True, tuple(letters), 0, False)
+                for (one, asker), letters in answers.items()
+            }
+        found = {one: _first([report for _, report in asking.asked.values()]) for one, asking in rounds.items()}
         return {one: first for one, first in found.items() if first is not None}
 
-    def _half(
-        self,
-        combinations: Sequence[Combination],
-        asks: bool,
-        before: Mapping[Combination, Sequence[GoalReport]],
-        bits: int,
-        anew: bool,
-    ) -> dict[Combination, list[GoalReport]]:
+    def _half(self, orders: Mapping[tuple[Combination, int], GoalOrder]) -> tuple[int, list[GoalReport]]:
+        """Carry out orders, by combination and partition; in which superstep, and what was reported."""
         superstep = self.next_superstep()
-
-        def order(one: Combination, partition: int) -> GoalOrder:
-            sent = ((report.partition, report.sent[partition]) for report in before.get(one, ()))
-            inbox = tuple((sender, count) for sender, count in sent if count)
-            return GoalOrder(one, self.smaller[one], asks, inbox, bits, anew)
-
-        tasks = [
-            GoalTask(partition, superstep, tuple(order(one, partition) for one in combinations))
-            for partition in range(self.plan.partitions)
-        ]
-        found: dict[Combination, list[GoalReport]] = {one: [] for one in combinations}
+        by_partition: dict[int, list[GoalOrder]] = {}
+        for (_, partition), order in orders.items():
+            by_partition.setdefault(partition, []).append(order)
+        tasks = [GoalTask(partition, superstep, tuple(mine)) for partition, mine in sorted(by_partition.items())]
+        reports: list[GoalReport] = []
         for outcome in self.carry(take_goal_task, tasks):
             if isinstance(outcome, Failure):
                 raise DistributedError(outcome.error)
-            for report in outcome:
-                found[report.combination].append(report)
-        return found
+            reports += outcome
+        return superstep, reports
 
 
 def _first(reports: Sequence[GoalReport]) -> NotReaching | None:

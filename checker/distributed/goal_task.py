@@ -31,18 +31,22 @@ STEP = "step"
 """The kernel's function of the steps without a fault."""
 
 
+Letter = tuple[int, int, int]
+"""A sender, the superstep in which it sent, and how many rows."""
+
+
 @dataclass(frozen=True)
 class GoalOrder:
     """What a partition is to do for one combination: ``asks``, or else answers.
 
-    ``inbox``: from whom how many rows came. ``bits``: predicates whose states are marked first, none if 0; with
+    ``inbox``: the questions or answers that came. ``bits``: predicates whose states are marked first, none if 0; with
     ``anew`` after every mark was taken away.
     """
 
     combination: Combination
     smaller: tuple[Combination, ...]
     asks: bool
-    inbox: tuple[tuple[int, int], ...]
+    inbox: tuple[Letter, ...]
     bits: int
     anew: bool
 
@@ -87,16 +91,17 @@ class _Part:
         self.plan, self.task, self.order, self.opened, self.folder = plan, task, order, opened, folder
         self.kernel = plan.kernel()
         self.commit = Commit.read(folder)
-        self.region = opened.enter_context(opened_region(folder, plan.words, self.commit.extent, grows=False))
-        self.region.place[KNOWN] = self.region.count
-        self.smaller = _places(
-            [
-                opened.enter_context(opened_region(place, plan.words, Commit.read(place).extent, grows=False))
-                for place in (plan.place(one, task.partition) for one in order.smaller)
-            ]
+        self.region = opened.enter_context(
+            opened_region(folder, plan.words, self.commit.extent, run=plan.run, grows=False)
         )
+        self.region.place[KNOWN] = self.region.count
+        self.smaller = _places([self._open(plan.place(one, task.partition)) for one in order.smaller])
         self.owners = Ownership(np.array(plan.mask, dtype=np.uint64), plan.partitions, task.partition)
         self.good = self._marks()
+
+    def _open(self, folder: Path) -> Region:
+        extent = Commit.read(folder).extent
+        return self.opened.enter_context(opened_region(folder, self.plan.words, extent, run=self.plan.run, grows=False))
 
     def _marks(self) -> NDArray[np.uint8]:
         file = self.folder / MARKS
@@ -110,15 +115,10 @@ class _Part:
         return marks
 
     def _inbox(self) -> list[tuple[int, NDArray[np.uint64]]]:
-        plan, task, order = self.plan, self.task, self.order
+        plan, own, combination = self.plan, self.task.partition, self.order.combination
         return [
-            (
-                sender,
-                read_messages(
-                    plan.messages(task.superstep - 1, order.combination, sender), task.partition, count, plan.words
-                ),
-            )
-            for sender, count in order.inbox
+            (sender, read_messages(plan.messages(superstep, combination, sender), own, count, plan.words))
+            for sender, superstep, count in self.order.inbox
         ]
 
     def _open_rows(self) -> NDArray[np.int64]:
@@ -136,7 +136,7 @@ class _Part:
         rows = self._open_rows()
         if self.order.bits:
             backward_closing.mark_where(
-                kernel.addresses[INSPECT], plan.words, region.place, rows, self.good, self.order.bits
+                kernel.addresses[INSPECT], plan.words, region.place, rows, self.good, self.owners, self.order.bits
             )
         answered = self._answered()
         scratch = np.empty((kernel.most + 1) * (plan.words + 1), dtype=np.uint64)

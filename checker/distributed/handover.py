@@ -8,7 +8,7 @@ only its own rows, that would have to be gone on with.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -136,6 +136,7 @@ def _commit(shard: Shard, renumbered: _Renumbered, plan: Plan, region: Region, p
     ends = renumbered.ends[:, partition].tolist()
     region.adopt(ends[-1])
     segments = [(depth, first, after) for depth, (first, after) in enumerate(pairwise(ends)) if after > first]
+    pending = [] if shard.complete else [segment for segment in segments if segment[0] >= shard.depth_done]
     made = shard.transition_count if shard.complete else shard.transitions_done
     report = Report(
         combination=shard.combination,
@@ -153,17 +154,18 @@ def _commit(shard: Shard, renumbered: _Renumbered, plan: Plan, region: Region, p
         held=tuple(shard.held_in(bit) * (partition == 0) for bit in range(plan.predicates * plan.counted)),
         seconds=0.0,
         peak=0,
+        waiting=bool(pending),
     )
     Commit(
         BEGUN,
         region.commit(),
         segments,
-        [] if shard.complete else [segment for segment in segments if segment[0] >= shard.depth_done],
+        pending,
         list(report.levels),
         list(report.transitions),
         list(report.first),
         list(report.held),
-        asdict(report),
+        vars(report),
     ).write(region.folder)
     region.close(committed=True)
     return report

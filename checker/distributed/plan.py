@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from checker.kernel.native import Kernel, load_kernel
 class Plan:
     """What is the same for every task: the folder, the machine code, who owns which state, what is counted.
 
+    ``run`` is different for each process that plans: what an earlier one left is verified before it is used.
     ``mask`` has a word for each of a packed state: the bits of the control plane. ``goal_bit`` is -1 without a goal.
     """
 
     folder: str
+    run: str
     source: str
     most_successors: Mapping[str, int]
     other_functions: tuple[str, ...]
@@ -80,7 +82,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Task:
-    """One partition's superstep. ``verified``: files are held against their checksums, as after a restart.
+    """One partition's superstep.
 
     ``until``: when to give up, in seconds since 1970; ``most_states``: how many states make it give up.
     """
@@ -88,7 +90,6 @@ class Task:
     partition: int
     superstep: int
     orders: tuple[Order, ...]
-    verified: bool
     until: float | None
     most_states: int | None
 
@@ -101,6 +102,7 @@ class Report:
     added, ``sent`` the rows for each partition, the least deep of them at depth ``sent_from``. ``levels`` and
     ``transitions`` count by depth, ``first`` says where each predicate was first seen (depth and row, -1 if nowhere),
     ``held`` in how many states it held. ``seconds`` is what it took, ``peak`` the process's memory in bytes.
+    ``waiting``: some rows are still to be expanded.
     """
 
     combination: Combination
@@ -118,6 +120,12 @@ class Report:
     held: tuple[int, ...]
     seconds: float
     peak: int
+    waiting: bool = False
+
+    def idle(self) -> Report:
+        """What the same partition would report of a superstep in which there is nothing for it to do."""
+        nothing = (0,) * len(self.sent)
+        return replace(self, entered=0, replaced=0, expanded=0, sent=nothing, sent_from=None, seconds=0.0)
 
 
 def report_from(document: Mapping[str, Any]) -> Report:

@@ -34,6 +34,8 @@ LEAST_ROWS, LEAST_SLOTS, LEAST_REPLACED = 512, 1024, 512
 MOST_ROWS = (1 << 32) - 2
 """A table's entry has 32 bits for a row."""
 ROWS_FILE, REPLACED_FILE, TABLE_FILE, OPEN_TABLE = "rows", "replaced", "table", "table.open"
+VERIFIED_FILE = "verified"
+"""Which run held the files against their checksums last."""
 CHECKSUM_CHUNK = 1 << 24
 
 
@@ -88,12 +90,13 @@ class _Mapped:
 class Region:
     """Rows and their table in a folder; ``place`` tells the compiled loops where they are in memory.
 
-    It is opened as of ``extent``; one that does not grow is only read. Raises :class:`RegionError` if ``verified`` is
-    asked for and the files hold something else, and OSError where there is no room.
+    It is opened as of ``extent``; one that does not grow is only read. The first time that a ``run`` opens it the files
+    are held against their checksums, and the table is made again. Raises :class:`RegionError` where they hold something
+    else, and OSError where there is no room.
     """
 
     def __init__(
-        self, folder: Path, words: int, extent: Extent = Extent(), *, verified: bool = False, grows: bool = True
+        self, folder: Path, words: int, extent: Extent = Extent(), *, run: str | None = None, grows: bool = True
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -102,11 +105,13 @@ class Region:
         self.place = np.zeros(REGION_COLUMNS, dtype=np.int64)
         self._rows = _Mapped(folder / ROWS_FILE)
         self._replaced = _Mapped(folder / REPLACED_FILE)
+        verified = run is not None and _is_new_to(folder, run)
         self._check_extent(verified)
         self.place[COUNT] = self.place[KNOWN] = extent.rows
         self.place[REPLACED_COUNT] = extent.replaced
-        if verified:
+        if run is not None and verified:
             (folder / TABLE_FILE).unlink(missing_ok=True)
+            (folder / VERIFIED_FILE).write_text(run, encoding="utf-8")
         whole = (folder / TABLE_FILE).exists()
         self._is_marked = grows or not whole
         if whole and grows:
@@ -225,10 +230,10 @@ class Region:
 
 @contextmanager
 def opened_region(
-    folder: Path, words: int, extent: Extent, *, verified: bool = False, grows: bool = True
+    folder: Path, words: int, extent: Extent, *, run: str | None = None, grows: bool = True
 ) -> Iterator[Region]:
     """A region that is closed at the end; as it was committed, unless something went wrong."""
-    region = Region(folder, words, extent, verified=verified, grows=grows)
+    region = Region(folder, words, extent, run=run, grows=grows)
     committed = False
     try:
         yield region
@@ -257,6 +262,12 @@ def read_row(folder: Path, words: int, number: int) -> tuple[Words, int]:
     if len(found) != words + 1:
         raise RegionError(f"{folder}: has no row {number}")
     return found[:-1].copy(), int(found[-1])
+
+
+def _is_new_to(folder: Path, run: str) -> bool:
+    """Whether a run has not opened a region before."""
+    file = folder / VERIFIED_FILE
+    return not file.exists() or file.read_text(encoding="utf-8") != run
 
 
 def _checksum(content: NDArray[Any], before: int) -> int:

@@ -15,7 +15,7 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ class Commit:
 
     def write(self, folder: Path) -> None:
         """Make this what counts."""
-        write_json(folder / COMMIT, asdict(self))
+        write_json(folder / COMMIT, {**vars(self), "extent": vars(self.extent)})
 
 
 def take_superstep(plan: Plan, task: Task) -> list[Report] | Failure:
@@ -122,10 +122,7 @@ def _search(plan: Plan, task: Task, order: Order) -> Report:
     folder.mkdir(parents=True, exist_ok=True)
     with alone(folder / LOCK):
         commit = Commit.read(folder)
-        if commit.superstep == task.superstep and not task.verified:
-            return report_from(commit.report)
         if commit.superstep == task.superstep:
-            Region(folder, plan.words, commit.extent, verified=True).close(committed=True)
             return report_from(commit.report)
         if order.first:
             commit = Commit()
@@ -157,9 +154,7 @@ class _Search:
         self.plan, self.task, self.order, self.commit, self.opened = plan, task, order, commit, opened
         self.kernel: Kernel = plan.kernel()
         self.folder = plan.place(order.combination, task.partition)
-        self.region = opened.enter_context(
-            opened_region(self.folder, plan.words, commit.extent, verified=task.verified)
-        )
+        self.region = opened.enter_context(opened_region(self.folder, plan.words, commit.extent, run=plan.run))
         self.outbox = opened.enter_context(scratch_region(self.folder / OUTBOX, plan.words))
         self.owners = Ownership(np.array(plan.mask, dtype=np.uint64), plan.partitions, task.partition)
         self.tally = self._tally()
@@ -192,7 +187,7 @@ class _Search:
             folder = self.plan.place(combination, self.task.partition)
             commit = Commit.read(folder)
             region = self.opened.enter_context(
-                opened_region(folder, self.plan.words, commit.extent, verified=self.task.verified, grows=False)
+                opened_region(folder, self.plan.words, commit.extent, run=self.plan.run, grows=False)
             )
             places.append(region.place)
             if combination in kinds:
@@ -354,7 +349,7 @@ class _Search:
             list(report.transitions),
             list(report.first),
             list(report.held),
-            asdict(report),
+            vars(report),
         ).write(self.folder)
         return report
 

@@ -6,10 +6,8 @@ here only when every partition has committed it, so a run that is killed goes on
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -104,7 +102,7 @@ class ExplorationFolder:
 
 
 def _to_document(states: SpreadStates) -> dict[str, Any]:
-    return json.loads(json.dumps(asdict(states)))  # type: ignore[no-any-return]
+    return {**vars(states), "reports": [vars(report) for report in states.reports]}
 
 
 def from_document(document: Mapping[str, Any]) -> SpreadStates:

@@ -9,19 +9,49 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.closing import Ownership, Region, is_in, owner_of
+from checker.kernel.closing import (
+    DEPTH_SHIFT,
+    MOST_PARTITIONS,
+    MOST_SOURCES,
+    PARTITION_SHIFT,
+    SOURCE_SHIFT,
+    Ownership,
+    Region,
+    is_in,
+    owner_of,
+)
 from checker.kernel.memory import Integer, call_expand, call_inspect, load_word
 from checker.kernel.table import LOW_HALF, SLOTS, STATES, TABLE, find_slot, hash_of, home
 
 
 @njit(cache=True, nogil=True)
 def mark_where(
-    inspect: int, words: int, region: Region, rows: NDArray[np.int64], good: NDArray[np.uint8], bits: int
+    inspect: int,
+    words: int,
+    region: Region,
+    rows: NDArray[np.int64],
+    good: NDArray[np.uint8],
+    owners: Ownership,
+    bits: int,
 ) -> None:
-    """Mark those of the rows in which one of the predicates in ``bits`` holds."""
+    """Mark those of the rows in which one of the predicates in ``bits`` holds, and the rows that lead to them."""
     for row in rows:
-        if call_inspect(inspect, region[STATES] + row * (words + 1) * 8) & np.uint64(bits):
-            good[row] = 1
+        if not good[row] and call_inspect(inspect, region[STATES] + row * (words + 1) * 8) & np.uint64(bits):
+            _mark(row, words, region, good, owners)
+
+
+@njit(cache=True, nogil=True)
+def _mark(row: Integer, words: Integer, region: Region, good: NDArray[np.uint8], owners: Ownership) -> None:
+    """Mark a row, the row that it was found from by a step, and so on, as far as this partition has them."""
+    own = np.uint64(owners.own)
+    while not good[row]:
+        good[row] = 1
+        origin = load_word(region[STATES] + (row * (words + 1) + words) * 8)
+        by_step = (origin >> np.uint64(SOURCE_SHIFT)) & np.uint64(MOST_SOURCES - 1) == np.uint64(0)
+        partition = (origin >> np.uint64(PARTITION_SHIFT)) & np.uint64(MOST_PARTITIONS - 1)
+        if origin >> np.uint64(DEPTH_SHIFT) == np.uint64(0) or not by_step or partition != own:
+            break
+        row = np.int64(origin & np.uint64(LOW_HALF))
 
 
 @njit(cache=True, nogil=True)
@@ -55,7 +85,7 @@ def mark_by_steps(
                 index = row_of(state, half, words, region)
                 found = good[index] != 0 if index >= 0 else is_in(state, half, words, smaller)
             if found:
-                good[row] = 1
+                _mark(row, words, region, good, owners)
                 break
         if not found:
             rows[left] = row
