@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ class Source:
 
     def read(self) -> Deployment:
         """The deployment, with every ``--assume`` applied."""
-        assume = self._assumed()
+        assume = assumed(self.assume)
         if self.file is not None:
             if self._given():
                 raise DeploymentError("give a deployment FILE or .properties files, not both")
@@ -61,16 +62,18 @@ class Source:
         }
         return {name: value for name, value in options.items() if value is not None}
 
-    def _assumed(self) -> dict[str, str]:
-        assumed: dict[str, str] = {}
-        for text in self.assume:
-            key, equals, value = text.partition("=")
-            if not equals or not key:
-                raise DeploymentError(f"--assume {text}: expected KEY=VALUE")
-            if key in assumed:
-                raise DeploymentError(f"--assume {key} is given twice")
-            assumed[key] = value
-        return assumed
+
+def assumed(options: Iterable[str]) -> dict[str, str]:
+    """What ``--assume KEY=VALUE``, given several times, says. Raises DeploymentError."""
+    values: dict[str, str] = {}
+    for text in options:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise DeploymentError(f"--assume {text}: expected KEY=VALUE")
+        if key in values:
+            raise DeploymentError(f"--assume {key} is given twice")
+        values[key] = value
+    return values
 
 
 def narrowed(deployment: Deployment, faults: str | None, require: list[str] | None) -> Deployment:

@@ -12,6 +12,7 @@ from properties.verdict import CutSet, Status
 class Stage(StrEnum):
     """What an audit does, in this order."""
 
+    STARTING = "starting"
     READING = "reading"
     SIGNING = "signing"
     EXPLORING = "exploring"
@@ -62,3 +63,53 @@ class AuditSummary:
     properties: Sequence[PropertyCount]
     worst: Mapping[Status, int]
     seconds: float
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Some deployments of an audit, and how many of them have which status on each property.
+
+    ``values``: what they share, as settings with values; or one pair of nothing and a name.
+    """
+
+    values: tuple[tuple[str, str], ...]
+    deployments: int
+    statuses: Mapping[str, Mapping[Status, int]]
+
+    def share(self, name: str, status: Status) -> float:
+        """The part of them with this status on a property, from 0 to 1."""
+        counts = self.statuses.get(name, {})
+        return counts.get(status, 0) / (sum(counts.values()) or 1)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How many faults some deployments stand: ``group`` and ``label`` say which ones, or which property of all.
+
+    ``fewest``: with how many faults how many of them are violated; ``undecided``: how many may be; ``safe``: how many
+    are not, within the bounds.
+    """
+
+    group: str
+    label: str
+    fewest: Mapping[int, int]
+    safe: int
+    undecided: int
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What makes the difference between deployments, for figures. ``required``: the properties that some require.
+
+    ``by_value``: a portion for each value of each setting, the most influential setting first; ``without``: settings
+    that make no difference; ``by_combination``: a portion for each combination of values of a few settings, which
+    tell most of the verdicts; ``by_outcome``: a portion for each set of verdicts that some deployment has, the most
+    common first, where no settings are known.
+    """
+
+    required: Sequence[str]
+    by_value: Sequence[Portion]
+    without: Sequence[str]
+    by_combination: Sequence[Portion]
+    by_outcome: Sequence[Portion]
+    tolerance: Sequence[Tolerance]

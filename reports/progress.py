@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from properties.audited import AuditProgress, Stage
 from properties.verdict import Progress
 from reports import wording
 
@@ -18,6 +19,11 @@ class ProgressLine:
     def __init__(self, console: Console, *, wanted: bool = True) -> None:
         watched = wanted and console.is_terminal
         self._live = Live(console=console, transient=True, refresh_per_second=8) if watched else None
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether anybody watches."""
+        return self._live is not None
 
     def __enter__(self) -> ProgressLine:
         if self._live:
@@ -30,17 +36,32 @@ class ProgressLine:
         if self._live:
             self._live.stop()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Progress | AuditProgress) -> None:
         if self._live:
             self._live.update(Text(describe(progress), no_wrap=True, overflow="ellipsis"))
 
 
-def describe(progress: Progress) -> str:
-    """``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``."""
+def describe(progress: Progress | AuditProgress) -> str:
+    """``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``, or what :func:`describe_audit` says."""
+    if isinstance(progress, AuditProgress):
+        return describe_audit(progress)
     return (
         f"{wording.counted(progress.layer, 'fault')} {wording.fault_set(progress.combination)}: "
         f"{wording.number(progress.states)} states, {_rate(progress.rate)}, {wording.size(progress.memory)}"
     )
+
+
+def describe_audit(progress: AuditProgress) -> str:
+    """``57 of 130 systems explored, 12 violate what is required, about 3 min left``."""
+    of = f"{wording.number(progress.done)} of {wording.number(progress.total)}"
+    said = {
+        Stage.STARTING: "starting Spark",
+        Stage.READING: "reading deployments",
+        Stage.SIGNING: f"looking for those that come to the same system: {of} configurations",
+        Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate what is required",
+        Stage.WRITING: "writing the tables",
+    }[progress.stage]
+    return said if progress.seconds_left is None else f"{said}, {wording.about(progress.seconds_left)} left"
 
 
 def _rate(rate: float) -> str:

@@ -37,6 +37,24 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
+def duration(seconds: float) -> str:
+    """``42 s``, ``4 min 12 s``, ``2 h 5 min``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def about(seconds: float) -> str:
+    """A time that nobody knows better: ``about 40 s``, ``about 3 min``, ``about 2 h``."""
+    for unit, name, most in ((10, "s", 90), (60, "min", 90 * 60)):
+        if seconds < most:
+            count = max(1, -(-int(seconds) // unit))
+            return f"about {count * (unit if name == 's' else 1)} {name}"
+    return f"about {round(seconds / 3600)} h"
+
+
 def counted(count: int, noun: str) -> str:
     """``1 fault``, ``2 faults``."""
     return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"

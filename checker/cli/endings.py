@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from properties.audited import AuditSummary
 from properties.verdict import Status, Verdict
 
 EXIT_HOLDS = 0
@@ -15,7 +16,16 @@ EXIT_VACUOUS = 4
 
 def exit_status(verdicts: Sequence[Verdict]) -> int:
     """0: every required property holds; 1: one is violated; 3: one is undecided; 4: one passes only vacuously."""
-    required = {verdict.status for verdict in verdicts if verdict.required}
+    return _worst({verdict.status for verdict in verdicts if verdict.required})
+
+
+def audit_status(summary: AuditSummary) -> int:
+    """As of a check, of all deployments together; 2 where a row was rejected and none is known to be violated."""
+    status = _worst(summary.worst.keys())
+    return EXIT_BAD_INPUT if summary.rejected and status != EXIT_VIOLATED else status
+
+
+def _worst(required: Collection[Status]) -> int:
     if Status.VIOLATED in required:
         return EXIT_VIOLATED
     if Status.UNKNOWN in required:

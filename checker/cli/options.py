@@ -118,6 +118,22 @@ CheckpointFolder = Annotated[
 CheckpointEvery = Annotated[
     float, typer.Option("--checkpoint-every", metavar="SECONDS", parser=_seconds, help="Seconds between snapshots.")
 ]
+Deployments = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder.")
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder to write into, and to go on from.")]
+Master = Annotated[
+    str | None, typer.Option(metavar="M", help="The Spark master; by default every core of this machine.")
+]
+SecondsEach = Annotated[
+    float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system then.")
+]
+MemoryEach = Annotated[
+    int | None,
+    typer.Option("--memory", metavar="SIZE", parser=_bytes, help="Stop exploring a system at so much memory."),
+]
+NoFigures = Annotated[bool, typer.Option("--no-figures", help="Do not draw figures.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Let Spark say what it does.")]
 Form = Annotated[Format, typer.Option("--format", help="For TLC, SPIN, a solver, or as a graph.")]
 Folder = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")]
 MostStates = Annotated[

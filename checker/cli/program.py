@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from checker.cli.audit import audit
 from checker.cli.check import check
 from checker.cli.errors import one_line_usage_errors
 from checker.cli.export import export
@@ -74,6 +75,7 @@ def proofka(
 
 
 app.command(short_help="Check a deployment.")(check)
+app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Show every effective setting.")(show)
 app.command(short_help="Replay the traces of a result.")(verify)
 app.command(short_help="Explore a published protocol.")(published)

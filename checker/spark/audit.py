@@ -12,13 +12,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.spark.exploring import DEFAULT_LIMITS, Limits, explore, sign
-from checker.spark.folder import AuditFolder, claimed
+from checker.spark.folder import AuditFolder
 from checker.spark.joining import write_tables
 from checker.spark.normalising import NORMALISED, normalise
+from checker.spark.session import SparkFailed, spark_errors
 from checker.spark.sources import Source
 from checker.spark.watching import Violations, Watch
 from model.input_error import InputError
@@ -51,24 +51,31 @@ class _System:
 
 
 def audit(
-    spark: SparkSession, source: Source, out: Path, limits: Limits = DEFAULT_LIMITS, watch: Watch | None = None
+    spark: SparkSession,
+    source: Source,
+    folder: AuditFolder,
+    limits: Limits = DEFAULT_LIMITS,
+    watch: Watch | None = None,
 ) -> Counts:
-    """Audit every deployment of ``source`` and write the tables to ``out``, which is an audit's folder or none yet.
+    """Audit every deployment of ``source`` and write the tables to ``folder``.
 
-    Raises :class:`NothingToAudit`, :class:`checker.spark.folder.FolderTaken`, and
-    :class:`checker.spark.watching.Interrupted` where ``watch`` was told to stop: what was explored is kept.
+    Raises :class:`NothingToAudit`, and :class:`checker.spark.watching.Interrupted` where ``watch`` was told to stop:
+    what was explored is kept.
     """
     watch = watch or Watch()
-    with claimed(out) as folder:
-        return watch.run(spark.sparkContext, lambda: _audit(spark, source, folder, limits, watch))
+    return watch.run(spark.sparkContext, lambda: _audit(spark, source, folder, limits, watch))
 
 
 def _audit(spark: SparkSession, source: Source, folder: AuditFolder, limits: Limits, watch: Watch) -> Counts:
     watch.begin(Stage.READING)
-    rows = source.rows(spark).repartition(spark.sparkContext.defaultParallelism)
-    normalised = rows.mapInPandas(partial(normalise, source), NORMALISED).cache()
-    rejected = normalised.where("reason is not null").count()
-    accepted = normalised.where("reason is null").count()
+    try:
+        with spark_errors():
+            rows = source.rows(spark).repartition(spark.sparkContext.defaultParallelism)
+            normalised = rows.mapInPandas(partial(normalise, source), NORMALISED).cache()
+            rejected = normalised.where("reason is not null").count()
+            accepted = normalised.where("reason is null").count()
+    except SparkFailed as error:
+        raise NothingToAudit(f"Spark cannot read it: {error}") from error
     if not rejected + accepted:
         raise NothingToAudit("there is no deployment in it")
     questions = _questions(normalised)

@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from checker.budget import Budget, processors
-from checker.check import check, prepare_groups, question_ids
-from checker.identity import verdict_id
-from checker.solver import SolverUndecided
+from checker.check import check
+from checker.identity import Fingerprint, verdict_id
 from checker.spark.folder import AuditFolder
-from checker.traces import ReplayMismatch
 from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
+from model.pipeline import VERSION, build
+from properties.catalogue import properties_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-NO_VERDICT = (SolverUndecided, ReplayMismatch, MemoryError)
-"""What leaves one system undecided, and is no reason to end an audit of others."""
 
 ATTEMPTS = 2
 """How often a system is explored whose process dies, which is mostly because memory ran out."""
@@ -54,22 +51,37 @@ DEFAULT_LIMITS = Limits()
 
 
 def signature(deployment: Deployment) -> str:
-    """What is asked of the simplified systems: deployments with the same signature have the same verdicts."""
-    asked = question_ids(deployment, *prepare_groups(deployment))
-    return verdict_id([part for pair in sorted(asked.items()) for part in pair])
+    """The identity of the system and of what is asked of it.
+
+    Deployments with the same signature have the same verdicts and traces, to the last word: a trace also tells of what
+    no property sees, so it is the whole system that counts, and nothing has to be simplified or proved for it.
+    """
+    model = build(deployment)
+    prints = Fingerprint()
+    parts: list[bytes | str] = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
+    parts.append(prints.of_system(model.system))
+    for name, limit in sorted((model.system.limits or {}).items()):
+        parts += [name, prints.of_term(limit)]
+    for prop in properties_of(model.pipeline):
+        terms = [term for term in (prop.violated, prop.witness, prop.goal) if term is not None]
+        parts += [prop.name, *(prints.of_term(term) for term in terms)]
+    return verdict_id(parts)
 
 
 def sign(question: str, document: str, folder: AuditFolder) -> None:
-    """Keep the signature of a question. What the solver cannot prepare is left to :func:`explore` to say."""
+    """Keep the signature of a question. Where it has none, whatever the reason, :func:`explore` comes to it as well."""
     try:
         signed = signature(from_document(json.loads(document)))
-    except NO_VERDICT:
+    except Exception:
         signed = f"{ITSELF}-{question}"
     folder.sign(question, signed)
 
 
 def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, attempt: int = 0) -> None:
-    """Explore one system and keep what was found. ``attempt``: how many processes have died of it so far."""
+    """Explore one system and keep what was found. ``attempt``: how many processes have died of it so far.
+
+    What goes wrong here leaves this system undecided, and says so; it must not end the audit of all others.
+    """
     from checker.spark.tables import explored_rows, undecided_rows
 
     whole, limited, failed = folder.files_of(signature, limits)
@@ -79,9 +91,9 @@ def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, 
         return
     try:
         result = check(from_document(json.loads(document)), budget=limits.budget())
-    except NO_VERDICT as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        _keep(undecided_rows(signature, f"no verdict: {reason}"), failed)
+    except Exception as error:
+        reason = " ".join([f"no verdict: {type(error).__name__}:", *str(error).split()])
+        _keep(undecided_rows(signature, reason), failed)
         return
     stopped = any(verdict.coverage.stopped for verdict in result.verdicts)
     table = explored_rows(signature, result.verdicts, result.engine)

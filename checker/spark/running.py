@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from checker.distributed.plan import Plan
 from checker.distributed.running import DistributedError, Interrupted, ShouldStop
+from checker.spark.session import SparkFailed, spark_errors
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -54,17 +55,8 @@ class SparkRunner:
 
 
 def _outcomes(result: Any) -> list[Any]:
-    from py4j.protocol import Py4JError
-
     try:
-        return list(result.result())
-    except Py4JError as error:
-        raise DistributedError(f"Spark gave up: {_reason(str(error))}") from None
-
-
-def _reason(message: str) -> str:
-    """The line of Spark's report that says what went wrong in a task."""
-    lines = [line.strip() for line in message.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "File ", "Driver stacktrace"))]
-    raised = [line for line in told if ": " in line and line.split(":")[0].replace(".", "").isidentifier()]
-    return (raised or told or ["it does not say why"])[-1]
+        with spark_errors():
+            return list(result.result())
+    except SparkFailed as error:
+        raise DistributedError(f"Spark gave up: {error}") from None

@@ -19,11 +19,14 @@ from model.input_error import InputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+PARTS_ON_ONE_MACHINE = 8
+"""Into how many parts tables are split here: the 200 that suit a cluster cost more than all that an audit joins."""
+
+TASK_ATTEMPTS = 3
+"""How often a task is tried whose Python process dies. Spark's own setting for it has no effect on one machine."""
+
 OLDEST_JAVA = 17
 """The oldest Java that Spark 4 runs on."""
-
-ATTEMPTS = 4
-"""How often a task is tried: a process that dies takes its task with it, but not the job."""
 
 SETTINGS: Mapping[str, str] = {
     "spark.app.name": "proofka",
@@ -37,6 +40,29 @@ SETTINGS: Mapping[str, str] = {
 
 class NoSpark(InputError):
     """Spark cannot run here; the message says what to install."""
+
+
+class SparkFailed(Exception):
+    """Spark gave up; the message is the one line of all it said that tells why."""
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """What Spark raises within the block becomes :class:`SparkFailed`."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise SparkFailed(one_line(str(error))) from error
+
+
+def one_line(said: str) -> str:
+    """What tells most of an error of Spark: the last line of a Python traceback, or the first of anything else."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it does not say why"]
+    raised = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Undecided)\b", line)]
+    return raised[-1] if "Traceback (most recent call last):" in lines and raised else lines[0]
 
 
 @contextmanager
@@ -56,7 +82,9 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
     # Workers find this very checkout or installation, not another one.
     root = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-    conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(_with_attempts(master or "local[*]"))
+    conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(_patient(master or "local[*]"))
+    if conf.get("spark.master", "").startswith("local"):
+        conf.set("spark.sql.shuffle.partitions", str(PARTS_ON_ONE_MACHINE))
     with Path(os.devnull).open("w") as nowhere:
         silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
         gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
@@ -72,10 +100,10 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
             SparkContext._gateway = SparkContext._jvm = None
 
 
-def _with_attempts(master: str) -> str:
-    """A local master gives a task up at its first failure unless it is told otherwise; a cluster does not."""
-    threads = {"local": "1"}.get(master) or (re.fullmatch(r"local\[(\*|\d+)\]", master) or ["", ""])[1]
-    return f"local[{threads},{ATTEMPTS}]" if threads else master
+def _patient(master: str) -> str:
+    """A master on this machine that tries a task more than once, as a cluster does."""
+    local = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
+    return f"local[{local[1] or 1},{TASK_ATTEMPTS}]" if local else master
 
 
 def check_java() -> None:

@@ -34,7 +34,11 @@ FEWEST = 4
 
 
 class Interrupted(Exception):
-    """Somebody asked to stop before the audit was done."""
+    """Somebody asked to stop before the audit was done; ``progress`` says how far it came."""
+
+    def __init__(self, progress: AuditProgress) -> None:
+        super().__init__(f"interrupted while {progress.stage}")
+        self.progress = progress
 
 
 @dataclass
@@ -66,13 +70,17 @@ class Watch:
     def __init__(self, on_progress: OnProgress | None = None, stop: threading.Event | None = None) -> None:
         self.stop = stop or threading.Event()
         self._on_progress = on_progress
-        self._watched = _Watched(Stage.READING, 0, lambda: (0, 0))
+        self._watched = _Watched(Stage.STARTING, 0, lambda: (0, 0))
 
     def begin(self, stage: Stage, total: int = 0, count: Count = lambda: (0, 0)) -> None:
         """Enter a stage. Raises :class:`Interrupted` instead where somebody asked to stop."""
         if self.stop.is_set():
-            raise Interrupted
+            raise Interrupted(self.look())
         self._watched = _Watched(stage, total, count)
+
+    def look(self) -> AuditProgress:
+        """How far the audit has come."""
+        return self._watched.look()
 
     def run(self, context: SparkContext, work: Callable[[], T]) -> T:
         """Do the work in another thread, and report until it is done.
@@ -97,10 +105,10 @@ class Watch:
                 context.cancelAllJobs()
             elif self._on_progress is not None:
                 started = time.monotonic()
-                self._on_progress(self._watched.look())
+                self._on_progress(self.look())
                 pause = max(BETWEEN_LOOKS, (time.monotonic() - started) / SHARE_OF_LOOKING)
         if errors and self.stop.is_set():
-            raise Interrupted from errors[0]
+            raise Interrupted(self.look()) from errors[0]
         if errors:
             raise errors[0]
         return results[0]

@@ -17,11 +17,12 @@ from model.deployment import DeploymentError
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from checker.spark.audit import audit
-from checker.spark.exploring import Limits, signature
-from checker.spark.folder import EXPLORED
+from checker.spark.audit import Counts
+from checker.spark.audit import audit as audit_folder
+from checker.spark.exploring import DEFAULT_LIMITS, Limits, signature
+from checker.spark.folder import EXPLORED, claimed
 from checker.spark.normalising import meaning
-from checker.spark.sources import find_source
+from checker.spark.sources import Source, find_source
 
 MATRIX = """\
 base:
@@ -59,6 +60,11 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("matrix") / "review.yaml"
     path.write_text(MATRIX)
     return path
+
+
+def audit(spark: Any, source: Source, out: Path, limits: Limits = DEFAULT_LIMITS) -> Counts:
+    with claimed(out) as folder:
+        return audit_folder(spark, source, folder, limits)
 
 
 @pytest.fixture(scope="module")

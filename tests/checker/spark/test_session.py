@@ -25,7 +25,7 @@ def where(batches):
 with spark_session("local[1]") as spark:
     (ran,) = {row.ran for row in spark.range(3).mapInPandas(where, "id long, ran string").collect()}
 with spark_session("local[2]") as again:
-    assert again.sparkContext.master == "local[2]"
+    assert again.sparkContext.master == "local[2,3]"
     assert again.range(5).count() == 5
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 import checker

@@ -1,0 +1,108 @@
+"""``proofka audit``: a verdict on every property of many deployments, on Spark."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from checker.cli.endings import EXIT_UNDECIDED, audit_status
+from checker.cli.errors import complain, fail, one_line_errors
+from checker.cli.options import Assume, Deployments, Master, MemoryEach, NoFigures, Out, SecondsEach, Verbose
+from checker.interruption import interrupts
+from checker.source import assumed
+from properties.audited import AuditProgress, Stage
+
+if TYPE_CHECKING:
+    from checker.spark.exploring import Limits
+    from checker.spark.sources import Source
+    from properties.audited import AuditSummary, Influence
+
+GOES_ON = "the same command goes on from there"
+
+
+def audit(
+    source: Deployments,
+    out: Out,
+    master: Master = None,
+    assume: Assume = None,
+    seconds: SecondsEach = None,
+    memory: MemoryEach = None,
+    no_figures: NoFigures = False,
+    verbose: Verbose = False,
+) -> None:
+    """Check every deployment of an inventory or of a matrix of settings, and write tables and figures into DIR.
+
+    Each distinct system is explored once; the same command again explores only what is missing (docs/audit.md).
+
+    Exit status: 0 every deployment has the properties it requires, 1 one violates a property it requires, 2 the input
+    is wrong or a row of it was rejected, 3 a required property is undecided or the audit was interrupted, 4 one holds
+    only because what it speaks of never happened. Where several are true: 1, then 2, 3, 4.
+    """
+    with one_line_errors():
+        from checker.spark.exploring import Limits
+        from checker.spark.sources import find_source
+
+        deployments = find_source(source, assumed(assume or ()))
+        if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
+            fail(f"{out}: is inside {source}, which is read; --out takes another folder")
+        if not no_figures and find_spec("matplotlib") is None:
+            fail('matplotlib is not installed: pip install "proofka[spark]", or take --no-figures')
+        summary, influence = _run(
+            deployments, source, out, Limits(seconds, memory), master, figures=not no_figures, verbose=verbose
+        )
+        if influence is not None:
+            from reports.figures.audit import draw_audit
+
+            draw_audit(influence, out / "figures")
+    from reports.audit import AuditReport
+    from reports.terminal import console
+
+    console().print(AuditReport(summary))
+    complain(f"tables{'' if influence is None else ' and figures'}: {out}")
+    raise typer.Exit(audit_status(summary))
+
+
+def _run(
+    source: Source, place: Path, out: Path, limits: Limits, master: str | None, *, figures: bool, verbose: bool
+) -> tuple[AuditSummary, Influence | None]:
+    """Audit, with a progress line where somebody watches. Ctrl-C ends it; what was found by then is kept."""
+    from checker.spark.audit import NothingToAudit, audit
+    from checker.spark.folder import claimed
+    from checker.spark.influence import influence
+    from checker.spark.session import SparkFailed, spark_errors, spark_session
+    from checker.spark.sources import MatrixSource
+    from checker.spark.summing import summarise
+    from checker.spark.watching import Interrupted, Watch
+    from reports.progress import ProgressLine
+    from reports.terminal import console
+
+    started = time.monotonic()
+    line = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
+    watch = Watch(line if line.is_shown else None)
+    settings = source.matrix.values if isinstance(source, MatrixSource) else {}
+    try:
+        with claimed(out) as folder, line:
+            line(watch.look())
+            with spark_session(master, verbose=verbose) as spark, spark_errors():
+                with interrupts(watch.stop):
+                    counts = audit(spark, source, folder, limits, watch)
+                found = influence(spark, folder, settings) if figures and counts.deployments else None
+                return summarise(spark, folder, counts, time.monotonic() - started), found
+    except NothingToAudit as error:
+        fail(f"{place}: {error}")
+    except Interrupted as interrupted:
+        complain(f"interrupted{_how_far(interrupted.progress)}; {GOES_ON}")
+    except SparkFailed as error:
+        complain(f"Spark failed: {error}; {GOES_ON}" + ("" if verbose else ", and with --verbose Spark says more"))
+    raise typer.Exit(EXIT_UNDECIDED)
+
+
+def _how_far(progress: AuditProgress) -> str:
+    if progress.stage is not Stage.EXPLORING:
+        return ""
+    return f": {progress.done:,} of {progress.total:,} systems are explored"

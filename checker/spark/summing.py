@@ -1,0 +1,92 @@
+"""What an audit came to, summed up from the tables that it wrote."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from checker.spark.audit import Counts
+from checker.spark.folder import AuditFolder
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from properties.audited import AuditSummary, PropertyCount
+from properties.verdict import CutSet, Status
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+WORST_FIRST = (Status.VIOLATED, Status.UNKNOWN, Status.VACUOUS, Status.HOLDS)
+
+MOST_REASONS = 5
+"""How many reasons for rejections a summary has at most."""
+
+MOST_CUT_SETS = 3
+"""How many smallest fault sets a summary has of a property at most."""
+
+
+def read_verdicts(spark: SparkSession, folder: AuditFolder) -> DataFrame:
+    """The table ``verdicts``; there must be a deployment in it."""
+    return spark.read.parquet(str(folder.path / "verdicts"))
+
+
+def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds: float) -> AuditSummary:
+    """Sum up what stands in the folder of an audit that took ``seconds``."""
+    verdicts = read_verdicts(spark, folder) if counts.deployments else None
+    return AuditSummary(
+        counts.deployments,
+        counts.rejected,
+        _reasons(spark.read.parquet(str(folder.path / "rejected"))),
+        counts.systems,
+        counts.explored,
+        () if verdicts is None else _by_property(verdicts),
+        {} if verdicts is None else _worst(verdicts),
+        seconds,
+    )
+
+
+def _reasons(rejected: DataFrame) -> tuple[tuple[str, int], ...]:
+    """The most common reasons, without places: those differ from row to row."""
+    from pyspark.sql import functions as f
+
+    said = rejected.select(f.concat_ws(": ", "key", "reason").alias("said")).groupBy("said").count()
+    rows = said.orderBy(f.desc("count"), "said").limit(MOST_REASONS).collect()
+    return tuple((row["said"], row["count"]) for row in rows)
+
+
+def _by_property(verdicts: DataFrame) -> tuple[PropertyCount, ...]:
+    from pyspark.sql import functions as f
+
+    statuses: dict[str, dict[Status, int]] = defaultdict(dict)
+    required: dict[str, int] = defaultdict(int)
+    requiring = f.count_if("required").alias("required")
+    for row in verdicts.groupBy("property", "status").agg(f.count("*").alias("deployments"), requiring).collect():
+        statuses[row.property][Status(row.status)] = row.deployments
+        required[row.property] += row.required
+    cut_sets: dict[str, list[tuple[CutSet, int]]] = defaultdict(list)
+    for row in verdicts.select("property", f.explode("cut_sets").alias("cut_set")).groupBy(*_CUT_SET).count().collect():
+        cut_set = tuple((fault["fault"], fault["count"]) for fault in row.cut_set)
+        cut_sets[row.property].append((cut_set, row["count"]))
+    for found in cut_sets.values():
+        found.sort(key=lambda one: (-one[1], sum(count for _, count in one[0]), one[0]))
+    return tuple(
+        PropertyCount(name, statuses[name], required[name], tuple(cut_sets[name][:MOST_CUT_SETS]))
+        for name in KNOWN_PROPERTIES
+        if name in statuses
+    )
+
+
+_CUT_SET = ("property", "cut_set")
+
+
+def rank(status: Column) -> Column:
+    """Where a status stands in :data:`WORST_FIRST`."""
+    from pyspark.sql import functions as f
+
+    return f.array_position(f.lit([str(one) for one in WORST_FIRST]), status) - 1
+
+
+def _worst(verdicts: DataFrame) -> dict[Status, int]:
+    """How many deployments have which status as the worst on what they require."""
+    from pyspark.sql import functions as f
+
+    required = verdicts.where("required").groupBy("place", "number").agg(f.min(rank(f.col("status"))).alias("worst"))
+    return {WORST_FIRST[row.worst]: row["count"] for row in required.groupBy("worst").count().collect()}

@@ -1,0 +1,101 @@
+"""What an audit came to, on a terminal: how many deployments violate what, and with which faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from properties.audited import AuditSummary, PropertyCount
+from properties.verdict import Status
+from reports import lines, wording
+from reports.table import STYLE
+
+COLUMNS = (Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN)
+
+
+class AuditReport:
+    """The figures of an audit: the answer, a row for each property, and what was rejected."""
+
+    def __init__(self, summary: AuditSummary) -> None:
+        self.summary = summary
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        summary = self.summary
+        yield from lines.wrapped(what_was_audited(summary), width, rest="  ")
+        yield from lines.wrapped(answer(summary), width, rest="  ", style=_answer_style(summary))
+        if summary.properties:
+            yield Text()
+            yield self._table()
+        if summary.rejected:
+            yield Text()
+            yield Text("Rejected, by the most common reasons", style="bold")
+            for reason, rows in summary.reasons:
+                yield from lines.wrapped(f"{wording.number(rows)}: {reason}", width, first="  ", rest="    ")
+
+    def _table(self) -> Table:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        table.add_column("property", no_wrap=True)
+        columns = [s for s in COLUMNS if any(count.statuses.get(s) for count in self.summary.properties)]
+        for status in columns:
+            table.add_column(str(status), justify="right", no_wrap=True)
+        table.add_column("smallest fault sets, most common first")
+        for count in self.summary.properties:
+            name = Text(count.property, style="bold" if count.required else "")
+            numbers = [_number(count, status) for status in columns]
+            table.add_row(name.append("*") if count.required else name, *numbers, Text("\n".join(_cut_sets(count))))
+        table.caption = "* required" if any(c.required for c in self.summary.properties) else None
+        table.caption_justify = "left"
+        return table
+
+
+def what_was_audited(summary: AuditSummary) -> str:
+    """``2,304 deployments, 96 distinct systems (90 explored now, 6 known before), 4 min 12 s``."""
+    known = summary.systems - summary.explored
+    explored = f"{wording.number(summary.explored)} explored now"
+    parts = [wording.counted(summary.deployments, "deployment")]
+    if summary.deployments:
+        before = f", {wording.number(known)} known before" if known else ""
+        parts.append(f"{wording.counted(summary.systems, 'distinct system')} ({explored}{before})")
+    if summary.rejected:
+        parts.append(f"{wording.counted(summary.rejected, 'row')} rejected")
+    return ", ".join([*parts, wording.duration(summary.seconds)])
+
+
+OUTCOME: dict[Status, str] = {
+    Status.VIOLATED: "can violate a property that they require",
+    Status.UNKNOWN: "are undecided",
+    Status.VACUOUS: "pass only because what a property speaks of never happened",
+    Status.HOLDS: "have every property that they require",
+}
+"""What is said of the deployments with this status as their worst."""
+
+
+def answer(summary: AuditSummary) -> str:
+    """What the audit says of the required properties, in one sentence."""
+    said = [f"{wording.number(n)} {words}" for status, words in OUTCOME.items() if (n := summary.worst.get(status, 0))]
+    if not summary.deployments:
+        return "No row could be read as a deployment."
+    return (
+        f"Of {wording.counted(summary.deployments, 'deployment')}, {wording.listed(said) or 'none requires anything'}."
+    )
+
+
+def _number(count: PropertyCount, status: Status) -> Text:
+    deployments = count.statuses.get(status, 0)
+    return Text(wording.number(deployments), style=STYLE[status]) if deployments else Text("-", style="dim")
+
+
+def _cut_sets(count: PropertyCount) -> Iterator[str]:
+    for cut_set, deployments in count.cut_sets:
+        yield f"{wording.number(deployments)}: {wording.fault_set(cut_set)}"
+
+
+def _answer_style(summary: AuditSummary) -> str:
+    if summary.worst.get(Status.VIOLATED):
+        return "bold red"
+    clean = summary.worst.keys() <= {Status.HOLDS} and summary.deployments and not summary.rejected
+    return "bold green" if clean else "bold yellow"

@@ -1,0 +1,1 @@
+"""Figures, drawn with matplotlib: the same input gives the same files."""

@@ -1,0 +1,87 @@
+"""What every figure shares: its sheet, texts that are only texts, and how it is written."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reports import wording
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMS: Mapping[str, Mapping[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
+"""The forms a figure is written in, with what is left out of each so that the same figure is the same file."""
+
+STYLE: Mapping[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.0,
+    "svg.hashsalt": "proofka",
+    "hatch.linewidth": 0.6,
+}
+DOTS_AN_INCH = 150
+INCH_A_CHARACTER = 0.06
+INCH_A_LINE = 0.17
+LONGEST_LABEL = 28
+GREY, DARK = "#6b6b6b", "#222222"
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A figure under way. A position is in units of the data: columns to the right, rows down."""
+
+    figure: Figure
+    axes: Axes
+
+    def text(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Write a text; nothing in it is a command."""
+        style = {"color": DARK, "va": "center", **style}
+        self.axes.text(x, y, wording.plain(text), parse_math=False, clip_on=False, **style)
+
+    def paragraphs(self, x: float, y: float, texts: Sequence[str], characters: int) -> None:
+        """Write texts below ``y``, broken into lines of so many characters at most."""
+        broken = "\n".join(line for text in texts for line in textwrap.wrap(wording.plain(text), characters))
+        self.axes.text(x, y, broken, parse_math=False, clip_on=False, color=GREY, va="top", linespacing=1.4)
+
+    def write(self, folder: Path, name: str) -> list[Path]:
+        """Write the figure in every form, with room for all of its labels."""
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [folder / f"{name}.{form}" for form in FORMS]
+        for file, metadata in zip(files, FORMS.values(), strict=True):
+            new = file.with_name(f".{file.name}")
+            how: dict[str, Any] = {
+                "format": file.suffix[1:],
+                "dpi": DOTS_AN_INCH,
+                "bbox_inches": "tight",
+                "pad_inches": 0.15,
+            }
+            self.figure.savefig(new, metadata=dict(metadata), **how)
+            new.replace(file)
+        return files
+
+
+@contextmanager
+def sheet(columns: float, rows: float, *, inch_a_column: float, inch_a_row: float) -> Iterator[Sheet]:
+    """An empty sheet with nothing but its data; labels may lie outside of it."""
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(dict(STYLE)):
+        made = Figure(figsize=(max(columns * inch_a_column, 0.1), max(rows * inch_a_row, 0.1)))
+        FigureCanvasAgg(made)
+        axes = made.add_axes((0.0, 0.0, 1.0, 1.0))
+        axes.set_axis_off()
+        axes.set_xlim(0, columns)
+        axes.set_ylim(rows, 0)
+        yield Sheet(made, axes)
+
+
+def short(label: str, longest: int = LONGEST_LABEL) -> str:
+    """A label that is not too long for its place."""
+    return label if len(label) <= longest else label[: longest - 1] + "…"

@@ -1,0 +1,148 @@
+"""A heat map: portions of an audit's deployments against properties, as the part of each that is violated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from properties.audited import Portion
+from properties.verdict import Status
+from reports import wording
+from reports.figures.drawing import DARK, GREY, INCH_A_CHARACTER, INCH_A_LINE, Sheet, sheet, short
+
+COLOURS = "Oranges"
+"""From light to dark in one hue, which everybody sees, in print as well."""
+
+LIGHT_FROM = 0.65
+"""From this share on a cell is so dark that its number is light."""
+
+INCH_A_ROW, INCH_A_COLUMN, INCH_A_LABEL = 0.21, 0.42, 0.95
+SLOPE = 0.72
+"""How high a heading rises for its length: it is written at 45 degrees."""
+
+LEGEND = (
+    "The per cent of the deployments of a row in which faults within the bounds violate the property. "
+    "?: of some it is not decided. ○: of some it holds only because what it speaks of never happened. *: required."
+)
+OF_ALL = "deployments"
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """What is drawn: a row for each portion, below a heading where it is a text.
+
+    ``settings``: what stands in the columns of labels before the cells; none where a row has one label and headings.
+    ``required``: the properties that are marked so.
+    """
+
+    title: str
+    rows: Sequence[Portion | str]
+    settings: Sequence[str]
+    required: Sequence[str]
+    remarks: Sequence[str] = ()
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """What stands in the columns."""
+        return tuple(dict.fromkeys(name for row in self.rows if isinstance(row, Portion) for name in row.statuses))
+
+    @property
+    def left(self) -> float:
+        """Where the labels begin."""
+        return -INCH_A_LABEL / INCH_A_COLUMN * max(len(self.settings), 2)
+
+    def place(self, label: float) -> float:
+        """Where a column of labels begins, or its middle after a half."""
+        return self.left + label * INCH_A_LABEL / INCH_A_COLUMN
+
+
+def draw_values(
+    title: str, portions: Sequence[Portion], required: Sequence[str], remarks: Sequence[str], folder: Path, name: str
+) -> list[Path]:
+    """Draw a row for each value, or name, of one setting; settings stand as headings above their values."""
+    rows: list[Portion | str] = []
+    for portion in portions:
+        ((setting, _),) = portion.values
+        if setting and setting not in rows:
+            rows.append(setting)
+        rows.append(portion)
+    return _draw(HeatMap(title, rows, (), required, remarks), folder, name)
+
+
+def draw_combinations(
+    title: str, portions: Sequence[Portion], required: Sequence[str], folder: Path, name: str
+) -> list[Path]:
+    """Draw a row for each combination of values; settings stand as headings above columns of values."""
+    settings = [setting for setting, _ in portions[0].values]
+    return _draw(HeatMap(title, portions, settings, required), folder, name)
+
+
+def _draw(drawn: HeatMap, folder: Path, name: str) -> list[Path]:
+    columns, rows = len(drawn.properties), len(drawn.rows)
+    with sheet(columns, rows, inch_a_column=INCH_A_COLUMN, inch_a_row=INCH_A_ROW) as made:
+        before: tuple[tuple[str, str], ...] = ()
+        for at, row in enumerate(drawn.rows):
+            if isinstance(row, str):
+                made.text(drawn.left, at + 0.6, row, fontweight="bold")
+                continue
+            for column, prop in enumerate(drawn.properties):
+                _cell(made, column, at, row, prop)
+            made.text(columns + 0.25, at + 0.5, wording.number(row.deployments), color=GREY)
+            if drawn.settings:
+                _combination(made, drawn, at, row.values, before)
+                before = row.values
+            else:
+                made.text(-0.2, at + 0.5, short(row.values[0][1]), ha="right")
+        rise = _headings(made, drawn)
+        made.text(drawn.left, -rise, drawn.title, fontsize=11, fontweight="bold")
+        characters = int((columns - drawn.left) * INCH_A_COLUMN / INCH_A_CHARACTER)
+        made.paragraphs(drawn.left, rows + 0.5, [LEGEND, *drawn.remarks], characters)
+        return made.write(folder, name)
+
+
+def _combination(
+    made: Sheet, drawn: HeatMap, row: int, values: Sequence[tuple[str, str]], before: Sequence[tuple[str, str]]
+) -> None:
+    """The labels of a combination of values: one that stands above it already is not written again."""
+    changed = next((n for n, pair in enumerate(values) if not before or pair != before[n]), len(values))
+    if changed < len(values) - 1:
+        line = [drawn.place(changed), len(drawn.properties)]
+        made.axes.plot(line, [row, row], color=GREY, lw=0.5, clip_on=False)
+    for label, (_, value) in list(enumerate(values))[changed:]:
+        made.text(drawn.place(label + 0.5), row + 0.5, short(value, 14), ha="center")
+
+
+def _headings(made: Sheet, drawn: HeatMap) -> float:
+    """Write the headings of all columns; how many rows high they are."""
+    headings = [(drawn.place(label + 0.5), setting) for label, setting in enumerate(drawn.settings)]
+    headings += [(at + 0.5, f"{p}*" if p in drawn.required else p) for at, p in enumerate(drawn.properties)]
+    headings.append((len(drawn.properties) + 0.5, OF_ALL))
+    for x, heading in headings:
+        style = {"rotation": 45, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}
+        made.text(x, -0.25, heading, fontweight="bold" if heading.endswith("*") else "normal", **style)
+    longest = max(len(heading) for _, heading in headings)
+    return (longest * INCH_A_CHARACTER * SLOPE + INCH_A_LINE) / INCH_A_ROW + 0.5
+
+
+def _cell(made: Sheet, column: int, row: int, portion: Portion, prop: str) -> None:
+    from matplotlib import colormaps
+    from matplotlib.patches import Rectangle
+
+    if prop not in portion.statuses:
+        return
+    share = portion.share(prop, Status.VIOLATED)
+    undecided, vacuous = portion.share(prop, Status.UNKNOWN), portion.share(prop, Status.VACUOUS)
+    colour = colormaps[COLOURS](share * 0.85) if share else "#f7f7f7"
+    made.axes.add_patch(Rectangle((column, row), 1, 1, facecolor=colour, edgecolor="white", lw=1.0))
+    mark = ("?" if undecided else "") + ("○" if vacuous else "")
+    number = per_cent(share) if share or not mark else ""
+    dark = share >= LIGHT_FROM
+    made.text(column + 0.5, row + 0.5, number + mark, ha="center", fontsize=7, color="white" if dark else DARK)
+
+
+def per_cent(share: float) -> str:
+    """A share as a whole number of per cent, where 0 and 100 mean none and all."""
+    if 0 < share < 1:
+        return str(min(99, max(1, round(share * 100))))
+    return str(round(share * 100))
