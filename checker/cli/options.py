@@ -122,9 +122,6 @@ Deployments = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder.")
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder to write into, and to go on from.")]
-Master = Annotated[
-    str | None, typer.Option(metavar="M", help="The Spark master; by default every core of this machine.")
-]
 SecondsEach = Annotated[
     float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system then.")
 ]

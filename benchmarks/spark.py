@@ -1,0 +1,243 @@
+"""What Spark costs and gives: an audit on one core, on two, and without Spark; a space on both cores and on one thread.
+
+Run ``python benchmarks/spark.py`` on a quiet machine (about half an hour). Contenders take turns, each run is processes
+of its own, and memory is that of the largest of them. It rewrites its section of ``RESULTS.md``; with ``--quick`` it
+measures smaller things and prints it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from engines import RESULTS, machine
+
+HERE = Path(__file__).parent
+PROOFKA = (sys.executable, "-m", "checker")
+BEGIN, END = "<!-- spark: begin -->", "<!-- spark: end -->"
+LARGE = ("kip-320", "--log-size", "3", "--records", "3", "--epochs", "3")
+SMALL = ("kip-320", "--log-size", "3", "--records", "3", "--epochs", "2")
+CORES, DEARER, TIMES = 1.7, 1.15, 1.0
+"""The goals: two cores against one, an audit against a plain loop (at most), a space on both cores against one."""
+BETWEEN_LOOKS = 0.25
+"""Seconds between two looks at the memory of a run's processes."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: seconds from its start to its end, the memory of its largest process in bytes, and what it printed."""
+
+    seconds: float
+    peak: int
+    said: str
+    complained: str
+
+
+def run(*command: str | Path, statuses: Sequence[int] = (0,)) -> Ran:
+    """Run a command to its end, with an eye on every process that it starts; a failure ends the benchmark."""
+    started = time.perf_counter()
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    peak = 0
+    ended = threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not ended.wait(BETWEEN_LOOKS):
+            peak = max([peak, *(_memory(pid) for pid in _family(process.pid))])
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        said, complained = process.communicate()
+    finally:
+        ended.set()
+        watching.join()
+    if process.returncode not in statuses:
+        sys.exit(f"{' '.join(map(str, command))} ended with {process.returncode}:\n{said}{complained}")
+    return Ran(time.perf_counter() - started, peak, said, complained)
+
+
+def _family(root: int) -> list[int]:
+    """A process and all that it started, and they started."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    family = [root]
+    for one in family:
+        family += parents.get(one, [])
+    return family
+
+
+def _memory(pid: int) -> int:
+    """The most memory that a process has had, pages of mapped files included; 0 if it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) * 1024 if found else 0
+
+
+def audited(matrix: Path, master: str) -> Ran:
+    """An audit from nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = (*PROOFKA, "audit", matrix, "--out", Path(folder) / "out", "--master", master, "--no-figures")
+        return run(*command, statuses=(0, 1, 3, 4))
+
+
+def looped(matrix: Path) -> Ran:
+    """The same explorations, one after the other in one process."""
+    return run(sys.executable, __file__, "--plain", matrix)
+
+
+def plain_loop(matrix: Path) -> None:
+    """Read, normalise, sign and explore as an audit does, without Spark; prints how many systems there are."""
+    import pandas as pd
+
+    from checker.spark.exploring import DEFAULT_LIMITS, explore, sign
+    from checker.spark.folder import claimed
+    from checker.spark.normalising import normalise
+    from checker.spark.sources import MatrixSource, find_source
+
+    source = find_source(matrix, {})
+    assert isinstance(source, MatrixSource)
+    combinations = range(source.matrix.size)
+    numbers = [n for n in combinations if not source.matrix.is_excluded(source.matrix.chosen(n))]
+    rows = pd.DataFrame({"number": numbers, "place": str(matrix), "text": ""})
+    (normalised,) = normalise(source, iter([rows]))
+    questions = dict(zip(normalised["question"], normalised["document"], strict=True))
+    with tempfile.TemporaryDirectory() as folder, claimed(Path(folder) / "out") as kept:
+        for question, document in sorted(questions.items()):
+            sign(question, document, kept)
+        systems = {signature: questions[question] for question, signature in sorted(kept.signatures().items())}
+        for signature, document in systems.items():
+            explore(signature, document, kept, DEFAULT_LIMITS)
+    print(f"{len(numbers)} deployments, {len(systems)} systems")
+
+
+def explored(*options: str, protocol: Sequence[str]) -> Ran:
+    """A published protocol, explored whole."""
+    return run(*PROOFKA, "published", *protocol, "--json", *options)
+
+
+def median(runs: Sequence[Ran], of: Callable[[Ran], float] = lambda ran: ran.seconds) -> float:
+    """The median of a figure over some runs."""
+    return statistics.median(map(of, runs))
+
+
+def exploring(ran: Ran) -> float:
+    """The seconds of a run that go into exploring, starts of workers included."""
+    return float(json.loads(ran.said)["seconds"])
+
+
+def goal(what: str, met: bool, figure: str) -> str:
+    """A row of the table of goals."""
+    return f"| {what} | {'met' if met else 'not met'} | {figure} |"
+
+
+def section(quick: bool, runs: int, distributed_runs: int) -> str:
+    """Measure everything, and what is to be said of it."""
+    matrix, protocol = HERE / "audit.yaml", SMALL if quick else LARGE
+    one, two, plain = [], [], []
+    for _ in range(runs):
+        one.append(audited(matrix, "local[1]"))
+        two.append(audited(matrix, "local[2]"))
+        plain.append(looped(matrix))
+    memory, spark = [], []
+    for _ in range(distributed_runs):
+        memory.append(explored("--threads", "1", protocol=protocol))
+        spark.append(explored("--engine", "spark", "--master", "local[2]", "--stats", protocol=protocol))
+    documents = [json.loads(ran.said) for ran in (*memory, *spark)]
+    if len({json.dumps([d["distinct"], d["transitions"], d["levels"], d["invariants"]]) for d in documents}) != 1:
+        sys.exit("the engines did not find the same")
+    states = documents[0]["distinct"]
+    cores, dearer = median(one) / median(two), median(one) / median(plain)
+    times = median(memory, exploring) / median(spark, exploring)
+    whole = median(memory) / median(spark)
+    lines = [
+        f"Measured on {date.today().isoformat()}: {machine()}; pyspark {version_of_spark()}. Medians of {runs} audits "
+        f"and {distributed_runs} explorations, in turns.",
+        "",
+        "| goal | | measured |",
+        "| --- | --- | --- |",
+        goal("an audit on two cores at least 1.7 times as fast as on one", cores >= CORES, f"{cores:.2f}"),
+        goal("an audit at most 15 % dearer than a plain loop", dearer <= DEARER, f"{(dearer - 1) * 100:+.1f} %"),
+        goal(
+            f"{states:,} states on `local[2]` at least as fast as on one embedded thread",
+            times >= TIMES,
+            f"{times:.2f} exploring, {whole:.2f} from start to end of the process",
+        ),
+        "",
+        "| audit of benchmarks/audit.yaml | seconds | largest process MB |",
+        "| --- | --- | --- |",
+        *(row(name, ran) for name, ran in (("one core", one), ("two cores", two), ("a plain loop", plain))),
+        "",
+        plain[0].said.strip() + ".",
+        "",
+        f"| {' '.join(protocol)} | whole process s | exploring s | largest process MB |",
+        "| --- | --- | --- | --- |",
+        row("embedded, one thread", memory, exploring),
+        row("Spark, local[2]", spark, exploring),
+        "",
+        "The supersteps of one run:",
+        "",
+        "```",
+        *(line.rstrip() for line in spark[0].complained.splitlines()),
+        "```",
+    ]
+    return "\n".join(lines)
+
+
+def row(name: str, runs: Sequence[Ran], *figures: Callable[[Ran], float]) -> str:
+    """A row of a table: median, least and most of the seconds, other figures, and the largest process."""
+    seconds = sorted(ran.seconds for ran in runs)
+    others = "".join(f" {median(runs, figure):.2f} |" for figure in figures)
+    peak = max(ran.peak for ran in runs) / 1e6
+    return f"| {name} | {median(runs):.1f} ({seconds[0]:.1f} to {seconds[-1]:.1f}) |{others} {peak:,.0f} |"
+
+
+def version_of_spark() -> str:
+    """The version of Spark's Python package."""
+    from importlib.metadata import version
+
+    return version("pyspark")
+
+
+def main() -> None:
+    """Measure, and write the section of the results that is this script's."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--runs", type=int, default=3, help="runs of each audit")
+    options.add_argument("--quick", action="store_true", help="once, a smaller space, and print")
+    options.add_argument("--plain", type=Path, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    if chosen.plain is not None:
+        plain_loop(chosen.plain)
+        return
+    found = section(chosen.quick, 1 if chosen.quick else chosen.runs, 1 if chosen.quick else chosen.runs)
+    if chosen.quick:
+        print(found)
+        return
+    text = RESULTS.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    RESULTS.write_text(f"{before}{BEGIN}\n{found}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
