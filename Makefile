@@ -1,6 +1,7 @@
 # make check      install into .venv and check the first example
 # make test       lint, types and the quick tests
 # make test-all   the same with every test
+# make audit      audit a design review of 2,304 combinations, on Spark (needs Java 17), into build/audit
 # make clean      remove .venv and everything that can be made again
 
 PYTHON ?= python3
@@ -8,11 +9,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: check test test-all lint clean
+.PHONY: check audit test test-all lint clean
 
 check: $(VENV)/.installed
 	@echo "proofka check examples/orders.yaml"
 	@$(BIN)/proofka check examples/orders.yaml || test $$? -eq 1  # a violation is an answer, not an error
+
+audit: $(VENV)/.installed-spark
+	@echo "proofka audit examples/audit/design-review.yaml --out build/audit"
+	@$(BIN)/proofka audit examples/audit/design-review.yaml --out build/audit || test $$? -eq 1  # as above
 
 test: lint
 	$(BIN)/python -m pytest -m "not slow" -n 2
@@ -37,9 +42,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.created
 	$(INSTALL) --editable .
 	@touch $@
 
+$(VENV)/.installed-spark: pyproject.toml constraints.txt | $(VENV)/.created
+	$(INSTALL) --editable '.[spark]'
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.created
 	$(INSTALL) --editable '.[dev]'
-	@touch $@ $(VENV)/.installed
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-spark
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

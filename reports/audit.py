@@ -30,6 +30,10 @@ class AuditReport:
         if summary.properties:
             yield Text()
             yield self._table()
+            yield Text()
+            remark = "With each smallest fault set, the most common first, the number of deployments that it violates."
+            required = "* required. " if any(count.required for count in summary.properties) else ""
+            yield from lines.wrapped(required + remark, width, first="  ", rest="  ", style="dim")
         if summary.rejected:
             yield Text()
             yield Text("Rejected, by the most common reasons", style="bold")
@@ -42,13 +46,11 @@ class AuditReport:
         columns = [s for s in COLUMNS if any(count.statuses.get(s) for count in self.summary.properties)]
         for status in columns:
             table.add_column(str(status), justify="right", no_wrap=True)
-        table.add_column("smallest fault sets, most common first")
+        table.add_column("smallest fault sets")
         for count in self.summary.properties:
             name = Text(count.property, style="bold" if count.required else "")
             numbers = [_number(count, status) for status in columns]
             table.add_row(name.append("*") if count.required else name, *numbers, Text("\n".join(_cut_sets(count))))
-        table.caption = "* required" if any(c.required for c in self.summary.properties) else None
-        table.caption_justify = "left"
         return table
 
 

@@ -12,7 +12,17 @@ import typer
 
 from checker.cli.endings import EXIT_UNDECIDED, audit_status
 from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.options import Assume, Deployments, Master, MemoryEach, NoFigures, Out, SecondsEach, Verbose
+from checker.cli.options import (
+    Assume,
+    AuditKafka,
+    Deployments,
+    Master,
+    MemoryEach,
+    NoFigures,
+    Out,
+    SecondsEach,
+    Verbose,
+)
 from checker.interruption import interrupts
 from checker.source import assumed
 from properties.audited import AuditProgress, Stage
@@ -28,6 +38,7 @@ GOES_ON = "the same command goes on from there"
 def audit(
     source: Deployments,
     out: Out,
+    kafka: AuditKafka = None,
     master: Master = None,
     assume: Assume = None,
     seconds: SecondsEach = None,
@@ -47,7 +58,7 @@ def audit(
         from checker.spark.exploring import Limits
         from checker.spark.sources import find_source
 
-        deployments = find_source(source, assumed(assume or ()))
+        deployments = find_source(source, assumed(assume or ()), kafka)
         if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
             fail(f"{out}: is inside {source}, which is read; --out takes another folder")
         if not no_figures and find_spec("matplotlib") is None:

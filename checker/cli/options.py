@@ -122,6 +122,10 @@ Deployments = Annotated[
     Path, typer.Argument(metavar="SOURCE", help="A matrix (YAML), an inventory (CSV, JSON lines, Parquet) or a folder.")
 ]
 Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder to write into, and to go on from.")]
+AuditKafka = Annotated[
+    str | None,
+    typer.Option("--kafka", metavar="V", help="Release of the brokers, where SOURCE describes a cluster without it."),
+]
 SecondsEach = Annotated[
     float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system then.")
 ]

@@ -44,7 +44,7 @@ def normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.Da
 
 
 def _normalised(source: Source, number: int, place: str, text: str) -> dict[str, Any]:
-    row = dict.fromkeys(ADDED) | {"chosen": dict(source.values(number))}
+    row = dict.fromkeys(ADDED) | {"chosen": dict(source.values(number, text))}
     try:
         deployment = source.read(number, place, text)
     except DeploymentError as error:

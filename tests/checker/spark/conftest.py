@@ -1,17 +1,21 @@
-"""One Spark session for a file of tests."""
+"""What the tests of audits share: a Spark session for a module, a small matrix, and how tables are read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from checker.spark.session import NoSpark, check_java, spark_session
+from checker.spark.sources import find_source
+from tests.checker.spark.auditing import MATRIX, audit
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
+    """Of a module and not of all: as long as it lives, interrupts are Spark's."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:
         check_java()
@@ -20,3 +24,19 @@ def spark() -> Iterator[Any]:
     with spark_session("local[2]") as session:
         session.conf.set("spark.sql.shuffle.partitions", "4")
         yield session
+
+
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("matrix") / "review.yaml"
+    path.write_text(MATRIX)
+    return path
+
+
+@pytest.fixture(scope="module")
+def audited(spark: Any, matrix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("audit")
+    counts = audit(spark, find_source(matrix, {}), out)
+    assert (counts.deployments, counts.rejected) == (8, 4), "16 combinations, 4 excluded, 4 that no client starts with"
+    assert 0 < counts.systems == counts.explored <= 4, "the poll interval makes no difference"
+    return out

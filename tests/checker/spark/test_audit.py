@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,73 +12,18 @@ import pytest
 
 from checker.budget import Budget
 from checker.check import check
-from checker.spark.session import NoSpark, check_java, spark_session
-from model.deployment import DeploymentError
-
-pytest.importorskip("pyspark", reason="pyspark is not installed")
-
-from checker.spark.audit import Counts
-from checker.spark.audit import audit as audit_folder
-from checker.spark.exploring import DEFAULT_LIMITS, Limits, signature
-from checker.spark.folder import EXPLORED, claimed
+from checker.spark import audit as auditing
+from checker.spark.audit import NothingToAudit
+from checker.spark.exploring import ATTEMPTS, Limits, explore, sign, signature
+from checker.spark.folder import EXPLORED, AuditFolder
 from checker.spark.normalising import meaning
-from checker.spark.sources import Source, find_source
+from checker.spark.sources import find_source
+from model.deployment import KNOWN_PROPERTIES, DeploymentError
+from tests.checker.spark.auditing import TABLES, audit, rows
 
-MATRIX = """\
-base:
-  kafka: "4.0"
-  topic: {replicas: 2}
-  producer: {retries: 0}
-  consumer: {group.id: orders, enable.auto.commit: false}
-  assume: {faults: {total: 1, kill: 1, power-loss: 1}}
-  bounds: {records: 1, log: 1}
-  require: [no-acked-loss]
-values:
-  producer.acks: [1, all]
-  producer.enable.idempotence: [false, true]
-  topic.min.insync.replicas: [1, 2]
-  consumer.max.poll.interval.ms: [300000, 600000]
-exclude:
-  - {producer.acks: all, producer.enable.idempotence: true}
-"""
+pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+
 SEEN = ("property", "status", "cut_sets", "states", "id", "required", "notes")
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    try:
-        check_java()
-    except NoSpark as missing:
-        pytest.skip(str(missing))
-    with spark_session("local[2]") as session:
-        session.conf.set("spark.sql.shuffle.partitions", "4")
-        yield session
-
-
-@pytest.fixture(scope="module")
-def matrix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("matrix") / "review.yaml"
-    path.write_text(MATRIX)
-    return path
-
-
-def audit(spark: Any, source: Source, out: Path, limits: Limits = DEFAULT_LIMITS) -> Counts:
-    with claimed(out) as folder:
-        return audit_folder(spark, source, folder, limits)
-
-
-@pytest.fixture(scope="module")
-def audited(spark: Any, matrix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("audit")
-    counts = audit(spark, find_source(matrix, {}), out)
-    assert (counts.deployments, counts.rejected) == (8, 4), "16 combinations, 4 excluded, 4 that no client starts with"
-    assert 0 < counts.systems == counts.explored <= 4, "the poll interval makes no difference"
-    return out
-
-
-def rows(spark: Any, out: Path, table: str) -> list[dict[str, Any]]:
-    found = [row.asDict(recursive=True) for row in spark.read.parquet(str(out / table)).collect()]
-    return sorted(found, key=lambda row: json.dumps(row, sort_keys=True, default=str))
 
 
 def test_every_verdict_is_that_of_a_check(spark: Any, matrix: Path, audited: Path) -> None:
@@ -110,17 +55,17 @@ def test_traces_have_steps_and_lead_to_what_the_verdict_says(spark: Any, audited
 def test_rejected_rows_say_why(spark: Any, audited: Path) -> None:
     rejected = rows(spark, audited, "rejected")
     assert len(rejected) == 4
-    assert all("ConfigException" in row["reason"] for row in rejected)
+    assert all("ConfigException" in row["reason"] and row["reason"].startswith("refused") for row in rejected)
+    assert {(row["key"], Path(row["file"]).name, row["line"]) for row in rejected} == {("acks", "review.yaml", 10)}
     assert {row["chosen"]["producer.acks"] for row in rejected} == {"1"}
 
 
 def test_again_explores_nothing_and_gives_the_same_rows(spark: Any, matrix: Path, audited: Path) -> None:
     """On another number of partitions; then with one system's results lost, which alone is explored again."""
-    tables = ("verdicts", "traces", "rejected", "runs")
-    before = {table: rows(spark, audited, table) for table in tables}
+    before = {table: rows(spark, audited, table) for table in TABLES}
     spark.conf.set("spark.sql.shuffle.partitions", "7")
     assert audit(spark, find_source(matrix, {}), audited).explored == 0
-    assert {table: rows(spark, audited, table) for table in tables} == before
+    assert {table: rows(spark, audited, table) for table in TABLES} == before
     next((audited / EXPLORED).glob("*.parquet")).unlink()
     assert audit(spark, find_source(matrix, {}), audited).explored == 1
     for table in ("verdicts", "traces", "rejected"):
@@ -138,6 +83,71 @@ def test_a_system_that_outgrows_its_limits_is_unknown(spark: Any, matrix: Path, 
     assert audit(spark, find_source(matrix, {}), tmp_path, tight).explored == 0
     assert audit(spark, find_source(matrix, {}), tmp_path).explored == counts.systems
     assert {row["status"] for row in rows(spark, tmp_path, "verdicts")} >= {"holds", "violated"}
+
+
+def test_a_system_that_cannot_be_explored_is_unknown_and_tried_again(
+    spark: Any, matrix: Path, audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its process died, say. The others are what they are."""
+    out = tmp_path / "out"
+    shutil.copytree(audited, out)
+    lost = next((out / EXPLORED).glob("*.parquet"))
+    lost.unlink()
+    explore(lost.stem, "", AuditFolder(out), Limits(), attempt=ATTEMPTS)
+    with monkeypatch.context() as patched:
+        patched.setattr(auditing, "explore", lambda *_, **__: None)
+        audit(spark, find_source(matrix, {}), out)
+    before = {(row["deployment"], row["property"]): row for row in rows(spark, audited, "verdicts")}
+    for row in rows(spark, out, "verdicts"):
+        if row["signature"] == lost.stem:
+            assert (row["status"], row["id"], row["bounds"], row["cut_sets"]) == ("unknown", None, None, [])
+            assert "died" in row["notes"][0]
+        else:
+            assert row == before[row["deployment"], row["property"]]
+    assert audit(spark, find_source(matrix, {}), out).explored == 1
+    assert rows(spark, out, "verdicts") == rows(spark, audited, "verdicts")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"), [(ATTEMPTS - 1, "no verdict: ZeroDivisionError: over and out"), (ATTEMPTS, "died")]
+)
+def test_what_is_said_of_a_system_that_cannot_be_explored(
+    audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempt: int, words: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("over\nand out")
+
+    monkeypatch.setattr("checker.spark.exploring.check", fail)
+    monkeypatch.setattr("checker.spark.exploring.from_document", lambda _: None)
+    folder = AuditFolder(tmp_path)
+    folder.explored.mkdir()
+    explore("a", "{}", folder, Limits(), attempt)
+    assert folder.found(["a"], Limits()) == {}
+    found = pq.read_table(folder.failed(["a", "b"])["a"]).to_pylist()
+    assert [row["property"] for row in found] == list(KNOWN_PROPERTIES)
+    assert all(row["status"] == "unknown" and words in row["notes"][0] for row in found)
+    assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == ["a-failed.parquet"]
+
+
+def test_a_question_that_cannot_be_signed_is_a_system_of_its_own(tmp_path: Path) -> None:
+    folder = AuditFolder(tmp_path)
+    folder.signed.mkdir()
+    sign("0123", "no document", folder)
+    assert folder.signatures() == {"0123": "alone-0123"}
+
+
+@pytest.mark.parametrize(("name", "text"), [("fleet.csv", "kafka,producer.acks\n"), ("fleet.jsonl", "")])
+def test_nothing_to_audit(spark: Any, tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(NothingToAudit, match="no deployment"):
+        audit(spark, find_source(tmp_path / name, {}), tmp_path / "out")
+
+
+def test_a_source_that_spark_cannot_read(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "fleet.parquet").write_text("kafka")
+    with pytest.raises(NothingToAudit, match="Spark cannot read it: ") as caught:
+        audit(spark, find_source(tmp_path / "fleet.parquet", {}), tmp_path / "out")
+    assert len(str(caught.value).splitlines()) == 1
 
 
 FLEET: list[dict[str, str]] = [

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checker.spark.audit import audit
 from checker.spark.sources import ClusterFolder, DeploymentFolder, InventoryFile, find_source
 from model.deployment.errors import DeploymentError
+from tests.checker.spark.auditing import audit
 from tests.model.deployment.describe.printed import write_cluster
 
 DEPLOYMENT = "kafka: '4.0'\ntopic: {replicas: 2}\n"

@@ -1,0 +1,194 @@
+"""Summaries and figures' data against the same counted by hand from the rows of the tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.spark.audit import Counts
+from checker.spark.exploring import Limits
+from checker.spark.folder import AuditFolder
+from checker.spark.influence import ALL_DEPLOYMENTS, EACH_PROPERTY, NOT_SET, influence
+from checker.spark.sources import find_source
+from checker.spark.summing import summarise
+from model.deployment import KNOWN_PROPERTIES
+from model.deployment.matrix import read_matrix
+from properties.audited import Influence, Portion
+from properties.verdict import Status
+from tests.checker.spark.auditing import audit, rows
+
+COUNTS = Counts(8, 4, 3, 3)
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def verdicts(spark: Any, audited: Path) -> list[Row]:
+    return rows(spark, audited, "verdicts")
+
+
+@pytest.fixture(scope="module")
+def found(spark: Any, audited: Path, matrix: Path) -> Influence:
+    return influence(spark, AuditFolder(audited), read_matrix(matrix).values)
+
+
+def statuses(some: Iterable[Row], name: str) -> Counter[Status]:
+    return Counter(Status(row["status"]) for row in some if row["property"] == name)
+
+
+def test_properties(spark: Any, audited: Path, verdicts: list[Row]) -> None:
+    summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
+    assert [count.property for count in summary.properties] == list(KNOWN_PROPERTIES)
+    assert (summary.deployments, summary.rejected, summary.systems, summary.explored, summary.seconds) == (
+        8,
+        4,
+        3,
+        3,
+        1.5,
+    )
+    for count in summary.properties:
+        assert count.statuses == statuses(verdicts, count.property)
+        assert count.required == (8 if count.property == "no-acked-loss" else 0)
+        cut_sets = Counter(
+            tuple((fault["fault"], fault["count"]) for fault in cut_set)
+            for row in verdicts
+            if row["property"] == count.property
+            for cut_set in row["cut_sets"]
+        )
+        assert dict(count.cut_sets).items() <= cut_sets.items()
+        assert len(count.cut_sets) == min(3, len(cut_sets))
+        assert all(one >= other for (_, one), (_, other) in pairwise(count.cut_sets))
+    assert any(count.cut_sets for count in summary.properties)
+
+
+def test_the_worst_of_what_is_required(spark: Any, audited: Path, verdicts: list[Row]) -> None:
+    """Here a single property is."""
+    summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
+    assert summary.worst == statuses(verdicts, "no-acked-loss")
+    assert set(summary.worst) == {Status.VIOLATED, Status.HOLDS}
+
+
+def test_reasons_are_counted_without_their_places(spark: Any, audited: Path) -> None:
+    summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
+    ((reason, count),) = summary.reasons
+    assert count == 4
+    assert reason.startswith("acks: refused by the Java producer")
+
+
+def test_nothing_but_rejected_rows(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "fleet.csv").write_text("kafka,producer.acks\n4.0,7\n")
+    counts = audit(spark, find_source(tmp_path / "fleet.csv", {}), tmp_path / "out")
+    assert counts == Counts(0, 1, 0, 0)
+    summary = summarise(spark, AuditFolder(tmp_path / "out"), counts, 0.0)
+    assert (summary.properties, summary.worst, len(summary.reasons)) == ((), {}, 1)
+
+
+def matching(verdicts: list[Row], portion: Portion) -> list[Row]:
+    wanted = {setting: None if value == NOT_SET else value for setting, value in portion.values}
+    return [row for row in verdicts if wanted.items() <= row["chosen"].items()]
+
+
+def is_told_by(portions: Iterable[Portion], verdicts: list[Row]) -> None:
+    for portion in portions:
+        some = matching(verdicts, portion)
+        assert portion.deployments == len({row["number"] for row in some}) > 0
+        assert {name: dict(counts) for name, counts in portion.statuses.items()} == {
+            name: statuses(some, name) for name in KNOWN_PROPERTIES
+        }
+        assert tuple(portion.statuses) == KNOWN_PROPERTIES
+
+
+def test_by_value(found: Influence, verdicts: list[Row]) -> None:
+    is_told_by(found.by_value, verdicts)
+    told = [portion.values for portion in found.by_value]
+    assert {setting for ((setting, _),) in told} | set(found.without) == set(verdicts[0]["chosen"])
+    assert "consumer.max.poll.interval.ms" in found.without
+    assert "producer.acks" not in found.without
+    assert told.index((("producer.acks", "1"),)) + 1 == told.index((("producer.acks", "all"),)), "as in the file"
+
+
+def test_combinations_tell_every_verdict_here(found: Influence, verdicts: list[Row]) -> None:
+    is_told_by(found.by_combination, verdicts)
+    assert sum(portion.deployments for portion in found.by_combination) == 8
+    for portion, name in product(found.by_combination, KNOWN_PROPERTIES):
+        assert portion.share(name, Status.VIOLATED) in (0.0, 1.0)
+    settings = {setting for portion in found.by_combination for setting, _ in portion.values}
+    assert "consumer.max.poll.interval.ms" not in settings
+
+
+def fewest(some: list[Row], required: bool) -> Counter[int | None]:
+    return Counter(row["fewest_faults"] for row in some if row["required"] or not required)
+
+
+def test_tolerance(found: Influence, verdicts: list[Row]) -> None:
+    told = {(one.group, one.label): one for one in found.tolerance}
+    assert len(told) == len(found.tolerance)
+    assert found.required == ("no-acked-loss",)
+    for (group, label), one in told.items():
+        if group == EACH_PROPERTY:
+            expected = fewest([row for row in verdicts if row["property"] == label], False)
+        else:
+            some = [row for row in verdicts if group == ALL_DEPLOYMENTS or row["chosen"][group] == label]
+            expected = fewest(some, True)
+        assert (one.safe, one.undecided) == (expected.pop(None, 0), 0)
+        assert one.fewest == expected
+    assert told[ALL_DEPLOYMENTS, ""].fewest
+    assert {group for group, _ in told} == {ALL_DEPLOYMENTS, EACH_PROPERTY, *verdicts[0]["chosen"]}
+
+
+def test_fewest_faults_are_those_of_the_smallest_set(verdicts: list[Row]) -> None:
+    for row in verdicts:
+        sizes = [sum(fault["count"] for fault in cut_set) for cut_set in row["cut_sets"]]
+        assert row["fewest_faults"] == (sizes[0] if sizes else None) == min(sizes, default=None)
+    assert {row["fewest_faults"] for row in verdicts} >= {None, 1}
+
+
+def test_without_settings_by_outcome(spark: Any, tmp_path: Path) -> None:
+    """What is undecided counts as that, and as no fault set."""
+    rows_ = ["kafka,topic.replicas,name", "4.0,1,b", "4.0,1,a", "4.0,2,c"]
+    (tmp_path / "fleet.csv").write_text("\n".join(rows_))
+    source = find_source(tmp_path / "fleet.csv", {"bounds.records": "1", "faults": "0"})
+    audit(spark, source, tmp_path / "out", Limits(seconds=1e-6))
+    found = influence(spark, AuditFolder(tmp_path / "out"), {})
+    assert (found.by_value, found.by_combination) == ((), ())
+    ((one,)) = found.by_outcome
+    assert (one.values, one.deployments) == ((("", "a and 2 more"),), 3)
+    assert one.statuses == {name: {Status.UNKNOWN: 3} for name in KNOWN_PROPERTIES}
+    everything = next(t for t in found.tolerance if t.group == ALL_DEPLOYMENTS)
+    assert (everything.fewest, everything.safe, everything.undecided) == ({}, 0, 3)
+
+
+SCALARS = {"string": "string", "bigint": "long", "int": "int", "boolean": "boolean", "double": "double"}
+"""Spark's names of types and the page's."""
+
+
+def documented(page: str) -> Mapping[str, dict[str, str]]:
+    """Table -> its columns with their types, as docs/audit.md lists them."""
+    tables: dict[str, dict[str, str]] = {}
+    name = ""
+    for line in page.splitlines():
+        if line.startswith("#"):
+            name = line.split("`")[1] if line.startswith("### `") else ""
+        elif name and line.startswith("| `"):
+            column, kind = (cell.strip(" `") for cell in line.split("|")[1:3])
+            tables.setdefault(name, {})[column] = kind
+    return tables
+
+
+@pytest.mark.parametrize("table", ["verdicts", "traces", "rejected", "runs"])
+def test_the_documented_columns_are_the_written_ones(spark: Any, audited: Path, table: str) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
+    written: dict[str, str] = {}
+    for field in spark.read.parquet(str(audited / table)).schema:
+        written[field.name] = field.dataType.simpleString()
+        if field.name in ("bounds", "steps"):
+            inner = getattr(field.dataType, "elementType", field.dataType)
+            written |= {f"{field.name}.{part.name}": part.dataType.simpleString() for part in inner}
+    told = documented(page)[table]
+    assert told.keys() == written.keys()
+    for column, kind in written.items():
+        assert kind not in SCALARS or told[column] == SCALARS[kind], column
