@@ -57,7 +57,7 @@ def describe_audit(progress: AuditProgress) -> str:
     said = {
         Stage.STARTING: "starting Spark",
         Stage.READING: "reading deployments",
-        Stage.SIGNING: f"looking for those that come to the same system: {of} configurations",
+        Stage.SIGNING: f"looking for the same among configurations: {of}",
         Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate what is required",
         Stage.WRITING: "writing the tables",
     }[progress.stage]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import ceil
 
 from model.deployment.deployment import Origin
 from properties.verdict import Coverage, CutSet, Sensitivity, Status, Verdict
@@ -47,12 +48,10 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """A time that nobody knows better: ``about 40 s``, ``about 3 min``, ``about 2 h``."""
-    for unit, name, most in ((10, "s", 90), (60, "min", 90 * 60)):
-        if seconds < most:
-            count = max(1, -(-int(seconds) // unit))
-            return f"about {count * (unit if name == 's' else 1)} {name}"
-    return f"about {round(seconds / 3600)} h"
+    """A time that nobody knows better, rounded up: ``about 40 s``, ``about 3 min``, ``about 2 h``."""
+    if seconds < 90:
+        return f"about {max(1, ceil(seconds / 10)) * 10} s"
+    return f"about {ceil(seconds / 60)} min" if seconds < 90 * 60 else f"about {round(seconds / 3600)} h"
 
 
 def counted(count: int, noun: str) -> str:

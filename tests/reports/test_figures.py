@@ -1,0 +1,164 @@
+"""Figures: the same input gives the same files, every label has room, and the numbers are those of the data."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model.deployment import KNOWN_PROPERTIES
+from properties.audited import Influence, Portion, Tolerance
+from properties.verdict import Status
+from reports.figures.audit import draw_audit
+from reports.figures.drawing import DOTS_AN_INCH, LONGEST_LABEL, Sheet
+from reports.figures.heat_map import per_cent
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+LONG = "producer.max.in.flight.requests.per.connection"
+VALUES = {"producer.acks": ("1", "all"), LONG: ("1", "a value that is much longer than there is room for, $x_1$")}
+
+
+def portion(*values: tuple[str, str], violated: int = 3, of: int = 12, other: Status = Status.HOLDS) -> Portion:
+    counts = {status: n for status, n in ((Status.VIOLATED, violated), (other, of - violated)) if n}
+    return Portion(values, of, dict.fromkeys(KNOWN_PROPERTIES, counts))
+
+
+BY_VALUE = [portion((setting, value)) for setting, values in VALUES.items() for value in values]
+COMBINATIONS = [
+    portion(("producer.acks", acks), (LONG, most), violated=12 * (acks == "1"), other=Status.UNKNOWN)
+    for acks in VALUES["producer.acks"]
+    for most in VALUES[LONG]
+]
+TOLERANCE = [
+    Tolerance("all deployments", "", {0: 1, 1: 200, 2: 30, 3: 1, 5: 1}, 1100, 40),
+    *(Tolerance("each property", name, {1: 7}, 3, 0) for name in KNOWN_PROPERTIES),
+    *(Tolerance(setting, value, {}, 0, 9) for setting, values in VALUES.items() for value in values),
+]
+MATRIX = Influence(("no-skip",), BY_VALUE, ("producer.linger.ms",), COMBINATIONS, (), TOLERANCE)
+FLEET = Influence((), (), (), (), [portion(("", f"orders-{n} and 9 more")) for n in range(3)], TOLERANCE[:1])
+
+
+@pytest.fixture
+def sheets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Sheet]:
+    """The sheets that are written, by name."""
+    written: dict[str, Sheet] = {}
+    write = Sheet.write
+
+    def keep(self: Sheet, folder: Path, name: str) -> list[Path]:
+        written[name] = self
+        return write(self, folder, name)
+
+    monkeypatch.setattr(Sheet, "write", keep)
+    return written
+
+
+@pytest.mark.parametrize(
+    ("influence", "names"),
+    [(MATRIX, {"settings", "combinations", "tolerance"}), (FLEET, {"outcomes", "tolerance"})],
+)
+def test_files(tmp_path: Path, influence: Influence, names: set[str]) -> None:
+    """Twice the same, byte for byte, and nothing else in the folder."""
+    files = draw_audit(influence, tmp_path / "one")
+    again = draw_audit(influence, tmp_path / "other")
+    assert {file.name for file in files} == {f"{name}.{form}" for name in names for form in ("png", "svg")}
+    assert sorted(files) == sorted((tmp_path / "one").iterdir())
+    for one, other in zip(files, again, strict=True):
+        assert one.read_bytes() == other.read_bytes()
+        assert one.read_bytes().startswith(b"\x89PNG" if one.suffix == ".png" else b"<?xml")
+
+
+@pytest.mark.parametrize("influence", [MATRIX, FLEET])
+def test_no_label_lies_on_another(tmp_path: Path, sheets: dict[str, Sheet], influence: Influence) -> None:
+    draw_audit(influence, tmp_path)
+    for name, sheet in sheets.items():
+        texts = [text for text in sheet.axes.texts if text.get_text()]
+        boxes = [(text, text.get_window_extent().padded(-1)) for text in texts if not text.get_rotation()]
+        assert len(boxes) > 3
+        for (one, its), (other, others) in combinations(boxes, 2):
+            assert not its.overlaps(others), (name, one.get_text(), other.get_text())
+
+
+def test_titles_stand_above_the_headings(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+    draw_audit(MATRIX, tmp_path)
+    for name in ("settings", "combinations"):
+        texts = sheets[name].axes.texts
+        (title,) = (text for text in texts if text.get_fontsize() > 10)
+        highest = max(text.get_window_extent().y1 for text in texts if text.get_rotation())
+        assert highest <= title.get_window_extent().y0
+
+
+@pytest.mark.parametrize("name", ["settings", "combinations", "tolerance"])
+def test_nothing_is_cut_off(tmp_path: Path, sheets: dict[str, Sheet], name: str) -> None:
+    """The picture has room for all that is drawn, and a margin around it."""
+    from matplotlib.image import imread
+
+    draw_audit(MATRIX, tmp_path)
+    picture = imread(tmp_path / f"{name}.png")[:, :, :3]
+    drawn = sheets[name].figure.get_tightbbox()
+    assert picture.shape[1] >= drawn.width * DOTS_AN_INCH
+    assert picture.shape[0] >= drawn.height * DOTS_AN_INCH
+    for edge in (picture[:5], picture[-5:], picture[:, :5], picture[:, -5:]):
+        assert (edge == 1).all()
+    assert picture.min() < 0.5
+
+
+def said(sheet: Sheet) -> list[str]:
+    return [text.get_text() for text in sheet.axes.texts]
+
+
+def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+    draw_audit(MATRIX, tmp_path)
+    texts = said(sheets["settings"])
+    assert texts.count("25") == len(KNOWN_PROPERTIES) * len(BY_VALUE)
+    assert {"no-skip*", "no-loss", "producer.acks", LONG, "all"} <= set(texts)
+    assert any(text.endswith("No difference at all: producer.linger.ms.") for text in texts)
+    texts = said(sheets["combinations"])
+    assert texts.count("100") == texts.count("?") == len(KNOWN_PROPERTIES) * 2
+    assert texts.count("all") == texts.count("producer.acks") == 1, "once for both rows"
+
+
+def test_what_bars_say(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+    draw_audit(MATRIX, tmp_path)
+    texts = said(sheets["tolerance"])
+    key = ["no fault needed", "1 fault", "2 faults", "3 faults or more", "undecided", "not violated"]
+    assert [text for text in texts if text in key] == key
+    assert {"200", "1,100", "1,373"} <= set(texts)
+    bars = [patch for patch in sheets["tolerance"].axes.patches if patch.get_y() == 1.1]
+    assert sum(bar.get_width() for bar in bars) == pytest.approx(100)
+    assert len(bars) == 6
+
+
+def test_texts_are_only_texts(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
+    """No formula, no control character, and not without end."""
+    name = "$\\frac{1}{$ \x1b[31m" + "x" * 99
+    draw_audit(Influence((), (), (), (), [portion(("", name))], TOLERANCE[:1]), tmp_path)
+    (label,) = [text for text in said(sheets["outcomes"]) if text.startswith("$")]
+    assert label.isprintable()
+    assert label.endswith("…")
+    assert len(label) <= LONGEST_LABEL + len(r"\x1b")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0"), (1e-9, "1"), (0.125, "12"), (0.5, "50"), (0.999, "99"), (1.0, "100")]
+)
+def test_none_and_all_are_told_from_few_and_most(share: float, text: str) -> None:
+    assert per_cent(share) == text
+
+
+def test_colours_of_bars_differ_in_lightness() -> None:
+    """So they are told apart without seeing hues; undecided parts are hatched as well."""
+    from matplotlib.colors import to_rgb
+
+    from reports.figures.tolerance import COLOURS, SAFE
+
+    def lightness(colour: Any) -> float:
+        red, green, blue = to_rgb(colour)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    found = sorted(lightness(colour) for colour in COLOURS.values())
+    assert all(other - one > 0.1 for one, other in pairwise(found))
+    assert list(COLOURS.values()) == sorted(COLOURS.values(), key=lightness)
+    assert to_rgb(SAFE)[2] > to_rgb(SAFE)[0], "blue, against the oranges"
