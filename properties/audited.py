@@ -16,6 +16,7 @@ class Stage(StrEnum):
     READING = "reading"
     SIGNING = "signing"
     EXPLORING = "exploring"
+    SPREADING = "exploring what needs all of them"
     WRITING = "writing"
 
 

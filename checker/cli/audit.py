@@ -20,6 +20,8 @@ from checker.cli.options import (
     MemoryEach,
     NoFigures,
     Out,
+    Outgrown,
+    OutgrownAre,
     SecondsEach,
     Verbose,
 )
@@ -43,6 +45,7 @@ def audit(
     assume: Assume = None,
     seconds: SecondsEach = None,
     memory: MemoryEach = None,
+    outgrown: Outgrown = OutgrownAre.UNKNOWN,
     no_figures: NoFigures = False,
     verbose: Verbose = False,
 ) -> None:
@@ -64,7 +67,14 @@ def audit(
         if not no_figures and find_spec("matplotlib") is None:
             fail('matplotlib is not installed: pip install "proofka[spark]", or take --no-figures')
         summary, influence = _run(
-            deployments, source, out, Limits(seconds, memory), master, figures=not no_figures, verbose=verbose
+            deployments,
+            source,
+            out,
+            Limits(seconds, memory),
+            master,
+            spread=outgrown is OutgrownAre.SPREAD,
+            figures=not no_figures,
+            verbose=verbose,
         )
         if influence is not None:
             from reports.figures.audit import draw_audit
@@ -79,7 +89,15 @@ def audit(
 
 
 def _run(
-    source: Source, place: Path, out: Path, limits: Limits, master: str | None, *, figures: bool, verbose: bool
+    source: Source,
+    place: Path,
+    out: Path,
+    limits: Limits,
+    master: str | None,
+    *,
+    spread: bool,
+    figures: bool,
+    verbose: bool,
 ) -> tuple[AuditSummary, Influence | None]:
     """Audit, with a progress line where somebody watches. Ctrl-C ends it; what was found by then is kept."""
     from checker.spark.audit import NothingToAudit, audit
@@ -101,7 +119,7 @@ def _run(
             line(watch.look())
             with spark_session(master, verbose=verbose) as spark, spark_errors():
                 with interrupts(watch.stop):
-                    counts = audit(spark, source, folder, limits, watch)
+                    counts = audit(spark, source, folder, limits, watch, spread=spread)
                 found = influence(spark, folder, settings) if figures and counts.deployments else None
                 return summarise(spark, folder, counts, time.monotonic() - started), found
     except NothingToAudit as error:

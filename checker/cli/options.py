@@ -126,6 +126,19 @@ AuditKafka = Annotated[
     str | None,
     typer.Option("--kafka", metavar="V", help="Release of the brokers, where SOURCE describes a cluster without it."),
 ]
+
+
+class OutgrownAre(StrEnum):
+    """What becomes of systems that need more memory than one exploration may take."""
+
+    UNKNOWN = "unknown"
+    SPREAD = "spread"
+
+
+Outgrown = Annotated[
+    OutgrownAre,
+    typer.Option(help="A system that needs more memory is left undecided, or explored by all executors together."),
+]
 SecondsEach = Annotated[
     float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring a system then.")
 ]

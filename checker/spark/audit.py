@@ -18,6 +18,7 @@ from checker.spark.exploring import DEFAULT_LIMITS, Limits, explore, sign
 from checker.spark.folder import AuditFolder
 from checker.spark.joining import write_tables
 from checker.spark.normalising import NORMALISED, normalise
+from checker.spark.outgrown import explore_outgrown
 from checker.spark.session import SparkFailed, spark_errors
 from checker.spark.sources import Source
 from checker.spark.watching import Violations, Watch
@@ -56,17 +57,24 @@ def audit(
     folder: AuditFolder,
     limits: Limits = DEFAULT_LIMITS,
     watch: Watch | None = None,
+    *,
+    spread: bool = False,
 ) -> Counts:
     """Audit every deployment of ``source`` and write the tables to ``folder``.
+
+    With ``spread`` a system that needs more memory than one exploration may take is explored by all executors together;
+    without it is left undecided.
 
     Raises :class:`NothingToAudit`, and :class:`checker.spark.watching.Interrupted` where ``watch`` was told to stop:
     what was explored is kept.
     """
     watch = watch or Watch()
-    return watch.run(spark.sparkContext, lambda: _audit(spark, source, folder, limits, watch))
+    return watch.run(spark.sparkContext, lambda: _audit(spark, source, folder, limits, watch, spread))
 
 
-def _audit(spark: SparkSession, source: Source, folder: AuditFolder, limits: Limits, watch: Watch) -> Counts:
+def _audit(
+    spark: SparkSession, source: Source, folder: AuditFolder, limits: Limits, watch: Watch, spread: bool
+) -> Counts:
     watch.begin(Stage.READING)
     try:
         with spark_errors():
@@ -86,6 +94,9 @@ def _audit(spark: SparkSession, source: Source, folder: AuditFolder, limits: Lim
         known = systems.get(signature, one)
         systems[signature] = _System(min(known.document, one.document), known.required | one.required)
     explored = _explore(spark, systems, folder, limits, watch)
+    if spread:
+        documents = {signature: one.document for signature, one in systems.items()}
+        explore_outgrown(spark.sparkContext, documents, folder, limits, watch)
     watch.begin(Stage.WRITING)
     files = {**folder.failed(systems), **folder.found(systems, limits)}
     write_tables(spark, normalised, signatures, files.values(), folder)

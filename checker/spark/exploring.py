@@ -17,6 +17,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
+from properties.verdict import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,9 +83,9 @@ def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, 
 
     What goes wrong here leaves this system undecided, and says so; it must not end the audit of all others.
     """
-    from checker.spark.tables import explored_rows, undecided_rows
+    from checker.spark.tables import undecided_rows
 
-    whole, limited, failed = folder.files_of(signature, limits)
+    failed = folder.files_of(signature, limits)[2]
     if attempt >= ATTEMPTS:
         reason = f"the process that explored it died, {ATTEMPTS} times; it may have run out of memory"
         _keep(undecided_rows(signature, reason), failed)
@@ -95,9 +96,16 @@ def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, 
         reason = " ".join([f"no verdict: {type(error).__name__}:", *str(error).split()])
         _keep(undecided_rows(signature, reason), failed)
         return
+    keep(signature, result, folder, limits)
+
+
+def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) -> None:
+    """Keep what was found of a system, apart from others where a limit cut it short."""
+    from checker.spark.tables import explored_rows
+
+    whole, limited, _ = folder.files_of(signature, limits)
     stopped = any(verdict.coverage.stopped for verdict in result.verdicts)
-    table = explored_rows(signature, result.verdicts, result.engine)
-    _keep(table, limited if stopped else whole)
+    _keep(explored_rows(signature, result.verdicts, result.engine), limited if stopped else whole)
 
 
 def _keep(table: pa.Table, target: Path) -> None:

@@ -1,0 +1,61 @@
+"""Systems that outgrew what one exploration may take of a machine, explored by all executors together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from checker.budget import Budget
+from checker.check import check
+from checker.spark.engine import DistributedEngine
+from checker.spark.exploring import Limits, keep
+from checker.spark.folder import AuditFolder
+from checker.spark.running import SparkRunner
+from checker.spark.watching import Watch
+from model.deployment.document import from_document
+from properties.audited import Stage
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+SPREAD = "spread"
+"""Where the states of such a system are while it is explored, in the audit's folder."""
+
+
+def outgrown(signatures: Mapping[str, str], folder: AuditFolder, limits: Limits) -> list[tuple[str, str]]:
+    """Those of the systems (signature -> document) whose exploration ran out of memory."""
+    import pyarrow.parquet as pq
+
+    found = folder.found(signatures, limits)
+    cut_short = (one for one, file in sorted(found.items()) if file == folder.files_of(one, limits)[1])
+    return [
+        (one, signatures[one])
+        for one in cut_short
+        if any(
+            row["bounds"]["stopped"] == "memory" for row in pq.read_table(found[one], columns=["bounds"]).to_pylist()
+        )
+    ]
+
+
+def explore_outgrown(
+    context: SparkContext, systems: Mapping[str, str], folder: AuditFolder, limits: Limits, watch: Watch
+) -> int:
+    """Explore them one after the other, each on all executors; how many there were.
+
+    One that is interrupted goes on next time from its last whole superstep.
+    """
+    waiting = outgrown(systems, folder, limits)
+    done: list[str] = []
+    watch.begin(Stage.SPREADING, len(waiting), lambda: (len(done), 0))
+    for signature, document in waiting:
+        work = folder.path / SPREAD / signature
+        engine = DistributedEngine(SparkRunner(context), work.resolve())
+        budget = Budget(seconds=limits.seconds, threads=1, stop=watch.stop)
+        result = check(from_document(json.loads(document)), budget=budget, engine=engine)
+        watch.begin(Stage.SPREADING, len(waiting), lambda: (len(done), 0))
+        keep(signature, result, folder, limits)
+        shutil.rmtree(work, ignore_errors=True)
+        done.append(signature)
+    return len(waiting)

@@ -1,0 +1,46 @@
+"""Systems that need more memory than one exploration may take: left undecided, or explored by all executors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from checker.spark.audit import Counts
+from checker.spark.audit import audit as audit_into
+from checker.spark.exploring import DEFAULT_LIMITS, Limits
+from checker.spark.folder import claimed
+from checker.spark.outgrown import SPREAD
+from checker.spark.sources import find_source
+from tests.checker.spark.auditing import MATRIX, rows
+
+LITTLE = Limits(memory=1)
+"""So little that every system outgrows it."""
+COST = ("seconds", "compile_seconds")
+
+
+def audit(spark: Any, matrix: Path, out: Path, limits: Limits, *, spread: bool = False) -> Counts:
+    with claimed(out) as folder:
+        return audit_into(spark, find_source(matrix, {}), folder, limits, spread=spread)
+
+
+def found(spark: Any, out: Path) -> list[tuple[dict[str, Any], ...]]:
+    """Everything but what it cost."""
+    runs = [{name: value for name, value in row.items() if name not in COST} for row in rows(spark, out, "runs")]
+    return [tuple(rows(spark, out, "verdicts")), tuple(sorted(runs, key=str))]
+
+
+def test_left_undecided_and_then_spread(spark: Any, tmp_path: Path) -> None:
+    """First nothing is decided for want of memory; the same audit told to spread finds what one with memory finds."""
+    matrix, little, enough = tmp_path / "one.yaml", tmp_path / "little", tmp_path / "enough"
+    matrix.write_text(MATRIX.replace("[1, all]", "[1]").replace("[false, true]", "[false]").replace("[1, 2]", "[1]"))
+    audit(spark, matrix, enough, DEFAULT_LIMITS)
+    counts = audit(spark, matrix, little, LITTLE)
+    verdicts = rows(spark, little, "verdicts")
+    assert {row["bounds"]["stopped"] for row in verdicts} == {"memory"}
+    assert "unknown" in {row["status"] for row in verdicts}
+    again = audit(spark, matrix, little, LITTLE, spread=True)
+    assert again.explored == 0 < counts.explored
+    assert found(spark, little) == found(spark, enough)
+    traces = [(row["id"], row["trace"], len(row["steps"])) for row in rows(spark, little, "traces")]
+    assert sorted(traces) == sorted((r["id"], r["trace"], len(r["steps"])) for r in rows(spark, enough, "traces"))
+    assert not list((little / SPREAD).iterdir())
