@@ -32,7 +32,8 @@ def found(spark: Any, out: Path) -> list[tuple[dict[str, Any], ...]]:
 def test_left_undecided_and_then_spread(spark: Any, tmp_path: Path) -> None:
     """First nothing is decided for want of memory; the same audit told to spread finds what one with memory finds."""
     matrix, little, enough = tmp_path / "one.yaml", tmp_path / "little", tmp_path / "enough"
-    matrix.write_text(MATRIX.replace("[1, all]", "[1]").replace("[false, true]", "[false]").replace("[1, 2]", "[1]"))
+    one_system = MATRIX.partition("exclude:")[0].replace("[1, all]", "[1]").replace("[false, true]", "[false]")
+    matrix.write_text(one_system.replace("[1, 2]", "[1]"))
     audit(spark, matrix, enough, DEFAULT_LIMITS)
     counts = audit(spark, matrix, little, LITTLE)
     verdicts = rows(spark, little, "verdicts")
