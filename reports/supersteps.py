@@ -9,7 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from properties.superstep import Superstep
-from reports.wording import counted, size
+from reports.wording import brief, counted, size
+
+HEADINGS = ("step", "expanded", "new", "again", "sent", "bytes", "seconds", "busy", "states", "files")
+LEGEND = (
+    "expanded: rows whose successors were made; new: states; again: states that were found by a shorter way; sent: "
+    "rows that other partitions own; busy: seconds of all tasks together; states, files: what there is then."
+)
 
 
 class SuperstepTable:
@@ -20,32 +26,23 @@ class SuperstepTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self._supersteps:
-            yield Text("no supersteps: nothing was explored by Spark")
+            yield Text("no supersteps: Spark explored nothing")
             return
-        table = Table(box=None, pad_edge=False)
-        for heading in ("superstep", "expanded", "new", "shorter way", "sent", "seconds", "busy", "longest", "states"):
-            table.add_column(heading, justify="right")
-        table.add_column("files", justify="right")
-        for number, step in enumerate(self._supersteps, 1):
-            table.add_row(
-                str(number),
-                f"{step.expanded:,}",
-                f"{step.entered:,}",
-                f"{step.replaced:,}",
-                f"{step.sent:,}",
-                f"{step.seconds:.2f}",
-                f"{step.busy:.2f}",
-                f"{step.longest:.2f}",
-                f"{step.states:,}",
-                size(step.bytes),
-            )
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        for heading in HEADINGS:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for step, cost in enumerate(self._supersteps, 1):
+            counts = [brief(count) for count in (cost.expanded, cost.entered, cost.replaced, cost.sent)]
+            seconds = [f"{spent:.1f}" for spent in (cost.seconds, cost.busy)]
+            table.add_row(str(step), *counts, size(cost.sent_bytes), *seconds, brief(cost.states), size(cost.bytes))
         yield table
         yield Text(self._sentence())
+        yield Text(LEGEND, style="dim")
 
     def _sentence(self) -> str:
-        last = self._supersteps[-1]
-        sent, moved = (sum(values) for values in zip(*((s.sent, s.sent_bytes) for s in self._supersteps), strict=True))
+        steps = self._supersteps
         return (
-            f"{counted(len(self._supersteps), 'superstep')} for a depth of {last.depth}; {sent:,} rows "
-            f"({size(moved)}) passed on; at most {size(max(s.peak for s in self._supersteps))} in one process"
+            f"{counted(len(steps), 'superstep')} for a depth of {max(step.depth for step in steps)}; "
+            f"{sum(step.sent for step in steps):,} rows ({size(sum(step.sent_bytes for step in steps))}) passed on; "
+            f"at most {size(max(step.peak for step in steps))} in one process"
         )

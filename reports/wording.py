@@ -38,6 +38,11 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
+def brief(value: int) -> str:
+    """A count in few characters: ``46,301``, ``37.3 M``."""
+    return f"{value / 1e6:,.1f} M" if value >= 1e6 else number(value)
+
+
 def duration(seconds: float) -> str:
     """``42 s``, ``4 min 12 s``, ``2 h 5 min``."""
     whole = round(seconds)
@@ -239,5 +244,6 @@ def _named(verdicts: Sequence[Verdict]) -> str:
 
 
 def size(amount: int) -> str:
-    """A number of bytes: ``150 MB``, ``1.2 GB``."""
-    return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"
+    """A number of bytes: ``12 kB``, ``150 MB``, ``1.2 GB``."""
+    unit, name = (1e9, "GB") if amount >= 1e9 else (1e6, "MB") if amount >= 1e6 else (1e3, "kB")
+    return f"{amount / unit:.1f} {name}" if unit == 1e9 else f"{amount / unit:.0f} {name}"
