@@ -24,7 +24,7 @@ from checker.distributed.region import read_row
 from checker.distributed.running import DistributedError, Interrupted, Runner
 from checker.distributed.spread import ROW_BITS, SpreadStates
 from checker.distributed.superstep import take_superstep
-from checker.distributed.work_folder import ExplorationFolder, from_document
+from checker.distributed.work_folder import ExplorationFolder
 from checker.exploration import Exploration, LayerReport, OnProgress, Violation
 from checker.kernel import closing
 from checker.kernel.closing import DEPTH_SHIFT, MOST_SOURCES, SOURCE_SHIFT
@@ -74,7 +74,8 @@ class DistributedExploration(Exploration[SpreadStates]):
             self.counted,
             self.goal_bit,
         )
-        self._superstep = 0
+        self.plan.take_over()
+        self._superstep = 1  # what is handed over counts as the result of superstep 0
         self._spread: dict[Combination, SpreadStates] = {}
 
     def go_on(self) -> None:
@@ -167,11 +168,10 @@ class DistributedExploration(Exploration[SpreadStates]):
         for states in before.values():
             self._grew(states, None)
         self._spread |= before
-        while True:
+        while searched := [one for one in group if one not in before or not before[one].complete]:
             if (stopped := self._exceeded(layer)) is not None:
                 return stopped
             started = time.perf_counter()
-            searched = [one for one in group if one not in before or not before[one].complete]
             tasks = self._tasks(searched, sought, before, layer)
             try:
                 outcomes = self._carry(take_superstep, tasks)
@@ -195,17 +195,16 @@ class DistributedExploration(Exploration[SpreadStates]):
             self._superstep += 1
             if on_progress is not None:
                 on_progress(group[-1])
-            if all(states.complete for states in after.values()):
-                return None
             before = after
+        return None
 
     def _begun(self, group: Sequence[Combination]) -> dict[Combination, SpreadStates]:
         """What an earlier run knew of these combinations, if it was at them when it ended."""
         noted = self.folder.progress() if self.resumed else None
         if noted is None:
             return {}
-        self._superstep = max(self._superstep, noted["superstep"] + 1)
-        found = [from_document(document) for document in noted["found"]]
+        superstep, found = noted
+        self._superstep = max(self._superstep, superstep + 1)
         return {states.combination: states for states in found if states.combination in group}
 
     def _exceeded(self, layer: int) -> str | None:

@@ -20,7 +20,7 @@ from checker.distributed.loops import entries_of, new_boxes, no_tally
 from checker.distributed.messages import read_messages, write_messages
 from checker.distributed.plan import Failure, Plan
 from checker.distributed.region import Region, RegionError, opened_region, scratch_region
-from checker.distributed.superstep import LOCK, Commit, alone, failures
+from checker.distributed.superstep import Commit, alone, failures
 from checker.kernel import backward_closing, closing
 from checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
 from checker.kernel.native import INSPECT
@@ -81,7 +81,7 @@ def take_goal_task(plan: Plan, task: GoalTask) -> list[GoalReport] | Failure:
 
 def _do(plan: Plan, task: GoalTask, order: GoalOrder) -> GoalReport:
     folder = plan.place(order.combination, task.partition)
-    with alone(folder / LOCK), ExitStack() as opened:
+    with alone(plan, folder), ExitStack() as opened:
         part = _Part(plan, task, order, folder, opened)
         return part.ask() if order.asks else part.answer()
 

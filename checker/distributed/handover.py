@@ -158,6 +158,7 @@ def _commit(shard: Shard, renumbered: _Renumbered, plan: Plan, region: Region, p
     )
     Commit(
         BEGUN,
+        plan.run,
         region.commit(),
         segments,
         pending,

@@ -1,11 +1,13 @@
 """States on their way to the partitions that own them: an Arrow file per sender, a record batch per receiver.
 
 A row is a packed state and its origin, as the regions hold it, so nothing is converted on either side: the sender
-writes a buffer as it is, the receiver maps the file into memory.
+writes a buffer as it is, the receiver maps the file into memory. What was sent may be read by a later run, so each
+batch has a checksum.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +17,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from checker.distributed.writing import replacing
+
+CHECKSUMS = b"checksums"
+"""In the schema's metadata: four bytes for each batch."""
 
 
 class MessagesLost(Exception):
@@ -27,8 +32,9 @@ def write_messages(path: Path, rows: NDArray[np.uint64], starts: Sequence[int]) 
     Raises OSError where there is no room.
     """
     width = rows.shape[1] * 8
-    schema = pa.schema([("row", pa.binary(width))])
     everything = pa.py_buffer(rows)
+    checksums = b"".join(_checksum(everything, first * width, last * width) for first, last in pairwise(starts))
+    schema = pa.schema([("row", pa.binary(width))], metadata={CHECKSUMS: checksums})
     with replacing(path) as new, pa.OSFile(str(new), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
         for first, last in pairwise(starts):
             buffer = everything.slice(first * width, (last - first) * width)
@@ -38,14 +44,20 @@ def write_messages(path: Path, rows: NDArray[np.uint64], starts: Sequence[int]) 
 
 def read_messages(path: Path, receiver: int, count: int, words: int) -> NDArray[np.uint64]:
     """The rows for a partition, mapped into memory. Raises :class:`MessagesLost` unless there are ``count``."""
+    width = (words + 1) * 8
     try:
         reader = pa.ipc.open_file(pa.memory_map(str(path)))
         column = reader.get_batch(receiver).column(0)
-    except (OSError, pa.ArrowInvalid, IndexError) as error:
+        checksum = reader.schema.metadata[CHECKSUMS][receiver * 4 : receiver * 4 + 4]
+    except (OSError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
         raise MessagesLost(f"{path}: {error}") from None
-    width = (words + 1) * 8
-    if len(column) != count or column.type != pa.binary(width):
-        raise MessagesLost(f"{path}: does not hold the {count:,} states that were sent to partition {receiver}")
+    first, last = column.offset * width, (column.offset + count) * width
     buffer = column.buffers()[1]
-    flat = np.frombuffer(buffer, dtype=np.uint8)[column.offset * width : (column.offset + count) * width]
-    return flat.view(np.uint64).reshape(count, words + 1)
+    whole = len(column) == count and column.type == pa.binary(width) and buffer is not None and last <= buffer.size
+    if not whole or _checksum(buffer, first, last) != checksum:
+        raise MessagesLost(f"{path}: does not hold the {count:,} states that were sent to partition {receiver}")
+    return np.frombuffer(buffer, dtype=np.uint8)[first:last].view(np.uint64).reshape(count, words + 1)
+
+
+def _checksum(content: pa.Buffer, first: int, last: int) -> bytes:
+    return zlib.crc32(memoryview(content)[first:last]).to_bytes(4, "little")

@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from checker.combinations import Combination
+from checker.distributed.writing import replacing
 from checker.kernel.native import Kernel, load_kernel
+
+CURRENT = "current-run"
 
 
 @dataclass(frozen=True)
 class Plan:
     """What is the same for every task: the folder, the machine code, who owns which state, what is counted.
 
-    ``run`` is different for each process that plans: what an earlier one left is verified before it is used.
+    ``run`` is different for each process that plans: what an earlier one left is verified before it is used, and what
+    is left of an earlier one's tasks does nothing any more.
     ``mask`` has a word for each of a packed state: the bits of the control plane. ``goal_bit`` is -1 without a goal.
     """
 
@@ -37,6 +41,15 @@ class Plan:
     def kernel(self) -> Kernel:
         """The machine code, made once in a process."""
         return _kernel(self.source, tuple(self.most_successors.items()), self.other_functions)
+
+    def take_over(self) -> None:
+        """Make this the run that goes on in the folder."""
+        with replacing(Path(self.folder) / CURRENT) as new:
+            new.write_text(self.run, encoding="utf-8")
+
+    def current_run(self) -> str:
+        """The run that goes on in the folder."""
+        return (Path(self.folder) / CURRENT).read_text(encoding="utf-8")
 
     def place(self, combination: Combination, partition: int) -> Path:
         """The folder of a partition's states of a combination of faults."""

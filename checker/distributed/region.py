@@ -25,6 +25,7 @@ from checker.kernel import closing, table
 from checker.kernel.closing import KNOWN, REGION_COLUMNS, REPLACED, REPLACED_COUNT, REPLACED_ROOM
 from checker.kernel.layout import Words
 from checker.kernel.table import COUNT, ROOM, SLOTS, STATES, TABLE
+from model.input_error import InputError
 
 MOST_LOAD = 0.62
 """How full a table may get: emptier ones are searched faster, and take more room."""
@@ -39,7 +40,7 @@ VERIFIED_FILE = "verified"
 CHECKSUM_CHUNK = 1 << 24
 
 
-class RegionError(Exception):
+class RegionError(InputError):
     """A region's files do not hold what was committed; or it has more states than its rows can be numbered."""
 
 
@@ -54,18 +55,24 @@ class Extent:
 
 
 class _Mapped:
-    """A file, as much of it as is allocated, in memory."""
+    """A file, as much of it as is allocated, in memory. It is open only while it is mapped: many of them may be."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        self.size = os.fstat(self._descriptor).st_size
         self._map: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
-        self._attach()
+        self.size = 0
+        self._attach(0)
 
-    def _attach(self) -> None:
-        if self.size:
-            self._map = np.frombuffer(mmap.mmap(self._descriptor, self.size), dtype=np.uint8)
+    def _attach(self, size: int) -> None:
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            if size:
+                os.posix_fallocate(descriptor, 0, size)
+            self.size = os.fstat(descriptor).st_size
+            if self.size:
+                self._map = np.frombuffer(mmap.mmap(descriptor, self.size), dtype=np.uint8)
+        finally:
+            os.close(descriptor)
 
     @property
     def address(self) -> int:
@@ -78,13 +85,10 @@ class _Mapped:
     def grow(self, size: int) -> None:
         """Make the file larger. Raises OSError where there is no room: writing to a map would end the process."""
         if size > self.size:
-            os.posix_fallocate(self._descriptor, 0, size)
-            self.size = size
-            self._attach()
+            self._attach(size)
 
     def close(self) -> None:
         self._map = np.empty(0, dtype=np.uint8)
-        os.close(self._descriptor)
 
 
 class Region:
@@ -168,7 +172,11 @@ class Region:
         new = self.folder / f"{OPEN_TABLE}.new"
         new.unlink(missing_ok=True)
         larger = _Mapped(new)
-        larger.grow(slots * 8)
+        try:
+            larger.grow(slots * 8)
+        except OSError:
+            new.unlink()
+            raise
         if self._table.size:
             table.move_entries(self.place[TABLE], self.place[SLOTS], larger.address, slots)
         self._table.close()

@@ -65,9 +65,10 @@ class _Stopped(Exception):
 
 @dataclass
 class Commit:
-    """What a partition's files hold of a combination after a superstep: everything that a later one needs."""
+    """What a partition's files hold of a combination after a superstep of a run: everything that a later one needs."""
 
     superstep: int = -1
+    run: str = ""
     extent: Extent = field(default_factory=Extent)
     segments: list[Segment] = field(default_factory=list)
     pending: list[Segment] = field(default_factory=list)
@@ -79,10 +80,13 @@ class Commit:
 
     @classmethod
     def read(cls, folder: Path) -> Commit:
-        """The last commit in a folder; an empty one if there is none."""
-        document = read_json(folder / COMMIT)
+        """The last commit in a folder. Raises :class:`RegionError` where there is none, or a damaged one."""
+        try:
+            document = read_json(folder / COMMIT)
+        except ValueError as damaged:
+            raise RegionError(f"{damaged}; delete the work folder to start anew") from None
         if document is None:
-            return cls()
+            raise RegionError(f"{folder / COMMIT}: is gone; delete the work folder to start anew")
         document["extent"] = Extent(**document["extent"])
         for name in ("segments", "pending", "first"):
             document[name] = [tuple(entry) for entry in document[name]]
@@ -120,15 +124,27 @@ def failures(plan: Plan, partition: int) -> Iterator[list[Failure]]:
 def _search(plan: Plan, task: Task, order: Order) -> Report:
     folder = plan.place(order.combination, task.partition)
     folder.mkdir(parents=True, exist_ok=True)
-    with alone(folder / LOCK):
-        commit = Commit.read(folder)
+    with alone(plan, folder):
+        commit = _last_commit(folder, order)
         if commit.superstep == task.superstep:
             return report_from(commit.report)
+        if commit.run == plan.run and commit.superstep > task.superstep:
+            raise RegionError(f"{folder}: an attempt at a superstep began after a later one was done")
         if order.first:
             commit = Commit()
             _clear(folder)
         with ExitStack() as opened:
             return _Search(plan, task, order, commit, opened).run()
+
+
+def _last_commit(folder: Path, order: Order) -> Commit:
+    """What the partition's files hold; where nothing is known of the combination yet it may be anything."""
+    try:
+        return Commit.read(folder)
+    except RegionError:
+        if not order.first:
+            raise
+        return Commit()
 
 
 def _clear(folder: Path) -> None:
@@ -139,10 +155,15 @@ def _clear(folder: Path) -> None:
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Keep an earlier attempt that still runs, and is believed to be lost, from writing at the same time."""
-    with lock.open("w") as file:
+def alone(plan: Plan, folder: Path) -> Iterator[None]:
+    """Keep an earlier attempt that still runs, and is believed to be lost, from writing at the same time.
+
+    One that an earlier run left does not even begin: raises :class:`RegionError`.
+    """
+    with (folder / LOCK).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        if plan.current_run() != plan.run:
+            raise RegionError(f"{plan.folder}: another run goes on there")
         yield
 
 
@@ -342,6 +363,7 @@ class _Search:
         )
         Commit(
             task.superstep,
+            plan.run,
             region.commit(),
             [*self.commit.segments, *self.segments],
             [],

@@ -30,7 +30,8 @@ class WorkFolder:
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
         whose = self._read(path / RUN)
-        if whose is None and {file.name for file in path.iterdir()} - {LOCK}:
+        # A run that was killed when it began leaves its unfinished file.
+        if whose is None and any(file.name != LOCK and RUN not in file.name for file in path.iterdir()):
             raise CheckpointError(f"{path}: is not empty and holds no checkpoint; name another folder")
         self._lock: TextIO = lock_folder(path)
         mine = {"identity": f"{identity} {code_fingerprint()}"}
@@ -51,8 +52,8 @@ class WorkFolder:
     def _read(path: Path) -> Any:
         try:
             return read_json(path)
-        except ValueError:
-            raise CheckpointError(f"{path}: is damaged; delete the folder to start anew") from None
+        except ValueError as damaged:
+            raise CheckpointError(f"{damaged}; delete the folder to start anew") from None
 
 
 class ExplorationFolder:
@@ -75,10 +76,10 @@ class ExplorationFolder:
         """Whether the exploration was begun before."""
         return (self.path / "settings.json").exists()
 
-    def progress(self) -> dict[str, Any] | None:
+    def progress(self) -> tuple[int, list[SpreadStates]] | None:
         """What :meth:`note` noted last."""
-        found: dict[str, Any] | None = WorkFolder._read(self.path / PROGRESS)
-        return found
+        noted = WorkFolder._read(self.path / PROGRESS)
+        return None if noted is None else (noted["superstep"], [_from_document(one) for one in noted["found"]])
 
     def note(self, superstep: int, found: Mapping[Combination, SpreadStates]) -> None:
         """A superstep is whole: what it came to for each combination that is searched."""
@@ -92,7 +93,7 @@ class ExplorationFolder:
     def kept(self, combination: Combination) -> SpreadStates | None:
         """What is known of a combination that was searched whole, or None if it was not."""
         document = WorkFolder._read(self.path / FOUND / f"{named(combination)}.json")
-        return None if document is None else from_document(document)
+        return None if document is None else _from_document(document)
 
     def forget_messages(self, before: int) -> None:
         """Remove what was sent before a superstep that is whole."""
@@ -105,7 +106,7 @@ def _to_document(states: SpreadStates) -> dict[str, Any]:
     return {**vars(states), "reports": [vars(report) for report in states.reports]}
 
 
-def from_document(document: Mapping[str, Any]) -> SpreadStates:
+def _from_document(document: Mapping[str, Any]) -> SpreadStates:
     """What :meth:`ExplorationFolder.note` or :meth:`ExplorationFolder.keep` wrote."""
     reports = tuple(report_from(report) for report in document["reports"])
     return SpreadStates(tuple(document["combination"]), document["complete"], document["sought"], reports)

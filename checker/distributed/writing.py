@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,14 +25,23 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Write a document in the place of an earlier one."""
+    """Write a document, with a checksum, in the place of an earlier one."""
     with replacing(path) as new:
-        new.write_text(json.dumps(document), encoding="utf-8")
+        new.write_text(json.dumps({"checksum": _checksum(document), "content": document}), encoding="utf-8")
 
 
 def read_json(path: Path) -> Any:
-    """A document that was written before, or None if there is none."""
+    """A document that was written before, or None if there is none. Raises ValueError where it is damaged."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        written = json.loads(path.read_text(encoding="utf-8"))
+        if written["checksum"] == _checksum(written["content"]):
+            return written["content"]
     except FileNotFoundError:
         return None
+    except (ValueError, LookupError, TypeError, RecursionError):
+        pass
+    raise ValueError(f"{path}: is damaged")
+
+
+def _checksum(document: Any) -> int:
+    return zlib.crc32(json.dumps(document).encode())
