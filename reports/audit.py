@@ -69,9 +69,9 @@ def what_was_audited(summary: AuditSummary) -> str:
 
 OUTCOME: dict[Status, str] = {
     Status.VIOLATED: "can violate a property that they require",
-    Status.UNKNOWN: "are undecided",
-    Status.VACUOUS: "pass only because what a property speaks of never happened",
-    Status.HOLDS: "have every property that they require",
+    Status.UNKNOWN: "could not be decided",
+    Status.VACUOUS: "can pass only because what a property speaks of never happened",
+    Status.HOLDS: "cannot violate any within the bounds",
 }
 """What is said of the deployments with this status as their worst."""
 

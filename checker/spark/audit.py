@@ -143,14 +143,14 @@ def _explore(
 
     known = folder.found(systems, limits)
     missing = [(signature, one.document) for signature, one in systems.items() if signature not in known]
-    missing.sort(key=lambda system: _expected_cost(system[1]), reverse=True)
+    missing.sort(key=lambda system: expected_cost(system[1]), reverse=True)
     watch.begin(Stage.EXPLORING, len(systems), count)
     if missing:
         spark.sparkContext.parallelize(missing, len(missing)).foreach(task)
     return len(missing)
 
 
-def _expected_cost(document: str) -> tuple[Any, ...]:
+def expected_cost(document: str) -> tuple[Any, ...]:
     """What is likely to take longer is larger."""
     asked = json.loads(document)
     faults = asked["faults"]

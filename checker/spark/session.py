@@ -61,7 +61,7 @@ def spark_errors() -> Iterator[None]:
 def one_line(said: str) -> str:
     """What tells most of an error of Spark: the last line of a Python traceback, or the first of anything else."""
     lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it does not say why"]
-    raised = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Undecided)\b", line)]
+    raised = [line for line in lines if re.match(r"[A-Za-z_][\w.]*: ", line) and not line.startswith("Caused by")]
     return raised[-1] if "Traceback (most recent call last):" in lines and raised else lines[0]
 
 

@@ -60,8 +60,8 @@ def test_statuses_that_nothing_has_take_no_room() -> None:
 @pytest.mark.parametrize(
     ("worst", "deployments", "said"),
     [
-        ({Status.HOLDS: 2}, 2, "Of 2 deployments, 2 have every property that they require."),
-        ({Status.VACUOUS: 1, Status.UNKNOWN: 1}, 2, "1 are undecided and 1 pass only because"),
+        ({Status.HOLDS: 2}, 2, "Of 2 deployments, 2 cannot violate any within the bounds."),
+        ({Status.VACUOUS: 1, Status.UNKNOWN: 1}, 2, "1 could not be decided and 1 can pass only because"),
         ({}, 2, "Of 2 deployments, none requires anything."),
         ({}, 0, "No row could be read as a deployment."),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from checker.spark.exploring import ATTEMPTS, Limits, explore, sign, signature
 from checker.spark.folder import EXPLORED, AuditFolder
 from checker.spark.normalising import meaning
 from checker.spark.sources import find_source
-from model.deployment import KNOWN_PROPERTIES, DeploymentError
+from model.deployment import KNOWN_PROPERTIES, Deployment, DeploymentError
+from model.deployment.document import to_document
 from tests.checker.spark.auditing import TABLES, audit, rows
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -71,6 +73,28 @@ def test_again_explores_nothing_and_gives_the_same_rows(spark: Any, matrix: Path
     for table in ("verdicts", "traces", "rejected"):
         assert rows(spark, audited, table) == before[table]
     assert not list(audited.glob(".*")), "nothing half-written is left"
+
+
+def test_the_costliest_come_first(matrix: Path) -> None:
+    """More faults, more records, more kinds of fault, no idempotence, more replicas: in this order."""
+    plain = find_source(matrix, {}).read(9, "", "")
+
+    def cost(changed: Deployment) -> tuple[Any, ...]:
+        return auditing.expected_cost(json.dumps(to_document(changed)))
+
+    faults = plain.faults
+    cheap_to_dear = [
+        replace(plain, idempotence=True, replicas=5),
+        plain,
+        replace(plain, replicas=3),
+        replace(plain, faults=replace(faults, at_most=(*faults.at_most, ("leader-move", 1))), idempotence=True),
+        replace(plain, bounds=replace(plain.bounds, records=2, log=2)),
+        replace(plain, faults=replace(faults, total=2)),
+        replace(plain, faults=faults.without_limits()),
+    ]
+    costs = [cost(deployment) for deployment in cheap_to_dear]
+    assert costs == sorted(costs)
+    assert len(set(costs)) == len(costs)
 
 
 def test_a_system_that_outgrows_its_limits_is_unknown(spark: Any, matrix: Path, tmp_path: Path) -> None:

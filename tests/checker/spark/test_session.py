@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.spark.session import NoSpark, check_java, java_version
+from checker.spark.session import NoSpark, _patient, check_java, java_version, one_line
 from tests.checker.test_cli import ROOT
 
 SESSION = """
@@ -31,6 +31,46 @@ assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 import checker
 assert ran == sys.executable + " " + checker.__file__, ran
 """
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "[PATH_NOT_FOUND] Path does not exist: file:/a.  \n\nJVM stacktrace:\njava.io.Exception: a",
+            "[PATH_NOT_FOUND]",
+        ),
+        ("\n An error occurred while calling o1.count.\n: org.apache.spark.SparkException: no", "An error occurred"),
+        (
+            "thrown:\nTraceback (most recent call last):\n  x\n  ValueError: a: b\n\n\tat org.apache.X\n",
+            "ValueError: a: b",
+        ),
+        (
+            "Traceback (most recent call last):\n  x\n checker.solver.UnsafeUpdate: no\n",
+            "checker.solver.UnsafeUpdate: no",
+        ),
+        ("", "it does not say why"),
+    ],
+)
+def test_what_tells_most_of_an_error(said: str, line: str) -> None:
+    found = one_line(said)
+    assert found.startswith(line)
+    assert found == found.strip()
+    assert "\n" not in found
+
+
+@pytest.mark.parametrize(
+    ("master", "patient"),
+    [
+        ("local", "local[1,3]"),
+        ("local[4]", "local[4,3]"),
+        ("local[*]", "local[*,3]"),
+        ("local[2,9]", "local[2,9]"),
+        ("spark://host:7077", "spark://host:7077"),
+    ],
+)
+def test_a_task_whose_process_dies_is_tried_again_on_one_machine_too(master: str, patient: str) -> None:
+    assert _patient(master) == patient
 
 
 @pytest.fixture

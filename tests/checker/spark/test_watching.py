@@ -80,6 +80,14 @@ def test_progress_is_read_while_the_work_goes_on(context: Any) -> None:
     assert not context.cancelled.is_set()
 
 
+def test_what_was_there_before_tells_nothing_of_the_rest(context: Any) -> None:
+    seen: list[AuditProgress] = []
+    watch = Watch(seen.append)
+    watch.begin(Stage.EXPLORING, 100, lambda: (90, 0))
+    watch.run(context, lambda: threading.Event().wait(0.05))
+    assert {(progress.done, progress.seconds_left) for progress in seen} == {(90, None)}
+
+
 def test_what_the_work_raises_is_raised(context: Any) -> None:
     def work() -> None:
         raise ValueError("no")
