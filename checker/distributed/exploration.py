@@ -27,7 +27,7 @@ from checker.distributed.superstep import take_superstep
 from checker.distributed.work_folder import ExplorationFolder
 from checker.exploration import Exploration, LayerReport, OnProgress, Violation
 from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT, MOST_SOURCES, SOURCE_SHIFT
+from checker.kernel.closing import DEPTH_SHIFT, MOST_PARTITIONS, MOST_SOURCES, SOURCE_SHIFT
 from checker.kernel.layout import Words
 from properties.superstep import Superstep
 
@@ -55,6 +55,8 @@ class DistributedExploration(Exploration[SpreadStates]):
         functions = (*self.own_functions, *(kind.value for kind in self.kinds))
         if len(functions) > MOST_SOURCES:
             raise ValueError(f"{len(functions)} kinds of steps in one exploration; at most {MOST_SOURCES}")
+        if (self.partitions or 0) > MOST_PARTITIONS:
+            raise ValueError(f"{self.partitions} partitions; at most {MOST_PARTITIONS}")
         self.initial: Words = self.kernel.canonical(self.layout.pack(self.system.initial))
         self.resumed = self.folder.has_settings
         chosen = {} if self.resumed else self._choose()
@@ -84,7 +86,8 @@ class DistributedExploration(Exploration[SpreadStates]):
 
     def _choose(self) -> Mapping[str, object]:
         """Who owns which state; chosen once and for all."""
-        partitions = self.partitions or max(PARTITIONS_FOR_EACH_TASK * self.runner.parallelism, 1)
+        usual = min(max(PARTITIONS_FOR_EACH_TASK * self.runner.parallelism, 1), MOST_PARTITIONS)
+        partitions = self.partitions or usual
         faults = [kind.value for kind in self.kinds]
         plane = control_plane(self.layout, self.kernel, self.own_functions, faults, self.initial, partitions)
         return {"partitions": partitions, "mask": plane.mask, "control_plane": plane.variables}

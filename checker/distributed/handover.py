@@ -19,10 +19,10 @@ from checker.distributed.exploration import DistributedExploration
 from checker.distributed.plan import Plan, Report
 from checker.distributed.region import Region
 from checker.distributed.spread import ROW_BITS, SpreadStates
-from checker.distributed.superstep import Commit
+from checker.distributed.superstep import Commit, too_deep
 from checker.embedded import EmbeddedExploration
 from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT, SOURCE_SHIFT
+from checker.kernel.closing import DEPTH_SHIFT, MOST_DEPTH, SOURCE_SHIFT
 from checker.kernel.table import PARTITION_BITS, PARTITIONS
 from checker.shard import INITIAL_STATE, Shard
 
@@ -48,7 +48,8 @@ class _Renumbered:
 def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration) -> None:
     """Let ``distributed``, of the same question and not begun, go on where ``embedded`` stopped in its last layer.
 
-    It takes another eight bytes a state in memory while it lasts. Raises OSError where there is no room for the files.
+    It takes another eight bytes a state in memory while it lasts. Raises OSError where there is no room for the files,
+    and :class:`checker.distributed.region.RegionError` where there are paths or numbers of states that do not fit.
     """
     places: dict[Combination, _Renumbered] = {}
     last = len(embedded.layers) - 1
@@ -100,9 +101,13 @@ def _write(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan) -> 
     own = len(plan.own_functions)
     parts = list(without_one(shard.combination))
     for depth, source, slices in _segments(shard):
+        if depth + 1 >= MOST_DEPTH:
+            raise too_deep()
         kind, smaller = parts[source - own] if source >= own else (-1, shard.combination)
         common = depth << DEPTH_SHIFT | (own + kind if kind >= 0 else source) << SOURCE_SHIFT
         for part, these in enumerate(slices):
+            if these.start == these.stop:
+                continue
             states, found_from = shard.rows(part)
             origins = _origins(found_from[these], places[smaller], common)
             closing.scatter(states[these], origins, mine.places[part][these], targets)

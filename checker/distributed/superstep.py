@@ -107,6 +107,11 @@ def take_superstep(plan: Plan, task: Task) -> list[Report] | Failure:
     return failed[0]
 
 
+def too_deep() -> RegionError:
+    """A row's depth would take more bits than it has."""
+    return RegionError(f"a path is longer than {MOST_DEPTH - 2:,} steps: name a smaller bound")
+
+
 @contextmanager
 def failures(plan: Plan, partition: int) -> Iterator[list[Failure]]:
     """What would go wrong again is caught and noted: a full disk, files that were lost or changed."""
@@ -229,7 +234,7 @@ class _Search:
         depth = self._next_depth(-1)
         while depth is not None:
             if depth + 1 >= MOST_DEPTH:
-                raise RegionError(f"a path is longer than {MOST_DEPTH - 1:,} steps: name a smaller bound")
+                raise too_deep()
             begin = self._entered_at(depth)
             self._enter_inbox(depth)
             if self.region.count > begin:

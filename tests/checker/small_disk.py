@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,8 @@ def in_a_child(do: Callable[[], int]) -> int:
         status = 99
         try:
             status = do()
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(status)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+import z3
 
 from checker.budget import Budget, Meter
+from checker.distributed import exploration
+from checker.distributed.control_plane import ControlPlane
 from checker.distributed.exploration import DistributedExploration
 from checker.distributed.running import OneByOne
 from checker.distributed.spread import summed
 from checker.distributed.work_folder import ExplorationFolder
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, Question
+from checker.kernel.layout import Layout
 from model.faults import Fault
-from model.language import TransitionSystem
-from tests.checker.test_exploration import check_runs, found_cut_sets
+from model.language import TransitionSystem, Variable
+from tests.checker.test_exploration import LOST, SLOW, action, check_runs, found_cut_sets
 
 
 def distributed(
@@ -30,35 +37,35 @@ def distributed(
     """Explore in partitions, in this process."""
     meter = Meter(budget or Budget(), timed=False)
     chosen = {"runner": OneByOne(), "folder": ExplorationFolder(folder), **more}
-    exploration = DistributedExploration(system, question, at_most, meter, **chosen)
+    found = DistributedExploration(system, question, at_most, meter, **chosen)
     for _ in range(total + 1):
-        exploration.explore_layer()
-    return exploration
+        found.explore_layer()
+    return found
 
 
 def embedded(
     system: TransitionSystem, question: Question, at_most: Mapping[Fault, int], total: int, **more: Any
 ) -> EmbeddedExploration:
     """Explore in memory."""
-    exploration = EmbeddedExploration(system, question, at_most, Meter(Budget(), timed=False), **more)
+    found = EmbeddedExploration(system, question, at_most, Meter(Budget(), timed=False), **more)
     for _ in range(total + 1):
-        exploration.explore_layer()
-    return exploration
+        found.explore_layer()
+    return found
 
 
-def summary(exploration: AnyExploration) -> dict[str, Any]:
+def summary(found: AnyExploration) -> dict[str, Any]:
     """Everything that must not depend on who explores."""
-    shards = exploration.shards
+    shards = found.shards
     return {
         "levels": {combination: summed([shards[combination].level_sizes()]) for combination in sorted(shards)},
         "transitions": {combination: shards[combination].transition_count for combination in sorted(shards)},
-        "cut sets": found_cut_sets(exploration),
-        "observed": exploration.observed(),
-        "undecided": exploration.undecided,
-        "layers": [(layer.size, layer.explored, layer.of, layer.stopped) for layer in exploration.layers],
-        "exhausted": exploration.exhausted(),
-        "states": exploration.states,
-        "depth": exploration.depth,
+        "cut sets": found_cut_sets(found),
+        "observed": found.observed(),
+        "undecided": found.undecided,
+        "layers": [(layer.size, layer.explored, layer.of, layer.stopped) for layer in found.layers],
+        "exhausted": found.exhausted(),
+        "states": found.states,
+        "depth": found.depth,
     }
 
 
@@ -67,3 +74,30 @@ def assert_same(one: AnyExploration, other: AnyExploration) -> None:
     assert summary(one) == summary(other)
     check_runs(one)
     check_runs(other)
+
+
+@contextmanager
+def owned_by(*names: str) -> Iterator[None]:
+    """Within the block these variables say who owns a state: what is passed on, and how often, is up to them."""
+
+    def chosen(layout: Layout, *_: object) -> ControlPlane:
+        mask = [0] * layout.words
+        for field in (layout.fields[name] for name in names):
+            mask[field.word] |= field.mask
+        return ControlPlane(names, tuple(mask))
+
+    with patch.object(exploration, "control_plane", chosen):
+        yield
+
+
+def resets(highest: int) -> TransitionSystem:
+    """Three counters that go up one by one; a fault starts one again and is remembered, so that it leads to new states.
+
+    Another one sets it to its highest value: what was far away is near then.
+    """
+    counters = tuple(Variable(f"counter{i}", 0, highest, 0) for i in range(3))
+    faults = Variable("faults", 0, 3, 0)
+    ups = [action(f"up{i}", v.term < highest, {v: v.term + 1}) for i, v in enumerate(counters)]
+    again = action("again", counters[0].term > 0, {counters[0]: z3.IntVal(0), faults: faults.term + 1}, SLOW)
+    leap = action("leap", faults.term < 3, {counters[1]: z3.IntVal(highest), faults: faults.term + 1}, LOST)
+    return TransitionSystem("resets", (*counters, faults), (*ups, again, leap))

@@ -14,6 +14,7 @@ from checker.distributed.messages import write_messages
 from checker.distributed.region import Extent, opened_region
 from checker.distributed.running import DistributedError
 from checker.exploration import Question
+from properties.superstep import Superstep
 from tests.checker.distributed.both import assert_same, distributed, embedded
 from tests.checker.distributed.rows import Model, enter, rows_of
 from tests.checker.small_disk import enlarge, in_a_child, small_disk
@@ -69,12 +70,11 @@ def test_messages_on_a_full_disk(disk: Path) -> None:
 def test_a_search_on_a_full_disk(disk: Path) -> None:
     """One line that names the folder; with more room the same folder leads to the same result, not from the start."""
     system, question = counters(20), Question({"never": NEVER}, None, {})
-    folder, expanded = disk / "states", []
+    folder = disk / "states"
+    expanded: list[Superstep] = []
 
-    def search(**more: object) -> DistributedExploration:
-        return distributed(
-            folder, system, question, {SLOW: 1}, 1, partitions=3, on_superstep=lambda s: expanded.append(s), **more
-        )
+    def search() -> DistributedExploration:
+        return distributed(folder, system, question, {SLOW: 1}, 1, partitions=3, on_superstep=expanded.append)
 
     assert in_a_child(lambda: told(search)) == FULL
     with pytest.raises(DistributedError, match=f"^{folder}: no space is left there$"):
@@ -84,7 +84,7 @@ def test_a_search_on_a_full_disk(disk: Path) -> None:
     assert_same(search(), embedded(system, question, {SLOW: 1}, 1))
     whole = len(expanded) - done
     expanded.clear()
-    distributed(disk / "other", system, question, {SLOW: 1}, 1, partitions=3, on_superstep=lambda s: expanded.append(s))
+    distributed(disk / "other", system, question, {SLOW: 1}, 1, partitions=3, on_superstep=expanded.append)
     assert whole < len(expanded)
 
 

@@ -23,6 +23,7 @@ from checker.distributed.region import (
     read_row,
     scratch_region,
 )
+from checker.kernel import closing
 from checker.kernel.closing import DEPTH_SHIFT
 from tests.checker.distributed.rows import Model, enter, held, is_found, packed, rows_of
 
@@ -131,7 +132,7 @@ def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
 def test_a_table_that_was_being_written_to_is_made_again(tmp_path: Path) -> None:
     """It is marked by its name; one that nobody wrote to is used as it is."""
     extent = some_region(tmp_path)
-    with patch.object(regions.closing, "fill_table") as fill:
+    with patch.object(closing, "fill_table") as fill:
         with opened_region(tmp_path, WORDS, extent) as region:
             assert (tmp_path / OPEN_TABLE).exists()
             assert not (tmp_path / TABLE_FILE).exists()
@@ -154,7 +155,7 @@ def test_each_run_makes_the_table_again_once(tmp_path: Path) -> None:
     with opened_region(tmp_path, WORDS, extent, run="one", grows=False) as region:
         assert is_found(region, [7, 8, 100]) == [True, True, False]
     assert (tmp_path / VERIFIED_FILE).read_text() == "one"
-    with patch.object(regions.closing, "fill_table") as fill:
+    with patch.object(closing, "fill_table") as fill:
         with opened_region(tmp_path, WORDS, extent, run="one") as region:
             region.commit()
         assert not fill.called

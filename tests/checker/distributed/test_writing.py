@@ -74,7 +74,8 @@ def test_an_error_leaves_what_was_there(tmp_path: Path) -> None:
 def test_documents(tmp_path: Path) -> None:
     path = tmp_path / "file.json"
     assert read_json(path) is None
-    for document in ({"a": [1, 2.5, None, "ü"], "b": {}}, [], 3, None):
+    documents: list[object] = [{"a": [1, 2.5, None, "ü"], "b": {}}, [], 3, None]
+    for document in documents:
         write_json(path, document)
         assert read_json(path) == document
 
