@@ -144,7 +144,7 @@ def spark_engine(
     Raises :class:`checker.spark.session.NoSpark`, and :class:`checker.checkpoint.CheckpointError` where the executors
     of a cluster would look for the states in folders of their own.
     """
-    if folder is None and master is not None and not master.startswith("local"):
+    if folder is None and master is not None and (master == "yarn" or "://" in master):
         raise CheckpointError(f"--master {master}: name a folder that all executors reach, with --checkpoint")
     with spark_session(master) as spark, tempfile.TemporaryDirectory(prefix="proofka-") as temporary:
         yield DistributedEngine(

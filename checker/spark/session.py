@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 PARTS_ON_ONE_MACHINE = 8
 """Into how many parts tables are split here: the 200 that suit a cluster cost more than all that an audit joins."""
 
+MASTERS = r"(local|local\[[^\]]+\]|yarn|(spark|k8s|mesos)://.+)$"
+"""What Spark takes for a master."""
+
 TASK_ATTEMPTS = 3
 """How often a task is tried whose Python process dies. Spark's own setting for it has no effect on one machine."""
 
@@ -55,7 +58,15 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise SparkFailed(one_line(str(error))) from error
+        raise SparkFailed(one_line(_said_by(error))) from error
+
+
+def _said_by(error: Exception) -> str:
+    """An error's text; where the Java that it came from is gone, there is none."""
+    try:
+        return str(error)
+    except Exception:
+        return "it ended while it was asked"
 
 
 def one_line(said: str) -> str:
@@ -82,6 +93,8 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
     # Workers find this very checkout or installation, not another one.
     root = str(Path(__file__).parents[2])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    if master is not None and not re.match(MASTERS, master):
+        raise NoSpark(f"--master {master}: is no Spark master, such as local[2], spark://host:7077 or yarn")
     conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(_patient(master or "local[*]"))
     if conf.get("spark.master", "").startswith("local"):
         conf.set("spark.sql.shuffle.partitions", str(PARTS_ON_ONE_MACHINE))
@@ -89,7 +102,14 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
         silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
         gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
     with handling(signal.getsignal(signal.SIGINT)):  # Spark puts its own in the place of it, for good
-        context = SparkContext(gateway=gateway, conf=conf)
+        try:
+            with spark_errors():
+                context = SparkContext(gateway=gateway, conf=conf)
+        except SparkFailed as error:
+            gateway.shutdown()
+            SparkContext._gateway = SparkContext._jvm = None
+            whom = f"--master {master}" if master is not None else "Spark"
+            raise NoSpark(f"{whom}: no session can be had: {error}") from None
         try:
             if not verbose:
                 context.setLogLevel("OFF")

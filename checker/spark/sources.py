@@ -8,9 +8,13 @@ the audit.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 ROWS = "number long, place string, text string"
 CORRUPT = "_corrupt_record"
+RECORDS_AT_A_TIME = 1000
 
 
 class Source(Protocol):
@@ -79,34 +84,28 @@ class InventoryFile:
     def rows(self, spark: SparkSession) -> DataFrame:
         from pyspark.sql import functions as f
 
-        first = 1
         if self.path.endswith(".csv"):
-            header = spark.read.csv(self.path, header=True, inferSchema=False, multiLine=True)
-            schema = ", ".join(
-                [*(f"`{name.replace('`', '``')}` string" for name in header.columns), f"{CORRUPT} string"]
-            )
-            table = spark.read.csv(
-                self.path, header=True, schema=schema, multiLine=True, columnNameOfCorruptRecord=CORRUPT, escape='"'
-            )
-            text, first = f.to_json(f.struct("*")), 2
-        elif self.path.endswith((".jsonl", ".ndjson", ".json")):
+            files = spark.read.format("binaryFile").load(self.path).select("content")
+            return files.mapInPandas(partial(_csv_rows, self.path), ROWS)
+        if self.path.endswith((".jsonl", ".ndjson", ".json")):
             table = spark.read.text(self.path)
             text = f.col("value")
         else:
             table = spark.read.parquet(self.path)
             text = f.to_json(f.struct("*"))
         numbered = table.select(text.alias("text"), f.monotonically_increasing_id().alias("at"))
-        return numbered.select(_counted("at", first), f.lit(self.path).alias("place"), "text")
+        rows = numbered.select(_counted("at", 1), f.lit(self.path).alias("place"), "text")
+        return rows.where("trim(text) <> ''")
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         try:
-            record = json.loads(text or "null")
+            record = json.loads(text, object_pairs_hook=_each_key_once)
         except (ValueError, RecursionError) as error:
             raise DeploymentError(f"is no JSON: {error}", file=place, line=number) from None
         if not isinstance(record, dict):
             raise DeploymentError("is no deployment: a JSON object is", file=place, line=number)
         if CORRUPT in record:
-            raise DeploymentError("has more or fewer cells than the header", file=place, line=number)
+            raise DeploymentError(record[CORRUPT], file=place, line=number)
         name = f"{Path(place).stem}-{number}"
         return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
 
@@ -116,6 +115,56 @@ class InventoryFile:
         except (ValueError, RecursionError):
             return {}  # read() says what is wrong
         return labels_of(record) if isinstance(record, dict) else {}
+
+
+def _csv_rows(path: str, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """The records of a CSV file as JSON, each with the line on which it begins."""
+    import pandas as pd
+
+    for batch in batches:
+        for content in batch["content"]:
+            numbered = csv_records(bytes(content))
+            while some := list(islice(numbered, RECORDS_AT_A_TIME)):
+                rows = [(number, path, json.dumps(record)) for number, record in some]
+                yield pd.DataFrame(rows, columns=["number", "place", "text"])
+
+
+def csv_records(content: bytes) -> Iterator[tuple[int, dict[str, str]]]:
+    """The records below the header, each with the line on which it begins; an empty cell is a key that is not there.
+
+    One that cannot be read has the single key ``CORRUPT``, and says why.
+    """
+    reader = csv.reader(io.StringIO(content.decode("utf-8-sig", errors="replace"), newline=""))
+    header: list[str] | None = None
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield line, {CORRUPT: f"is no CSV: {error}"}
+            return
+        if cells is None:
+            return
+        if not any(cell.strip() for cell in cells):
+            continue
+        if header is None:
+            header = [name.strip() for name in cells]
+            twice = sorted({name for name in header if header.count(name) > 1})
+            if twice:
+                yield line, {CORRUPT: f"has the column {twice[0]} twice"}
+                return
+        elif len(cells) != len(header):
+            yield line, {CORRUPT: f"has {len(cells)} cells, and the header {len(header)}"}
+        else:
+            yield line, {name: cell for name, cell in zip(header, cells, strict=True) if cell.strip()}
+
+
+def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)} is there twice")
+    return found
 
 
 @dataclass(frozen=True)

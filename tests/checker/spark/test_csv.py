@@ -1,0 +1,47 @@
+"""The records of a CSV inventory: the line on which each begins, whatever stands in between."""
+
+from __future__ import annotations
+
+from checker.spark.sources import CORRUPT, csv_records
+
+
+def records(text: str) -> list[tuple[int, dict[str, str]]]:
+    return list(csv_records(text.encode()))
+
+
+def test_lines_are_those_of_the_file() -> None:
+    """An empty line and a line break within quotes count, and a byte order mark does not."""
+    found = records('\ufeffname,producer.acks\na,1\n\nb,"all\n"\r\nc,0\n ,\nd,1')
+    assert found == [
+        (2, {"name": "a", "producer.acks": "1"}),
+        (4, {"name": "b", "producer.acks": "all\n"}),
+        (6, {"name": "c", "producer.acks": "0"}),
+        (8, {"name": "d", "producer.acks": "1"}),
+    ]
+
+
+def test_an_empty_cell_is_no_key() -> None:
+    assert records("name,kafka\na,\n,4.0\n") == [(2, {"name": "a"}), (3, {"kafka": "4.0"})]
+
+
+def test_cells_that_do_not_fit_the_header() -> None:
+    assert records("name,kafka\na\na,4.0,5\nb,4.0\n") == [
+        (2, {CORRUPT: "has 1 cells, and the header 2"}),
+        (3, {CORRUPT: "has 3 cells, and the header 2"}),
+        (4, {"name": "b", "kafka": "4.0"}),
+    ]
+
+
+def test_a_column_that_is_there_twice() -> None:
+    """Nobody can tell which of the two counts, so no row is read."""
+    assert records("kafka, kafka\n4.0,3.9\n") == [(1, {CORRUPT: "has the column kafka twice"})]
+
+
+def test_what_no_reader_of_csv_takes() -> None:
+    (row,) = records("name\n" + "x" * 200_000)
+    assert row[0] == 2
+    assert row[1][CORRUPT].startswith("is no CSV: ")
+
+
+def test_nothing() -> None:
+    assert records("") == records("\n\n") == records("name,kafka\n") == []
