@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.errors import fail
+from checker.cli.errors import complain, fail
 from checker.cli.options import EngineName
 
 if TYPE_CHECKING:
@@ -43,10 +43,14 @@ def engine_of(
         with spark_engine(master, checkpoint, supersteps.append, memory) as spark:
             yield spark
     else:
-        with auto_engine(master, checkpoint, supersteps.append) as auto:
+        with auto_engine(master, checkpoint, supersteps.append, _say_that_spark_goes_on) as auto:
             yield auto
     if stats:
         from reports.supersteps import SuperstepTable
         from reports.terminal import console
 
         console(stderr=True).print(SuperstepTable(supersteps))
+
+
+def _say_that_spark_goes_on(states: int) -> None:
+    complain(f"memory is used up at {states:,} states: Spark goes on")

@@ -20,6 +20,8 @@ from checker.exploration import AnyExploration
 from checker.spark.running import SparkRunner
 from checker.spark.session import spark_session
 
+OnHandingOver = Callable[[int], None]
+
 
 @dataclass(frozen=True)
 class DistributedEngine:
@@ -79,9 +81,13 @@ class Distributing:
 
 @dataclass(frozen=True)
 class AutoEngine:
-    """This process, until it has used up the memory that it may take; then the engine that ``other`` makes."""
+    """This process, until it has used up the memory that it may take; then the engine that ``other`` makes.
+
+    ``on_handing_over`` is told how many states there are then.
+    """
 
     other: Callable[[], DistributedEngine]
+    on_handing_over: OnHandingOver = lambda _: None
     name: str = field(default="auto", init=False)
 
     def begin(self, identity: Callable[[], str], budget: Budget) -> Explorer:
@@ -107,6 +113,7 @@ class _HandingOver:
     def taken_over(self, exploration: AnyExploration) -> AnyExploration:
         if not isinstance(exploration, EmbeddedExploration):
             return exploration
+        self.engine.on_handing_over(exploration.states)
         if self.distributing is None:
             other = self.engine.other()
             self.distributing = other.work_in(WorkFolder(other.folder, self.identity()))
@@ -125,11 +132,14 @@ class _HandingOver:
 
 @contextmanager
 def auto_engine(
-    master: str | None, folder: Path | None, on_superstep: OnSuperstep = lambda _: None
+    master: str | None,
+    folder: Path | None,
+    on_superstep: OnSuperstep = lambda _: None,
+    on_handing_over: OnHandingOver = lambda _: None,
 ) -> Iterator[AutoEngine]:
     """An engine that begins in this process, and starts Spark where that has too little memory."""
     with ExitStack() as stack:
-        yield AutoEngine(lambda: stack.enter_context(spark_engine(master, folder, on_superstep)))
+        yield AutoEngine(lambda: stack.enter_context(spark_engine(master, folder, on_superstep)), on_handing_over)
 
 
 @contextmanager

@@ -105,6 +105,7 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
         try:
             with spark_errors():
                 context = SparkContext(gateway=gateway, conf=conf)
+                session = SparkSession(context)
         except SparkFailed as error:
             gateway.shutdown()
             SparkContext._gateway = SparkContext._jvm = None
@@ -113,7 +114,7 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
         try:
             if not verbose:
                 context.setLogLevel("OFF")
-            yield SparkSession(context)
+            yield session
         finally:
             context.stop()
             gateway.shutdown()
