@@ -74,7 +74,7 @@ def _run(
     from checker.spark.audit import NothingToAudit, audit
     from checker.spark.folder import claimed
     from checker.spark.influence import influence
-    from checker.spark.session import SparkFailed, spark_errors, spark_session
+    from checker.spark.session import LITTLE_JAVA, SparkFailed, spark_errors, spark_session
     from checker.spark.sources import MatrixSource
     from checker.spark.summing import summarise
     from checker.spark.watching import Interrupted, Watch
@@ -88,7 +88,7 @@ def _run(
     try:
         with claimed(out) as folder, line:
             line(watch.look())
-            with spark_session(master, verbose=verbose) as spark, spark_errors():
+            with spark_session(master, verbose=verbose, java_options=LITTLE_JAVA) as spark, spark_errors():
                 with interrupts(watch.stop):
                     counts = audit(spark, source, folder, limits, watch)
                 found = influence(spark, folder, settings) if figures and counts.deployments else None

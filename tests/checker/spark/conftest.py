@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from checker.spark.session import NoSpark, check_java, spark_session
+from checker.spark.session import LITTLE_JAVA, NoSpark, check_java, spark_session
 from checker.spark.sources import find_source
 from tests.checker.spark.auditing import MATRIX, audit
 
@@ -21,7 +21,7 @@ def spark() -> Iterator[Any]:
         check_java()
     except NoSpark as missing:
         pytest.skip(str(missing))
-    with spark_session("local[2]") as session:
+    with spark_session("local[2]", java_options=LITTLE_JAVA) as session:
         session.conf.set("spark.sql.shuffle.partitions", "4")
         yield session
 
