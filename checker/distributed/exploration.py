@@ -26,6 +26,7 @@ from checker.distributed.spread import ROW_BITS, SpreadStates
 from checker.distributed.superstep import take_superstep
 from checker.distributed.work_folder import ExplorationFolder
 from checker.exploration import Exploration, LayerReport, OnProgress, Violation
+from checker.identity import verdict_id
 from checker.kernel import closing
 from checker.kernel.closing import DEPTH_SHIFT, MOST_PARTITIONS, MOST_SOURCES, SOURCE_SHIFT
 from checker.kernel.layout import Words
@@ -58,9 +59,12 @@ class DistributedExploration(Exploration[SpreadStates]):
         if (self.partitions or 0) > MOST_PARTITIONS:
             raise ValueError(f"{self.partitions} partitions; at most {MOST_PARTITIONS}")
         self.initial: Words = self.kernel.canonical(self.layout.pack(self.system.initial))
-        self.resumed = self.folder.has_settings
-        chosen = {} if self.resumed else self._choose()
-        self.settings = self.folder.settings(chosen)
+        asked = self._asked()
+        known = self.folder.settings(asked)
+        self.resumed = known is not None
+        self.settings: dict[str, Any] = self._choose() if known is None else known
+        if not self.resumed:
+            self.folder.begin(asked, self.settings)
         self.plan = Plan(
             str(self.folder.path),
             uuid.uuid4().hex,
@@ -80,11 +84,22 @@ class DistributedExploration(Exploration[SpreadStates]):
         self._superstep = 1  # what is handed over counts as the result of superstep 0
         self._spread: dict[Combination, SpreadStates] = {}
 
+    def _asked(self) -> str:
+        """What is asked, by all that what is found depends on."""
+        asked = [self.question.names, list(self.question.observations), sorted(self.question.limits), self.kinds]
+        bounds = [self.most, self.own_functions, self.counted, self.infer, self.layout.words]
+        return verdict_id([self.kernel.source, repr(asked), repr(bounds), self.initial.tobytes()])
+
+    def adopt(self, states: SpreadStates) -> None:
+        """Take a combination that was searched whole by somebody else, in a layer before the next one."""
+        self._grew(states, None)
+        self.shards[states.combination] = states
+
     def go_on(self) -> None:
         """Look into the folder, where another exploration of the same question left what it found."""
         self.resumed = True
 
-    def _choose(self) -> Mapping[str, object]:
+    def _choose(self) -> dict[str, Any]:
         """Who owns which state; chosen once and for all."""
         usual = min(max(PARTITIONS_FOR_EACH_TASK * self.runner.parallelism, 1), MOST_PARTITIONS)
         partitions = self.partitions or usual

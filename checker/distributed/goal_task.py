@@ -21,12 +21,13 @@ from checker.distributed.messages import read_messages, write_messages
 from checker.distributed.plan import Failure, Plan
 from checker.distributed.region import Region, RegionError, opened_region, scratch_region
 from checker.distributed.superstep import Commit, alone, failures
+from checker.distributed.writing import read_json, write_json
 from checker.kernel import backward_closing, closing
 from checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
 from checker.kernel.native import INSPECT
 from checker.kernel.table import COUNT, ROOM
 
-MARKS = "good"
+MARKS, ROUND = "good", "round.json"
 STEP = "step"
 """The kernel's function of the steps without a fault."""
 
@@ -82,8 +83,20 @@ def take_goal_task(plan: Plan, task: GoalTask) -> list[GoalReport] | Failure:
 def _do(plan: Plan, task: GoalTask, order: GoalOrder) -> GoalReport:
     folder = plan.place(order.combination, task.partition)
     with alone(plan, folder), ExitStack() as opened:
+        _check_that_it_is_next(folder, plan, task)
         part = _Part(plan, task, order, folder, opened)
         return part.ask() if order.asks else part.answer()
+
+
+def _check_that_it_is_next(folder: Path, plan: Plan, task: GoalTask) -> None:
+    """Refuse an attempt that was believed to be lost and begins after a later round: it would take marks away."""
+    try:
+        last = read_json(folder / ROUND)
+    except ValueError as damaged:
+        raise RegionError(f"{damaged}; delete the work folder to start anew") from None
+    if last is not None and last["run"] == plan.run and last["superstep"] > task.superstep:
+        raise RegionError(f"{folder}: an attempt at a round began after a later one")
+    write_json(folder / ROUND, {"run": plan.run, "superstep": task.superstep})
 
 
 class _Part:

@@ -53,18 +53,19 @@ def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration
     """
     places: dict[Combination, _Renumbered] = {}
     last = len(embedded.layers) - 1
-    for combination in sorted(embedded.shards, key=lambda one: (sum(one), one)):
-        shard = embedded.shards[combination]
-        if not shard.complete and (any(combination) or not shard.segments):
-            continue
-        places[combination] = _renumber(shard, distributed.plan)
-        states = _write(shard, places, distributed.plan)
-        if not shard.complete:
-            distributed.folder.note(BEGUN, {combination: states})
-        else:
-            distributed.folder.keep(states)
-            if sum(combination) < last:
-                distributed.shards[combination] = states
+    with distributed.folder.handing_over():
+        for combination in sorted(embedded.shards, key=lambda one: (sum(one), one)):
+            shard = embedded.shards[combination]
+            if not shard.complete and (any(combination) or not shard.segments):
+                continue
+            places[combination] = _renumber(shard, distributed.plan)
+            states = _write(shard, places, distributed.plan)
+            if not shard.complete:
+                distributed.folder.note(BEGUN, {combination: states})
+            else:
+                distributed.folder.keep(states)
+                if sum(combination) < last:
+                    distributed.adopt(states)
     for name, violations in embedded.violations.items():
         distributed.violations[name] += [
             replace(violation, reference=places[violation.combination].reference(violation.reference))

@@ -275,7 +275,7 @@ def read_row(folder: Path, words: int, number: int) -> tuple[Words, int]:
 def _is_new_to(folder: Path, run: str) -> bool:
     """Whether a run has not opened a region before."""
     file = folder / VERIFIED_FILE
-    return not file.exists() or file.read_text(encoding="utf-8") != run
+    return not file.exists() or file.read_bytes() != run.encode()
 
 
 def _checksum(content: NDArray[Any], before: int) -> int:

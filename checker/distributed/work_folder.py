@@ -7,7 +7,8 @@ here only when every partition has committed it, so a run that is killed goes on
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,7 +18,7 @@ from checker.distributed.plan import named, report_from
 from checker.distributed.spread import SpreadStates
 from checker.distributed.writing import read_json, write_json
 
-RUN, PROGRESS, FOUND = "run.json", "progress.json", "found"
+RUN, SETTINGS, PROGRESS, FOUND, HANDING_OVER = "run.json", "settings.json", "progress.json", "found", "handing-over"
 
 
 class WorkFolder:
@@ -63,18 +64,28 @@ class ExplorationFolder:
         self.path = path
         (path / FOUND).mkdir(parents=True, exist_ok=True)
 
-    def settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """What was chosen when the exploration began: ``chosen`` if it begins now."""
-        file = self.path / "settings.json"
-        known = WorkFolder._read(file)
-        if known is None:
-            write_json(file, dict(chosen))
-        return dict(chosen) if known is None else dict(known)
+    def settings(self, asked: str) -> dict[str, Any] | None:
+        """What was chosen when this very question was begun, or None: what is here of another question is removed.
 
-    @property
-    def has_settings(self) -> bool:
-        """Whether the exploration was begun before."""
-        return (self.path / "settings.json").exists()
+        Which exploration of a run has which number depends on what those before it found, and so on their limits.
+        """
+        known: dict[str, Any] | None = WorkFolder._read(self.path / SETTINGS)
+        if known is not None and known["asked"] == asked and not (self.path / HANDING_OVER).exists():
+            return known
+        shutil.rmtree(self.path)
+        (self.path / FOUND).mkdir(parents=True)
+        return None
+
+    def begin(self, asked: str, chosen: Mapping[str, Any]) -> None:
+        """Keep what was chosen for a question that begins."""
+        write_json(self.path / SETTINGS, {**chosen, "asked": asked})
+
+    @contextmanager
+    def handing_over(self) -> Iterator[None]:
+        """What is written within the block counts only if it comes to its end."""
+        (self.path / HANDING_OVER).touch()
+        yield
+        (self.path / HANDING_OVER).unlink()
 
     def progress(self) -> tuple[int, list[SpreadStates]] | None:
         """What :meth:`note` noted last."""

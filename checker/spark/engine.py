@@ -120,13 +120,13 @@ class _HandingOver:
         number, asked = next((n, asked) for n, (one, asked) in enumerate(self.asked) if one is exploration)
         self.distributing.made = number
         distributed = self.distributing.exploration(asked)
-        if distributed.resumed:
-            for _ in exploration.layers[1:]:
-                distributed.explore_layer()
-        else:
+        states, memory = exploration.states, sum(shard.memory for shard in exploration.shards.values())
+        if not distributed.resumed:
             hand_over(exploration, distributed)
-        exploration.meter.grow(-exploration.states, -sum(shard.memory for shard in exploration.shards.values()))
+        exploration.meter.grow(-states, -memory)
         exploration.shards.clear()
+        while len(distributed.layers) < len(exploration.layers) - 1:
+            distributed.explore_layer()
         return distributed
 
 

@@ -113,15 +113,36 @@ def some_states(complete: bool) -> SpreadStates:
 
 def test_what_was_noted_and_kept_is_read_again(tmp_path: Path) -> None:
     folder = ExplorationFolder(tmp_path)
-    assert (folder.progress(), folder.kept((1, 0)), folder.has_settings) == (None, None, False)
+    assert (folder.progress(), folder.kept((1, 0)), folder.settings("asked")) == (None, None, None)
+    folder.begin("asked", {"partitions": 3})
     folder.note(7, {(1, 0): some_states(False)})
     folder.keep(some_states(True))
     again = ExplorationFolder(tmp_path)
     assert again.progress() == (7, [some_states(False)])
     assert again.kept((1, 0)) == some_states(True)
     assert again.kept((0, 1)) is None
-    assert again.settings({"partitions": 3}) == again.settings({"partitions": 4}) == {"partitions": 3}
-    assert again.has_settings
+    assert again.settings("asked") == {"partitions": 3, "asked": "asked"}
+
+
+def test_what_another_question_left_is_removed(tmp_path: Path) -> None:
+    """The number of an exploration may be that of another one the next time."""
+    folder = ExplorationFolder(tmp_path / "1")
+    folder.begin("something", {})
+    folder.keep(some_states(True))
+    assert folder.settings("something else") is None
+    assert folder.kept((1, 0)) is None
+
+
+def test_handing_over_that_was_not_finished_counts_for_nothing(tmp_path: Path) -> None:
+    folder = ExplorationFolder(tmp_path / "1")
+    folder.begin("asked", {})
+    with folder.handing_over():
+        folder.keep(some_states(True))
+    assert folder.settings("asked") is not None
+    with pytest.raises(OSError, match="full"), folder.handing_over():
+        raise OSError("full")
+    assert folder.settings("asked") is None
+    assert folder.kept((1, 0)) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe\x00", b"[" * 100_000])
