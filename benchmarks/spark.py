@@ -222,14 +222,15 @@ def version_of_spark() -> str:
 def main() -> None:
     """Measure, and write the section of the results that is this script's."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--runs", type=int, default=3, help="runs of each audit")
+    options.add_argument("--runs", type=int, default=3, help="runs of each exploration")
+    options.add_argument("--audits", type=int, default=3, help="runs of each audit")
     options.add_argument("--quick", action="store_true", help="once, a smaller space, and print")
     options.add_argument("--plain", type=Path, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.plain is not None:
         plain_loop(chosen.plain)
         return
-    found = section(chosen.quick, 1 if chosen.quick else chosen.runs, 1 if chosen.quick else chosen.runs)
+    found = section(chosen.quick, 1 if chosen.quick else chosen.audits, 1 if chosen.quick else chosen.runs)
     if chosen.quick:
         print(found)
         return
