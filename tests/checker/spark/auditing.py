@@ -18,7 +18,7 @@ base:
   topic: {replicas: 2}
   producer: {retries: 0}
   consumer: {group.id: orders, enable.auto.commit: false}
-  assume: {faults: {total: 1, kill: 1, power-loss: 1}}
+  assume: {faults: {total: 1, kill: 1, power-loss: 1, consumer-crash: 1}}
   bounds: {records: 1, log: 1}
   require: [no-acked-loss]
 values:

@@ -122,7 +122,9 @@ def test_a_system_that_cannot_be_explored_is_unknown_and_tried_again(
         patched.setattr(auditing, "explore", lambda *_, **__: None)
         audit(spark, find_source(matrix, {}), out)
     before = {(row["deployment"], row["property"]): row for row in rows(spark, audited, "verdicts")}
-    for row in rows(spark, out, "verdicts"):
+    found = rows(spark, out, "verdicts")
+    assert {(row["deployment"], row["property"]) for row in found} == before.keys()
+    for row in found:
         if row["signature"] == lost.stem:
             assert (row["status"], row["id"], row["bounds"], row["cut_sets"]) == ("unknown", None, None, [])
             assert "died" in row["notes"][0]

@@ -18,7 +18,7 @@ from checker.spark.sources import find_source
 from checker.spark.summing import summarise
 from model.deployment import KNOWN_PROPERTIES
 from model.deployment.matrix import read_matrix
-from properties.audited import Influence, Portion
+from properties.audited import Influence, Portion, Tolerance
 from properties.verdict import Status
 from tests.checker.spark.auditing import audit, rows
 
@@ -118,6 +118,46 @@ def test_combinations_tell_every_verdict_here(found: Influence, verdicts: list[R
         assert portion.share(name, Status.VIOLATED) in (0.0, 1.0)
     settings = {setting for portion in found.by_combination for setting, _ in portion.values}
     assert "consumer.max.poll.interval.ms" not in settings
+
+
+DESIGN = {"a": ("1", "2"), "b": ("x", "y", None), "c": ("0", "1"), "d": ("0", "1")}
+
+
+@pytest.fixture
+def written(spark: Any, tmp_path: Path) -> Path:
+    """Verdicts made up: two of ``b`` lose with the second ``a``; ``c`` decides by itself; ``d`` changes nothing."""
+    made = []
+    for number, values in enumerate(product(*DESIGN.values())):
+        chosen = dict(zip(DESIGN, values, strict=True))
+        violated = {"no-loss": chosen["a"] == "2" and chosen["b"] != "x", "no-skip": chosen["c"] == "1"}
+        for name, is_violated in violated.items():
+            status, faults = ("violated", 2) if is_violated else ("unknown", None)
+            made.append(("", "", number, chosen, name, True, status, faults))
+    columns = "deployment string, place string, number long, chosen map<string,string>, property string"
+    table = spark.createDataFrame(made, f"{columns}, required boolean, status string, fewest_faults int")
+    table.coalesce(1).write.partitionBy("property").parquet(str(tmp_path / "verdicts"))
+    return tmp_path
+
+
+def test_settings_that_decide_together(spark: Any, written: Path) -> None:
+    """Each of the three is found, though the first two say little alone; and the one that changes nothing is not."""
+    found = influence(spark, AuditFolder(written), DESIGN)
+    assert found.without == ("d",)
+    (settings,) = {tuple(setting for setting, _ in portion.values) for portion in found.by_combination}
+    assert set(settings) == {"a", "b", "c"}
+    assert settings[0] == "c"
+    combinations = [tuple(value for _, value in portion.values) for portion in found.by_combination]
+    shown = [[NOT_SET if value is None else value for value in DESIGN[setting]] for setting in settings]
+    assert combinations == list(product(*shown)), "in the order of the file"
+    for portion in found.by_combination:
+        chosen = dict(portion.values)
+        assert portion.deployments == 2
+        assert portion.share("no-loss", Status.VIOLATED) == (chosen["a"] == "2" and chosen["b"] != "x")
+        assert portion.share("no-skip", Status.VIOLATED) == (chosen["c"] == "1")
+    by_value = {portion.values[0]: portion for portion in found.by_value}
+    assert by_value["b", NOT_SET].statuses["no-loss"] == {Status.VIOLATED: 4, Status.UNKNOWN: 4}
+    told = {(one.group, one.label): one for one in found.tolerance}
+    assert told["b", NOT_SET] == Tolerance("b", NOT_SET, {2: 6}, 0, 2)
 
 
 def fewest(some: list[Row], required: bool) -> Counter[int | None]:
