@@ -66,7 +66,7 @@ class Distributing:
             unlimited=asked.unlimited,
             canonical=asked.canonical,
             runner=engine.runner,
-            folder=self.work.exploration(number),
+            folder=self.work.exploration(number, anew=not asked.kept),
             partitions=engine.partitions,
             most_bytes=engine.most_bytes,
             on_superstep=engine.on_superstep,
