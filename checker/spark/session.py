@@ -35,6 +35,9 @@ SETTINGS: Mapping[str, str] = {
 }
 
 
+NOT_INSTALLED = 'Spark is not installed: pip install "proofka[spark]"'
+
+
 class NoSpark(InputError):
     """Spark cannot run here; the message says what to install."""
 
@@ -50,7 +53,7 @@ def spark_session(master: str | None = None, *, verbose: bool = False) -> Iterat
         from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
     except ImportError:
-        raise NoSpark('Spark is not installed: pip install "proofka[spark]"') from None
+        raise NoSpark(NOT_INSTALLED) from None
     check_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Workers find this very checkout or installation, not another one.

@@ -177,6 +177,10 @@ def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
         whole("truncate-to-hw", partitioned(tmp_path, []))
     with pytest.raises(CheckpointError, match="is the checkpoint of another question"):
         whole("truncate-to-hw", auto(tmp_path, []), TIGHT)
+    known = replace(auto(tmp_path, []), folder=tmp_path / "work")
+    with pytest.raises(CheckpointError, match="is the checkpoint of another question"):
+        whole("truncate-to-hw", known)
+    assert whole("kip-320", known, TIGHT) == whole("kip-320")
 
 
 def test_what_a_run_does_not_keep_is_explored_anew(tmp_path: Path) -> None:
