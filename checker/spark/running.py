@@ -55,10 +55,11 @@ class SparkRunner:
 
 def _outcomes(result: Any) -> list[Any]:
     from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
     try:
         return list(result.result())
-    except Py4JError as error:
+    except (Py4JError, PySparkException) as error:
         raise DistributedError(f"Spark gave up: {_reason(str(error))}") from None
 
 
