@@ -37,7 +37,14 @@ def engine_of(
         yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every))
         return
     supersteps: list[Superstep] = []
-    from checker.spark.engine import auto_engine, spark_engine
+    try:
+        from checker.spark.engine import auto_engine, spark_engine
+    except ModuleNotFoundError as missing:
+        if missing.name != "pyarrow":
+            raise
+        from checker.spark.session import NOT_INSTALLED
+
+        fail(NOT_INSTALLED)
 
     if name is EngineName.SPARK:
         with spark_engine(master, checkpoint, supersteps.append, memory) as spark:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -209,7 +209,7 @@ class DistributedExploration(Exploration[SpreadStates]):
             self.folder.note(self._superstep, after)
             self.folder.forget_messages(self._superstep)
             seconds = time.perf_counter() - started
-            self.on_superstep(_summary(self._superstep, reports, self.plan.words, seconds, self._depth_of(after)))
+            self.on_superstep(_summary(self._superstep, reports, self.plan.words, seconds, after.values()))
             self._superstep += 1
             if on_progress is not None:
                 on_progress(group[-1])
@@ -241,9 +241,6 @@ class DistributedExploration(Exploration[SpreadStates]):
 
     def _grew(self, states: SpreadStates, before: SpreadStates | None) -> None:
         self.meter.grow(states.count - (before.count if before is not None else 0), 0)
-
-    def _depth_of(self, spread: Mapping[Combination, SpreadStates]) -> int:
-        return max(states.depth for states in spread.values())
 
     def _tasks(
         self,
@@ -318,7 +315,10 @@ def _failure(outcomes: Sequence[list[Report] | Failure]) -> str | None:
     return next((failure.stopped for failure in failures), None)
 
 
-def _summary(number: int, reports: Sequence[Report], words: int, seconds: float, depth: int) -> Superstep:
+def _summary(
+    number: int, reports: Sequence[Report], words: int, seconds: float, found: Collection[SpreadStates]
+) -> Superstep:
+    """What a superstep cost by its reports, and what is ``found`` of the combinations that it searched."""
     busy: dict[int, float] = {}
     for report in reports:
         busy[report.partition] = busy.get(report.partition, 0.0) + report.seconds
@@ -330,9 +330,9 @@ def _summary(number: int, reports: Sequence[Report], words: int, seconds: float,
         sum(report.replaced for report in reports),
         sent,
         sent * (words + 1) * 8,
-        sum(report.states for report in reports),
-        sum(report.bytes for report in reports),
-        depth,
+        sum(report.states for states in found for report in states.reports),
+        sum(states.bytes for states in found),
+        max(states.depth for states in found),
         round(seconds, 3),
         round(sum(busy.values()), 3),
         round(max(busy.values(), default=0.0), 3),

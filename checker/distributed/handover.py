@@ -7,7 +7,9 @@ only its own rows, that would have to be gone on with.
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -74,6 +76,7 @@ def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration
         ]
     distributed.undecided |= embedded.undecided
     distributed.layers += embedded.layers[:last]
+    distributed.meter.grow(distributed.states, 0)
     distributed.go_on()
 
 
@@ -94,6 +97,23 @@ def _renumber(shard: Shard, plan: Plan) -> _Renumbered:
 
 def _write(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan) -> SpreadStates:
     """Write the rows of each partition in their order, and commit them."""
+    with _many_open_files(3 * plan.partitions):
+        return _write_all(shard, places, plan)
+
+
+@contextmanager
+def _many_open_files(count: int) -> Iterator[None]:
+    """Within the block so many more files may be open than before, as far as the system allows it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = soft + count if hard == resource.RLIM_INFINITY else min(soft + count, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def _write_all(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan) -> SpreadStates:
     mine = places[shard.combination]
     regions = [Region(plan.place(shard.combination, partition), plan.words) for partition in range(plan.partitions)]
     for region, count in zip(regions, mine.ends[-1], strict=True):

@@ -41,9 +41,12 @@ class WorkFolder:
         elif whose != mine:
             raise CheckpointError(f"{path}: is the checkpoint of another question; name another folder")
 
-    def exploration(self, number: int) -> ExplorationFolder:
-        """The folder of one of the run's explorations."""
-        return ExplorationFolder(self.path / f"exploration-{number}")
+    def exploration(self, number: int, *, anew: bool = False) -> ExplorationFolder:
+        """The folder of one of the run's explorations; ``anew``: without what another left there."""
+        folder = self.path / f"exploration-{number}"
+        if anew and folder.exists():
+            shutil.rmtree(folder)
+        return ExplorationFolder(folder)
 
     def close(self) -> None:
         """Let others use the folder."""

@@ -68,7 +68,7 @@ class Distributing:
             unlimited=asked.unlimited,
             canonical=asked.canonical,
             runner=engine.runner,
-            folder=self.work.exploration(number),
+            folder=self.work.exploration(number, anew=not asked.kept),
             partitions=engine.partitions,
             most_bytes=engine.most_bytes,
             on_superstep=engine.on_superstep,
@@ -83,16 +83,19 @@ class Distributing:
 class AutoEngine:
     """This process, until it has used up the memory that it may take; then the engine that ``other`` makes.
 
-    ``on_handing_over`` is told how many states there are then.
+    ``on_handing_over`` is told how many states there are then. ``folder`` is that engine's if it is known beforehand:
+    whether it can be used is seen at once then.
     """
 
     other: Callable[[], DistributedEngine]
     on_handing_over: OnHandingOver = lambda _: None
+    folder: Path | None = None
     name: str = field(default="auto", init=False)
 
     def begin(self, identity: Callable[[], str], budget: Budget) -> Explorer:
         """Begin a run."""
-        return _HandingOver(self, EMBEDDED.begin(identity, budget), identity)
+        work = None if self.folder is None else WorkFolder(self.folder, identity())
+        return _HandingOver(self, EMBEDDED.begin(identity, budget), identity, work)
 
 
 @dataclass
@@ -102,6 +105,7 @@ class _HandingOver:
     engine: AutoEngine
     embedded: Explorer
     identity: Callable[[], str]
+    work: WorkFolder | None
     asked: list[tuple[AnyExploration, Asked]] = field(default_factory=list)
     distributing: Distributing | None = None
 
@@ -116,7 +120,7 @@ class _HandingOver:
         self.engine.on_handing_over(exploration.states)
         if self.distributing is None:
             other = self.engine.other()
-            self.distributing = other.work_in(WorkFolder(other.folder, self.identity()))
+            self.distributing = other.work_in(self.work or WorkFolder(other.folder, self.identity()))
         number, asked = next((n, asked) for n, (one, asked) in enumerate(self.asked) if one is exploration)
         self.distributing.made = number
         distributed = self.distributing.exploration(asked)
@@ -137,9 +141,17 @@ def auto_engine(
     on_superstep: OnSuperstep = lambda _: None,
     on_handing_over: OnHandingOver = lambda _: None,
 ) -> Iterator[AutoEngine]:
-    """An engine that begins in this process, and starts Spark where that has too little memory."""
+    """An engine that begins in this process, and starts Spark where that has too little memory.
+
+    Raises :class:`checker.checkpoint.CheckpointError` as :func:`spark_engine` does.
+    """
+    _check_reach(master, folder)
     with ExitStack() as stack:
-        yield AutoEngine(lambda: stack.enter_context(spark_engine(master, folder, on_superstep)), on_handing_over)
+        yield AutoEngine(
+            lambda: stack.enter_context(spark_engine(master, folder, on_superstep)),
+            on_handing_over,
+            folder and folder.resolve(),
+        )
 
 
 @contextmanager
@@ -154,8 +166,7 @@ def spark_engine(
     Raises :class:`checker.spark.session.NoSpark`, and :class:`checker.checkpoint.CheckpointError` where the executors
     of a cluster would look for the states in folders of their own.
     """
-    if folder is None and master is not None and (master == "yarn" or "://" in master):
-        raise CheckpointError(f"--master {master}: name a folder that all executors reach, with --checkpoint")
+    _check_reach(master, folder)
     with spark_session(master) as spark, tempfile.TemporaryDirectory(prefix="proofka-") as temporary:
         yield DistributedEngine(
             SparkRunner(spark.sparkContext),
@@ -163,3 +174,9 @@ def spark_engine(
             on_superstep,
             most_bytes=most_bytes,
         )
+
+
+def _check_reach(master: str | None, folder: Path | None) -> None:
+    """A temporary folder is reached by the executors of this machine alone."""
+    if folder is None and master is not None and (master == "yarn" or "://" in master):
+        raise CheckpointError(f"--master {master}: name a folder that all executors reach, with --checkpoint")

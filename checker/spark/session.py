@@ -43,6 +43,9 @@ SETTINGS: Mapping[str, str] = {
 }
 
 
+NOT_INSTALLED = 'Spark is not installed: pip install "proofka[spark]"'
+
+
 class NoSpark(InputError):
     """Spark cannot run here; the message says what to install."""
 
@@ -92,7 +95,7 @@ def spark_session(
         from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
     except ImportError:
-        raise NoSpark('Spark is not installed: pip install "proofka[spark]"') from None
+        raise NoSpark(NOT_INSTALLED) from None
     check_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Workers find this very checkout or installation, not another one.

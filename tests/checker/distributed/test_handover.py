@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import resource
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from checker.exploration import Question
 from model.faults import Fault
 from model.language import TransitionSystem
 from tests.checker.distributed.both import assert_same, embedded
+from tests.checker.small_disk import in_a_child
 from tests.checker.test_exploration import KINDS, NEVER, SLOW, counters, random_question, random_system
 
 
@@ -65,3 +67,16 @@ def test_in_the_middle_of_the_levels(limit: int) -> None:
     other, reference = handed_over(counters(20), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1, limit, 3)
     assert other is not None
     assert reference.states == 21**3
+
+
+def test_more_partitions_than_files_may_be_open() -> None:
+    """The files of all partitions are in memory at the same time; on a large machine there are hundreds of them."""
+    few = 60
+
+    def hand_over_to_many() -> int:
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, hard))
+        other, _ = handed_over(counters(8), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1, 100, few)
+        return int(other is None) or int(resource.getrlimit(resource.RLIMIT_NOFILE) != (few, hard))
+
+    assert in_a_child(hand_over_to_many) == 0
