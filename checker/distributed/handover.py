@@ -76,7 +76,6 @@ def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration
         ]
     distributed.undecided |= embedded.undecided
     distributed.layers += embedded.layers[:last]
-    distributed.meter.grow(distributed.states, 0)
     distributed.go_on()
 
 
