@@ -117,10 +117,10 @@ class _HandingOver:
     def taken_over(self, exploration: AnyExploration) -> AnyExploration:
         if not isinstance(exploration, EmbeddedExploration):
             return exploration
-        self.engine.on_handing_over(exploration.states)
         if self.distributing is None:
             other = self.engine.other()
             self.distributing = other.work_in(self.work or WorkFolder(other.folder, self.identity()))
+        self.engine.on_handing_over(exploration.states)
         number, asked = next((n, asked) for n, (one, asked) in enumerate(self.asked) if one is exploration)
         self.distributing.made = number
         distributed = self.distributing.exploration(asked)

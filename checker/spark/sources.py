@@ -99,7 +99,7 @@ class InventoryFile:
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         try:
-            record = json.loads(text, object_pairs_hook=_each_key_once)
+            record = json.loads(text or "null", object_pairs_hook=_each_key_once)
         except (ValueError, RecursionError) as error:
             raise DeploymentError(f"is no JSON: {error}", file=place, line=number) from None
         if not isinstance(record, dict):

@@ -14,6 +14,7 @@ from checker.budget import Budget, Meter
 from checker.check import check
 from checker.closure import close, with_epochs
 from checker.embedded import EmbeddedExploration
+from checker.engine import EMBEDDED
 from checker.kernel.canonical import Canonical
 from checker.questions import Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
@@ -123,7 +124,8 @@ def test_a_violation_that_takes_many_faults_is_found_and_shown_with_real_epochs(
     """Closing the space finds what few faults do not do; its trace is replayed with epochs beyond every bound."""
     deployment = two_brokers(tmp_path, "{kill: any, power-loss: any}", min_isr=2)
     props = [p for p in properties_of(build(deployment).pipeline) if p.name == "no-acked-loss"]
-    (closure,) = close(deployment, props, Meter(Budget(), timed=False), 2, []).values()
+    explorer = EMBEDDED.begin(lambda: "", Budget(threads=2))
+    (closure,) = close(deployment, props, Meter(Budget(), timed=False), explorer, []).values()
     assert closure.trace is not None
     assert sum(count for _, count in closure.trace.faults) >= 2
     assert not closure.holds

@@ -55,6 +55,7 @@ def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
     (tmp_path / "broken.yaml").write_text("values: {producer.acks: [1]}")
     (tmp_path / "fleet.xls").touch()
     (tmp_path / "fleet").mkdir()
+    (tmp_path / "fleet" / "one.yaml").write_text("kafka: '4.0'\n")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     names = {name: tmp_path / name for name in ("broken.yaml", "fleet.xls", "fleet", "full", "nothing", "out")}
@@ -164,7 +165,7 @@ def test_an_empty_source(one_session: None, tmp_path: Path) -> None:
 
 
 def test_an_interrupt(one_session: None, matrix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise Interrupted(AuditProgress(Stage.EXPLORING, 57, 1300))
 
     monkeypatch.setattr(auditing, "audit", interrupted)
@@ -176,7 +177,7 @@ def test_an_interrupt(one_session: None, matrix: Path, tmp_path: Path, monkeypat
 def test_spark_fails(one_session: None, matrix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the executors, with a traceback that ends in what went wrong."""
 
-    def fail(spark: Any, *_: object) -> None:
+    def fail(spark: Any, *_: object, **__: object) -> None:
         spark.range(1).rdd.map(lambda row: row.id / 0).collect()
 
     monkeypatch.setattr(auditing, "audit", fail)
