@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,7 +16,7 @@ MOST_ROWS = 60
 def draw_audit(influence: Influence, folder: Path) -> list[Path]:
     """Draw every figure that there is something to draw for, and return the files."""
     required = influence.required
-    tolerance, same = _telling(influence.tolerance)
+    tolerance, same = _telling(influence)
     files = draw_tolerance("How many faults it takes", tolerance[:MOST_ROWS], same, folder, "tolerance")
     if outcomes := influence.by_outcome:
         files += draw_values("What deployments have in common", outcomes, required, [], folder, "outcomes")
@@ -29,14 +28,15 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
     return files
 
 
-def _telling(tolerances: Sequence[Tolerance]) -> tuple[list[Tolerance], list[str]]:
-    """Those of the settings that make a difference, and of all and of each property; and a remark on the others."""
-    groups: dict[str, list[Tolerance]] = {}
-    for one in tolerances:
-        groups.setdefault(one.group, []).append(one)
-    same = [group for group, ones in groups.items() if len(ones) > 1 and len({_shares(one) for one in ones}) == 1]
+def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
+    """All bars but those of settings whose bars are all alike, and a remark on these."""
+    settings = {setting for portion in influence.by_value for setting, _ in portion.values} | set(influence.without)
+    bars: dict[str, set[frozenset[tuple[str, Fraction]]]] = {}
+    for one in influence.tolerance:
+        bars.setdefault(one.group, set()).add(_shares(one))
+    same = [group for group, shares in bars.items() if group in settings and len(shares) == 1]
     remarks = [f"The same for every value of {', '.join(same)}."] if same else []
-    return [one for one in tolerances if one.group not in same], remarks
+    return [one for one in influence.tolerance if one.group not in same], remarks
 
 
 def _shares(tolerance: Tolerance) -> frozenset[tuple[str, Fraction]]:
