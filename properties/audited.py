@@ -103,7 +103,7 @@ class Influence:
     """What makes the difference between deployments, for figures. ``required``: the properties that some require.
 
     ``by_value``: a portion for each value of each setting, the most influential setting first; ``without``: settings
-    that make no difference; ``by_combination``: a portion for each combination of values of a few settings, which
+    that change no verdict; ``by_combination``: a portion for each combination of values of a few settings, which
     tell most of the verdicts; ``by_outcome``: a portion for each set of verdicts that some deployment has, the most
     common first, where no settings are known.
     """

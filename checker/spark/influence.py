@@ -72,12 +72,9 @@ def _splits(verdicts: DataFrame, chosen: Sequence[str]) -> dict[str, dict[Key, C
 
 
 def _mixed(counts: Counts) -> float:
-    """How mixed the verdicts of a portion are: 0 where each property is violated by all or by none."""
-    mixed = 0.0
-    for statuses in counts.values():
-        violated, of = statuses.get(Status.VIOLATED, 0), sum(statuses.values())
-        mixed += violated * (of - violated) / of
-    return mixed
+    """How mixed the verdicts of a portion are: 0 where all have the same status on each property."""
+    each = [tuple(statuses.values()) for statuses in counts.values()]
+    return sum(sum(numbers) - sum(number**2 for number in numbers) / sum(numbers) for numbers in each)
 
 
 def _together(portions: Mapping[Key, Counts]) -> Counts:
@@ -119,6 +116,8 @@ def _by_combination(verdicts: DataFrame, splits: Splits, settings: Values) -> tu
         chosen.append(most)
         best = small[most]
         splits = _splits(verdicts, chosen)
+    if not chosen:
+        return ()
     order: list[Callable[[str | None], int]] = [settings[name].index for name in chosen]
     keys = sorted(best, key=lambda key: [place(value) for place, value in zip(order, key, strict=True)])
     return tuple(_portion(list(zip(chosen, key, strict=True)), best[key]) for key in keys)

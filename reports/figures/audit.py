@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
-from properties.audited import Influence
+from properties.audited import Influence, Tolerance
 from reports.figures.heat_map import draw_combinations, draw_values
 from reports.figures.tolerance import draw_tolerance
 
@@ -14,14 +15,33 @@ MOST_ROWS = 60
 
 def draw_audit(influence: Influence, folder: Path) -> list[Path]:
     """Draw every figure that there is something to draw for, and return the files."""
-    required, without = influence.required, influence.without
-    remarks = [f"No difference at all: {', '.join(without)}."] if without else []
-    tolerance = [one for one in influence.tolerance if one.group not in without]
-    files = draw_tolerance("How many faults it takes", tolerance[:MOST_ROWS], remarks, folder, "tolerance")
+    required = influence.required
+    tolerance, same = _telling(influence)
+    files = draw_tolerance("How many faults it takes", tolerance[:MOST_ROWS], same, folder, "tolerance")
     if outcomes := influence.by_outcome:
         files += draw_values("What deployments have in common", outcomes, required, [], folder, "outcomes")
     if values := influence.by_value[:MOST_ROWS]:
+        remarks = [f"No verdict changes with {', '.join(influence.without)}."] if influence.without else []
         files += draw_values("What each setting changes", values, required, remarks, folder, "settings")
     if combinations := influence.by_combination:
         files += draw_combinations("What decides", combinations, required, folder, "combinations")
     return files
+
+
+def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
+    """All bars but those of settings whose bars are all alike, and a remark on these."""
+    settings = {setting for portion in influence.by_value for setting, _ in portion.values} | set(influence.without)
+    bars: dict[str, set[frozenset[tuple[str, Fraction]]]] = {}
+    for one in influence.tolerance:
+        bars.setdefault(one.group, set()).add(_shares(one))
+    same = [group for group, shares in bars.items() if group in settings and len(shares) == 1]
+    remarks = [f"The same for every value of {', '.join(same)}."] if same else []
+    return [one for one in influence.tolerance if one.group not in same], remarks
+
+
+def _shares(tolerance: Tolerance) -> frozenset[tuple[str, Fraction]]:
+    """A bar, whatever the number of deployments it stands for."""
+    numbers = {str(faults): n for faults, n in tolerance.fewest.items()}
+    numbers |= {"safe": tolerance.safe, "undecided": tolerance.undecided}
+    of = sum(numbers.values())
+    return frozenset((name, Fraction(number, of)) for name, number in numbers.items() if number)

@@ -160,6 +160,11 @@ def test_settings_that_decide_together(spark: Any, written: Path) -> None:
     assert told["b", NOT_SET] == Tolerance("b", NOT_SET, {2: 6}, 0, 2)
 
 
+def test_settings_that_change_nothing(spark: Any, written: Path) -> None:
+    found = influence(spark, AuditFolder(written), {"d": DESIGN["d"]})
+    assert (found.by_value, found.without, found.by_combination) == ((), ("d",), ())
+
+
 def fewest(some: list[Row], required: bool) -> Counter[int | None]:
     return Counter(row["fewest_faults"] for row in some if row["required"] or not required)
 
