@@ -39,13 +39,15 @@ class AuditProgress:
 class PropertyCount:
     """How many deployments have which verdict on a property. ``required``: how many require it.
 
-    ``cut_sets``: the most common smallest fault sets, each with the number of deployments that it violates.
+    ``cut_sets``: the most common smallest fault sets, each with the number of deployments that it violates;
+    ``more``: how many others there are.
     """
 
     property: str
     statuses: Mapping[Status, int]
     required: int
     cut_sets: Sequence[tuple[CutSet, int]]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,14 @@ class Tolerance:
     """How many faults some deployments stand: ``group`` and ``label`` say which ones, or which property of all.
 
     ``fewest``: with how many faults how many of them are violated; ``undecided``: how many may be; ``safe``: how many
-    are not, within the bounds.
+    are not, within the bounds; ``vacuous``: how many are not because what is spoken of never happened.
     """
 
     group: str
     label: str
     fewest: Mapping[int, int]
     safe: int
+    vacuous: int
     undecided: int
 
 
@@ -102,15 +105,17 @@ class Tolerance:
 class Influence:
     """What makes the difference between deployments, for figures. ``required``: the properties that some require.
 
-    ``by_value``: a portion for each value of each setting, the most influential setting first; ``without``: settings
-    that change no verdict; ``by_combination``: a portion for each combination of values of a few settings, which
-    tell most of the verdicts; ``by_outcome``: a portion for each set of verdicts that some deployment has, the most
-    common first, where no settings are known.
+    ``by_value``: a portion for each value of each setting that changes a verdict, the one that does so most often
+    first; only of deployments that are there with every value, all else alike. ``without``: settings that change no
+    verdict; ``apart``: settings for which nothing can be compared so. ``by_combination``: a portion for each
+    combination of values of a few settings, which tell most of the verdicts; ``by_outcome``: a portion for each set of
+    verdicts that some deployment has, the most common first, where no settings are known.
     """
 
     required: Sequence[str]
     by_value: Sequence[Portion]
     without: Sequence[str]
+    apart: Sequence[str]
     by_combination: Sequence[Portion]
     by_outcome: Sequence[Portion]
     tolerance: Sequence[Tolerance]

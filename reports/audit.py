@@ -94,6 +94,8 @@ def _number(count: PropertyCount, status: Status) -> Text:
 def _cut_sets(count: PropertyCount) -> Iterator[str]:
     for cut_set, deployments in count.cut_sets:
         yield f"{wording.number(deployments)}: {wording.fault_set(cut_set)}"
+    if count.more:
+        yield f"and {wording.number(count.more)} more"
 
 
 def _answer_style(summary: AuditSummary) -> str:

@@ -1,7 +1,8 @@
-"""The live line of a running exploration, on a terminal only."""
+"""How far something that runs has come: a live line on a terminal, lines in a log."""
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 
 from rich.console import Console
@@ -11,6 +12,25 @@ from rich.text import Text
 from properties.audited import AuditProgress, Stage
 from properties.verdict import Progress
 from reports import wording
+
+LINES_EVERY = 30.0
+"""Seconds between two lines of a log."""
+
+
+class ProgressLog:
+    """What an audit does, as lines of a log: each stage that counts something as it begins, and then how far it is."""
+
+    def __init__(self, console: Console, every: float = LINES_EVERY) -> None:
+        self._console = console
+        self._every = every
+        self._stage: Stage | None = None
+        self._printed = time.monotonic()
+
+    def __call__(self, progress: AuditProgress) -> None:
+        begins = progress.total > 0 and progress.stage is not self._stage
+        if begins or time.monotonic() >= self._printed + self._every:
+            self._console.print(describe_audit(progress), soft_wrap=True)
+            self._stage, self._printed = progress.stage, time.monotonic()
 
 
 class ProgressLine:
@@ -59,6 +79,7 @@ def describe_audit(progress: AuditProgress) -> str:
         Stage.READING: "reading deployments",
         Stage.SIGNING: f"looking for the same among configurations: {of}",
         Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate what is required",
+        Stage.SPREADING: f"{of} systems that need more memory explored by all executors together",
         Stage.WRITING: "writing the tables",
     }[progress.stage]
     return said if progress.seconds_left is None else f"{said}, {wording.about(progress.seconds_left)} left"

@@ -32,19 +32,21 @@ def to_json(space: WholeSpace) -> dict[str, Any]:
 
 def print_space(console: Console, title: str, space: WholeSpace) -> None:
     """The figures for a reader."""
-    console.print(title, style="bold")
+    soft = not console.is_terminal  # whoever reads a file or a pipe wants figures unbroken
+    console.print(title, style="bold", soft_wrap=soft)
     rate = space.transitions / max(space.seconds, 1e-6)
     console.print(
         f"{space.distinct:,} distinct states, {space.transitions:,} transitions, {len(space.levels)} levels; "
         f"{space.seconds:.2f} s after {space.compile_seconds:.2f} s of preparation, {rate / 1e6:.1f} million "
-        f"transitions a second, {space.bytes_per_state:.0f} bytes a state"
+        f"transitions a second, {space.bytes_per_state:.0f} bytes a state",
+        soft_wrap=soft,
     )
     if space.stopped is not None:
         level = len(space.levels) - 1
         reached = f"at {space.distinct:,} states in level {level}, fully covered up to level {level - 1}"
         if level < 1:
             reached = "before anything was covered"
-        console.print(f"unknown: stopped ({space.stopped}) {reached}", style="yellow")
+        console.print(f"unknown: stopped ({space.stopped}) {reached}", style="yellow", soft_wrap=soft)
     table = Table("invariant", "violated in", "shortest trace", box=None, pad_edge=False)
     for name, count in space.invariants.items():
         length = f"{count.trace_length} states" if count.trace_length is not None else "-"
@@ -52,9 +54,10 @@ def print_space(console: Console, title: str, space: WholeSpace) -> None:
     console.print(table)
     console.print("states by level:")
     for first in range(0, len(space.levels), STATES_A_LINE):
-        console.print("  " + ", ".join(f"{size:,}" for size in space.levels[first : first + STATES_A_LINE]))
+        sizes = ", ".join(f"{size:,}" for size in space.levels[first : first + STATES_A_LINE])
+        console.print(f"  {sizes}", soft_wrap=soft)
     for name, steps in space.traces.items():
         console.print()
-        console.print(f"{name} is violated after {len(steps)} steps:", style="bold")
+        console.print(f"{name} is violated after {len(steps)} steps:", style="bold", soft_wrap=soft)
         for number, sentence in enumerate(steps, 1):
-            console.print(f"  {number:3} {sentence}")
+            console.print(f"  {number:3} {sentence}", soft_wrap=soft)

@@ -107,16 +107,16 @@ def _run(
     from checker.spark.sources import MatrixSource
     from checker.spark.summing import summarise
     from checker.spark.watching import Interrupted, Watch
-    from reports.progress import ProgressLine
+    from reports.progress import ProgressLine, ProgressLog
     from reports.terminal import console
 
     started = time.monotonic()
     line = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
-    watch = Watch(line if line.is_shown else None)
+    watch = Watch(line if line.is_shown else ProgressLog(console(stderr=True)))
     settings = source.matrix.values if isinstance(source, MatrixSource) else {}
     try:
         with claimed(out) as folder, line:
-            line(watch.look())
+            watch.tell()
             with spark_session(master, verbose=verbose) as spark, spark_errors():
                 with interrupts(watch.stop):
                     counts = audit(spark, source, folder, limits, watch, spread=spread)

@@ -24,7 +24,7 @@ def one_line_usage_errors() -> Iterator[None]:
             raise
         wrong: Any = error
         see = f"; see {wrong.ctx.command_path} --help" if wrong.ctx is not None else ""
-        fail(wrong.format_message().rstrip(".") + see)
+        fail(wrong.format_message().replace("Value error, ", "").rstrip(".") + see)
 
 
 @contextmanager

@@ -78,15 +78,12 @@ def _audit(
     watch.begin(Stage.READING)
     try:
         with spark_errors():
-            rows = source.rows(spark).repartition(spark.sparkContext.defaultParallelism)
-            normalised = rows.mapInPandas(partial(normalise, source), NORMALISED).cache()
-            rejected = normalised.where("reason is not null").count()
-            accepted = normalised.where("reason is null").count()
+            normalised = source.rows(spark).mapInPandas(partial(normalise, source), NORMALISED).cache()
+            questions, accepted, rejected = _questions(normalised)
     except SparkFailed as error:
         raise NothingToAudit(f"Spark cannot read it: {error}") from error
     if not rejected + accepted:
         raise NothingToAudit("there is no deployment in it")
-    questions = _questions(normalised)
     signatures = _sign(spark, questions, folder, watch)
     systems: dict[str, _System] = {}
     for question, signature in sorted(signatures.items()):
@@ -103,13 +100,16 @@ def _audit(
     return Counts(accepted, rejected, len(systems), explored)
 
 
-def _questions(normalised: DataFrame) -> dict[str, _System]:
+def _questions(normalised: DataFrame) -> tuple[dict[str, _System], int, int]:
+    """The questions, and how many rows ask one and how many are rejected."""
     from pyspark.sql import functions as f
 
-    asked = normalised.where("reason is null").groupBy("question")
     required = f.flatten(f.collect_set("required")).alias("required")
-    rows = asked.agg(f.min("document").alias("document"), required).collect()
-    return {row.question: _System(row.document, frozenset(row.required)) for row in rows}
+    document, deployments = f.min("document").alias("document"), f.count("*").alias("deployments")
+    rows = normalised.groupBy("question").agg(document, required, deployments).collect()
+    questions = {row.question: _System(row.document, frozenset(row.required)) for row in rows if row.question}
+    accepted = sum(row.deployments for row in rows if row.question)
+    return questions, accepted, sum(row.deployments for row in rows) - accepted
 
 
 def _sign(

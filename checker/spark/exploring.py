@@ -109,12 +109,12 @@ def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) ->
 
 
 def _keep(table: pa.Table, target: Path) -> None:
-    """Put a table in its place once it is whole and on the disk."""
+    """Put a table in its place once it is whole and on the disk; Spark checks its checksums when it reads it."""
     import pyarrow.parquet as pq
 
     new = target.with_name(f".{uuid4().hex}")
     with new.open("wb") as file:
-        pq.write_table(table, file)
+        pq.write_table(table, file, write_page_checksum=True)
         file.flush()
         os.fsync(file.fileno())
     new.replace(target)

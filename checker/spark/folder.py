@@ -96,6 +96,7 @@ def claimed(path: Path) -> Iterator[AuditFolder]:
         raise FolderTaken(f"{path}: is no folder; --out takes one")
     if path.is_dir() and any(path.iterdir()) and not marker.is_file():
         raise FolderTaken(f"{path}: holds files that no audit wrote; --out takes a new or empty folder, or an audit's")
+    is_new = not path.exists()
     path.mkdir(parents=True, exist_ok=True)
     with marker.open("a+", encoding="utf-8") as file:
         try:
@@ -113,7 +114,18 @@ def claimed(path: Path) -> Iterator[AuditFolder]:
             for unfinished in work.glob(".*"):
                 with suppress(FileNotFoundError):
                     unfinished.unlink()
-        yield folder
+        try:
+            yield folder
+        finally:
+            if is_new and not any(path.glob("*/*")):
+                _remove_empty(folder)
+
+
+def _remove_empty(folder: AuditFolder) -> None:
+    """Nothing came of the audit that made it."""
+    (folder.path / MARKER).unlink()
+    for empty in (folder.explored, folder.signed, folder.path):
+        empty.rmdir()
 
 
 def _check_marker(path: Path, text: str) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from checker.spark.comparing import Compared, Weakest, by_deployment, compare
 from checker.spark.folder import AuditFolder
 from checker.spark.summing import WORST_FIRST, rank, read_verdicts
 from model.deployment.required_properties import KNOWN_PROPERTIES
@@ -42,15 +42,29 @@ def influence(spark: SparkSession, folder: AuditFolder, settings: Values) -> Inf
         "place", "number", "deployment", "chosen", "property", "required", "status", "fewest_faults"
     )
     verdicts.cache()
+    deployments = by_deployment(verdicts).cache()
     try:
         required = _in_order(row.property for row in verdicts.where("required").select("property").distinct().collect())
-        tolerance = _tolerance(verdicts, settings)
+        tolerance = _tolerance(verdicts, deployments)
         if not settings:
-            return Influence(required, (), (), (), _outcomes(verdicts), tolerance)
+            return Influence(required, (), (), (), (), _outcomes(deployments), tolerance)
         splits = _splits(verdicts, ())
-        by_value, without = _by_value(splits, settings)
-        return Influence(required, by_value, without, _by_combination(verdicts, splits, settings), (), tolerance)
+        there = {s: [v for v in values if (v,) in splits[s]] for s, values in settings.items() if s in splits}
+        compared = compare(deployments, there)
+        telling = [s for s in there if compared[s].changing and compared[s].statuses]
+        telling.sort(key=lambda s: -compared[s].changing / compared[s].pairs)
+        without = tuple(s for s in there if compared[s].pairs and not compared[s].changing)
+        return Influence(
+            required,
+            tuple(_portion([(s, v)], compared[s].statuses[v]) for s in telling for v in there[s]),
+            without,
+            tuple(s for s in settings if s not in telling and s not in without),
+            _by_combination(verdicts, splits, settings),
+            (),
+            [*tolerance, *_tolerance_by_value(compared, there)],
+        )
     finally:
+        deployments.unpersist()
         verdicts.unpersist()
 
 
@@ -91,18 +105,6 @@ def _left(portions: Mapping[Key, Counts]) -> float:
     return sum(_mixed(counts) for counts in portions.values())
 
 
-def _by_value(splits: Splits, settings: Values) -> tuple[tuple[Portion, ...], tuple[str, ...]]:
-    whole = _mixed(_together(next(iter(splits.values()))))
-    telling = sorted((s for s in settings if _left(splits[s]) < whole * (1 - 1e-9)), key=lambda s: _left(splits[s]))
-    portions = [
-        _portion([(setting, value)], splits[setting][(value,)])
-        for setting in telling
-        for value in settings[setting]
-        if (value,) in splits[setting]
-    ]
-    return tuple(portions), tuple(setting for setting in settings if setting not in telling)
-
-
 def _by_combination(verdicts: DataFrame, splits: Splits, settings: Values) -> tuple[Portion, ...]:
     """Tell apart the setting that explains most, then that which explains most of the rest, and so on."""
     chosen: list[str] = []
@@ -124,7 +126,7 @@ def _by_combination(verdicts: DataFrame, splits: Splits, settings: Values) -> tu
 
 
 def _portion(values: Sequence[tuple[str, str | None]], counts: Counts) -> Portion:
-    shown = tuple((setting, NOT_SET if value is None else value) for setting, value in values)
+    shown = tuple((setting, _shown(value)) for setting, value in values)
     ordered = {name: counts[name] for name in _in_order(counts)}
     return Portion(shown, max(sum(statuses.values()) for statuses in counts.values()), ordered)
 
@@ -134,12 +136,11 @@ def _in_order(properties: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(properties, key=KNOWN_PROPERTIES.index))
 
 
-def _outcomes(verdicts: DataFrame) -> tuple[Portion, ...]:
+def _outcomes(deployments: DataFrame) -> tuple[Portion, ...]:
     from pyspark.sql import functions as f
 
-    said = f.sort_array(f.collect_list(f.struct("property", "status"))).alias("said")
-    each = verdicts.groupBy("place", "number").agg(f.min("deployment").alias("deployment"), said)
-    rows = each.groupBy("said").agg(f.count("*").alias("deployments"), f.min("deployment").alias("first")).collect()
+    each = f.count("*").alias("deployments"), f.min("deployment").alias("first")
+    rows = deployments.groupBy("said").agg(*each).collect()
     rows.sort(key=lambda row: (-row.deployments, row.first))
     portions = []
     for row in rows[:MOST_OUTCOMES]:
@@ -149,41 +150,42 @@ def _outcomes(verdicts: DataFrame) -> tuple[Portion, ...]:
     return tuple(portions)
 
 
-def _tolerance(verdicts: DataFrame, settings: Values) -> Sequence[Tolerance]:
-    """Of all deployments, of each property, and of each value of each setting.
+def _tolerance(verdicts: DataFrame, deployments: DataFrame) -> list[Tolerance]:
+    """Of all deployments, and of each property.
 
     What a deployment stands is what the weakest of the properties that it requires stands.
     """
     from pyspark.sql import functions as f
 
-    worst, fewest = f.min(rank(f.col("status"))).alias("worst"), f.min("fewest_faults").alias("fewest")
-    required = verdicts.where("required").groupBy("place", "number")
-    weakest = required.agg(f.first("chosen").alias("chosen"), worst, fewest).cache()
-    last = (rank(f.col("status")).alias("worst"), f.col("fewest_faults").alias("fewest"))
-    tables = (
-        weakest.select(f.lit(ALL_DEPLOYMENTS).alias("group"), f.lit("").alias("label"), "worst", "fewest"),
-        verdicts.select(f.lit(EACH_PROPERTY).alias("group"), f.col("property").alias("label"), *last),
-        weakest.select(f.explode("chosen").alias("group", "label"), "worst", "fewest"),
-    )
-    found: dict[tuple[str, str | None], dict[tuple[Status, int | None], int]] = defaultdict(dict)
-    for row in (
-        reduce(type(verdicts).unionByName, tables).groupBy("group", "label", "worst", "fewest").count().collect()
-    ):
-        found[row["group"], row["label"]][WORST_FIRST[row["worst"]], row["fewest"]] = row["count"]
-    weakest.unpersist()
-    labels: Values = {ALL_DEPLOYMENTS: [""], EACH_PROPERTY: KNOWN_PROPERTIES, **settings}
-    return [
-        _one_tolerance(group, NOT_SET if label is None else label, found[group, label])
-        for group in labels
-        for label in labels[group]
-        if (group, label) in found
-    ]
+    weakest: dict[Weakest, int] = {}
+    for row in deployments.groupBy("worst", "fewest").count().collect():
+        weakest[row["worst"], row["fewest"]] = row["count"]
+    each: dict[str, dict[Weakest, int]] = defaultdict(dict)
+    status = rank(f.col("status")).alias("worst")
+    for row in verdicts.groupBy("property", status, f.col("fewest_faults").alias("fewest")).count().collect():
+        each[row["property"]][row["worst"], row["fewest"]] = row["count"]
+    everything = _one_tolerance(ALL_DEPLOYMENTS, "", weakest)
+    return [everything, *(_one_tolerance(EACH_PROPERTY, name, each[name]) for name in _in_order(each))]
 
 
-def _one_tolerance(group: str, label: str, by: Mapping[tuple[Status, int | None], int]) -> Tolerance:
+def _tolerance_by_value(compared: Mapping[str, Compared], values: Values) -> Iterator[Tolerance]:
+    for setting, there in values.items():
+        for value in there:
+            if value in compared[setting].weakest:
+                yield _one_tolerance(setting, _shown(value), compared[setting].weakest[value])
+
+
+def _one_tolerance(group: str, label: str, by: Mapping[Weakest, int]) -> Tolerance:
+    """Those that require nothing are not among them."""
     fewest: dict[int, int] = defaultdict(int)
-    for (_, faults), deployments in by.items():
+    others: dict[Status, int] = defaultdict(int)
+    for (worst, faults), deployments in by.items():
         if faults is not None:
             fewest[faults] += deployments
-    undecided = sum(n for (status, faults), n in by.items() if faults is None and status is Status.UNKNOWN)
-    return Tolerance(group, label, dict(fewest), sum(by.values()) - sum(fewest.values()) - undecided, undecided)
+        elif worst is not None:
+            others[WORST_FIRST[worst]] += deployments
+    return Tolerance(group, label, dict(fewest), others[Status.HOLDS], others[Status.VACUOUS], others[Status.UNKNOWN])
+
+
+def _shown(value: str | None) -> str:
+    return NOT_SET if value is None else value

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
@@ -48,7 +47,7 @@ def _normalised(source: Source, number: int, place: str, text: str) -> dict[str,
     try:
         deployment = source.read(number, place, text)
     except DeploymentError as error:
-        row["deployment"] = f"{Path(place).stem}-{number}"
+        row["deployment"] = source.called(number, place, text)
         return row | {"file": error.file, "line": error.line, "key": error.key, "reason": error.message}
     meant = json.dumps(to_document(meaning(deployment)), sort_keys=True)
     question = hashlib.sha256(f"{VERSION}{meant}".encode()).hexdigest()[:32]

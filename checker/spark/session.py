@@ -40,6 +40,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
+    "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
 }
 
 

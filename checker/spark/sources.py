@@ -11,7 +11,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -22,6 +23,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.describe.described import DescribedCluster, read_cluster
 from model.deployment.describe.folder import YAML, Files, look_into
 from model.deployment.errors import DeploymentError
+from model.deployment.hiding import shown_key
 from model.deployment.matrix import Matrix, read_matrix
 from model.deployment.record_reader import labels_of, read_record
 from model.deployment.yaml_reader import read_deployment_text
@@ -43,6 +45,9 @@ class Source(Protocol):
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         """The deployment of a row. Raises DeploymentError."""
+
+    def called(self, number: int, place: str, text: str) -> str:
+        """What a row is called, also one that cannot be read."""
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         """What distinguishes a row from others, where the source says so: the values chosen for it, its labels."""
@@ -68,7 +73,11 @@ class MatrixSource:
         return numbers.select(f.col("id").alias("number"), f.lit(matrix.file).alias("place"), f.lit("").alias("text"))
 
     def read(self, number: int, place: str, text: str) -> Deployment:
-        return self.matrix.read(number, self.overrides)
+        with _as_named(self.matrix.values):
+            return self.matrix.read(number, self.overrides)
+
+    def called(self, number: int, place: str, text: str) -> str:
+        return self.matrix.called(number)
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         return self.matrix.chosen(number)
@@ -86,7 +95,7 @@ class InventoryFile:
 
         if self.path.endswith(".csv"):
             files = spark.read.format("binaryFile").load(self.path).select("content")
-            return files.mapInPandas(partial(_csv_rows, self.path), ROWS)
+            return _spread(files.mapInPandas(partial(_csv_rows, self.path), ROWS))
         if self.path.endswith((".jsonl", ".ndjson", ".json")):
             table = spark.read.text(self.path)
             text = f.col("value")
@@ -95,7 +104,7 @@ class InventoryFile:
             text = f.to_json(f.struct("*"))
         numbered = table.select(text.alias("text"), f.monotonically_increasing_id().alias("at"))
         rows = numbered.select(_counted("at", 1), f.lit(self.path).alias("place"), "text")
-        return rows.where("trim(text) <> ''")
+        return _spread(rows.where("trim(text) <> ''"))
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         try:
@@ -106,15 +115,25 @@ class InventoryFile:
             raise DeploymentError("is no deployment: a JSON object is", file=place, line=number)
         if CORRUPT in record:
             raise DeploymentError(record[CORRUPT], file=place, line=number)
-        name = f"{Path(place).stem}-{number}"
-        return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
+        name = self.called(number, place, text)
+        with _as_named(record):
+            return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
+
+    def called(self, number: int, place: str, text: str) -> str:
+        name = self._record(text).get("name")
+        return name if isinstance(name, str) and name.strip() else f"{Path(place).stem}-{number}"
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
+        return labels_of(self._record(text))
+
+    @staticmethod
+    def _record(text: str) -> Mapping[str, object]:
+        """A row as far as it can be read; of what is wrong with it ``read`` tells."""
         try:
             record = json.loads(text or "null")
         except (ValueError, RecursionError):
-            return {}  # read() says what is wrong
-        return labels_of(record) if isinstance(record, dict) else {}
+            return {}
+        return record if isinstance(record, dict) else {}
 
 
 def _csv_rows(path: str, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -179,12 +198,16 @@ class DeploymentFolder:
 
         files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.path)
         kept = files.where(f.lower("path").rlike(r"\.ya?ml$"))
-        return kept.select(_counted("path", 1), f.col("path").alias("place"), f.base64("content").alias("text"))
+        place = f.regexp_replace("path", "^file:(//)?", "").alias("place")
+        return _spread(kept.select(_counted("path", 1), place, f.base64("content").alias("text")))
 
     def read(self, number: int, place: str, text: str) -> Deployment:
         from base64 import b64decode
 
-        return read_deployment_text(b64decode(text), place.removeprefix("file:"), self.overrides)
+        return read_deployment_text(b64decode(text), place, self.overrides)
+
+    def called(self, number: int, place: str, text: str) -> str:
+        return Path(place).stem
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         return {}
@@ -212,11 +235,27 @@ class ClusterFolder:
     def read(self, number: int, place: str, text: str) -> Deployment:
         return self.described.read(self._index(number), self.kafka, self.overrides)
 
+    def called(self, number: int, place: str, text: str) -> str:
+        return self.described.called(self._index(number))
+
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         return self.described.chosen(self._index(number))
 
     def _index(self, number: int) -> int:
         return number - self.described.pipelines.first
+
+
+@contextmanager
+def _as_named(names: Iterable[str]) -> Iterator[None]:
+    """What is wrong is said of the column or key by which the source knows a setting."""
+    try:
+        yield
+    except DeploymentError as error:
+        ending = f".{error.key}"
+        named = [name for name in names if error.key and name.endswith(ending)]
+        if len(named) == 1:
+            error.key = shown_key(named[0])
+        raise
 
 
 def _counted(by: str, first: int) -> Column:
@@ -225,6 +264,11 @@ def _counted(by: str, first: int) -> Column:
     from pyspark.sql.window import Window
 
     return (f.row_number().over(Window.orderBy(by)) + f.lit(first - 1)).cast("long").alias("number")
+
+
+def _spread(rows: DataFrame) -> DataFrame:
+    """Rows that one task has read or counted, in as many parts as there are processors."""
+    return rows.repartition(rows.sparkSession.sparkContext.defaultParallelism)
 
 
 def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = None) -> Source:
@@ -245,7 +289,9 @@ def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = No
         is_table = any(path.glob("*.parquet")) or not files.deployments
         return InventoryFile(str(path), overrides) if is_table else DeploymentFolder(str(path), overrides)
     if path.suffix in YAML:
-        return MatrixSource(read_matrix(path), overrides)
+        matrix = read_matrix(path)
+        matrix.check_keys()
+        return MatrixSource(matrix, overrides)
     if path.suffix in (".csv", ".jsonl", ".ndjson", ".json", ".parquet"):
         return InventoryFile(str(path), overrides)
     raise DeploymentError(f"is none of what an audit reads: {_READ}", file=str(path))

@@ -44,10 +44,11 @@ def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds:
 
 
 def _reasons(rejected: DataFrame) -> tuple[tuple[str, int], ...]:
-    """The most common reasons, without places: those differ from row to row."""
+    """The most common reasons, without places, which differ from row to row; but with files that several rows name."""
     from pyspark.sql import functions as f
 
-    said = rejected.select(f.concat_ws(": ", "key", "reason").alias("said")).groupBy("said").count()
+    file = f.when(f.col("line").isNull() & f.col("key").isNull() & (f.col("file") != f.col("place")), f.col("file"))
+    said = rejected.select(f.concat_ws(": ", file, "key", "reason").alias("said")).groupBy("said").count()
     rows = said.orderBy(f.desc("count"), "said").limit(MOST_REASONS).collect()
     return tuple((row["said"], row["count"]) for row in rows)
 
@@ -68,7 +69,13 @@ def _by_property(verdicts: DataFrame) -> tuple[PropertyCount, ...]:
     for found in cut_sets.values():
         found.sort(key=lambda one: (-one[1], sum(count for _, count in one[0]), one[0]))
     return tuple(
-        PropertyCount(name, statuses[name], required[name], tuple(cut_sets[name][:MOST_CUT_SETS]))
+        PropertyCount(
+            name,
+            statuses[name],
+            required[name],
+            tuple(cut_sets[name][:MOST_CUT_SETS]),
+            len(cut_sets[name][MOST_CUT_SETS:]),
+        )
         for name in KNOWN_PROPERTIES
         if name in statuses
     )

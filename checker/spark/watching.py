@@ -82,6 +82,11 @@ class Watch:
         """How far the audit has come."""
         return self._watched.look()
 
+    def tell(self) -> None:
+        """Say how far the audit has come to whoever listens."""
+        if self._on_progress is not None:
+            self._on_progress(self.look())
+
     def run(self, context: SparkContext, work: Callable[[], T]) -> T:
         """Do the work in another thread, and report until it is done.
 
@@ -105,7 +110,7 @@ class Watch:
                 context.cancelAllJobs()
             elif self._on_progress is not None:
                 started = time.monotonic()
-                self._on_progress(self.look())
+                self.tell()
                 pause = max(BETWEEN_LOOKS, (time.monotonic() - started) / SHARE_OF_LOOKING)
         if errors and self.stop.is_set():
             raise Interrupted(self.look()) from errors[0]

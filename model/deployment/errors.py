@@ -31,6 +31,10 @@ class NotModelledError(DeploymentError):
     """The deployment needs a mechanism that the model does not have yet: refused rather than answered wrongly."""
 
 
+class UnknownKeyError(DeploymentError):
+    """A key that nobody knows, misspelt most likely."""
+
+
 class RefusedError(DeploymentError):
     """The real client or broker refuses this configuration; the message names its own exception."""
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
-from model.deployment.errors import DeploymentError, RefusedError
+from model.deployment.errors import DeploymentError, RefusedError, UnknownKeyError
 from model.deployment.given import Given, complaint
 from model.deployment.hiding import printable, shown_key
 from model.deployment.reasons import names_key
@@ -44,7 +44,7 @@ def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") ->
     """The error for a key that nobody knows, with the nearest one that somebody does."""
     hint = _hint(scope, given.key, list(choices))
     shown = Given(shown_key(given.key), "", given.origin)
-    return complaint(shown, f"{what}; {hint}" if hint else what)
+    return complaint(shown, f"{what}; {hint}" if hint else what, UnknownKeyError)
 
 
 def _hint(scope: str, key: str, choices: list[str]) -> str:

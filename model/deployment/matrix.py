@@ -21,7 +21,7 @@ from pathlib import Path
 
 from model.deployment import yaml_tree
 from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
+from model.deployment.errors import DeploymentError, UnknownKeyError
 from model.deployment.hiding import shown_key
 from model.deployment.record_reader import path_of
 from model.deployment.yaml_reader import deployment_by, read_tree
@@ -35,7 +35,10 @@ Value = str | None
 
 @dataclass(frozen=True)
 class Matrix:
-    """Combinations are numbered from 0; the last key's value changes first. ``lines``: where the keys stand."""
+    """Combinations are numbered from 0; the last key's value changes first. ``lines``: where the keys stand.
+
+    ``name``: of the base, or of the file; with a number it names a combination.
+    """
 
     name: str
     file: str
@@ -61,13 +64,32 @@ class Matrix:
         """Whether a rule excludes the combination."""
         return any(all(chosen[key] in values for key, values in rule.items()) for rule in self.exclude)
 
+    def called(self, number: int) -> str:
+        """The name of a combination, where no value names it."""
+        return f"{self.name}-{number:0{len(str(self.size - 1))}}"
+
     def read(self, number: int, overrides: Mapping[str, str] | None = None) -> Deployment:
         """The deployment of a combination; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
+        return deployment_by(self._tree(self.chosen(number)), self.file, self.called(number), overrides)
+
+    def check_keys(self) -> None:
+        """Raise UnknownKeyError for a key that no deployment has: every combination would be rejected for it."""
+        first = {key: values[0] for key, values in self.values.items()}
+        for key, values in self.values.items():
+            value = next((value for value in values if value is not None), None)
+            try:
+                deployment_by(self._tree({**first, key: value}), self.file, self.name)
+            except UnknownKeyError as error:
+                if error.line == self.lines[key]:
+                    raise
+            except DeploymentError:
+                continue  # of this combination, not of the key
+
+    def _tree(self, chosen: Mapping[str, Value]) -> yaml_tree.Mapping:
         tree = self.base
-        for key, value in self.chosen(number).items():
+        for key, value in chosen.items():
             tree = self._changed(tree, path_of(key), value, self.lines[key])
-        name = f"{self.name}-{number:0{len(str(self.size - 1))}}"
-        return deployment_by(tree, self.file, name, overrides)
+        return tree
 
     def _changed(self, node: yaml_tree.Mapping, path: tuple[str, ...], value: Value, line: int) -> yaml_tree.Mapping:
         """The mapping with another value under a path, or without any."""
@@ -128,6 +150,9 @@ class _Reader:
         base = sections["base"].node
         if not isinstance(base, yaml_tree.Mapping):
             raise self._error("must be a deployment", base.line, "base")
+        named_base = next((entry.node for entry in base.entries if entry.key == "name"), None)
+        if isinstance(named_base, yaml_tree.Scalar) and not named_base.null:
+            name, base = named_base.text, yaml_tree.Mapping(tuple(_without(base, "name")), base.line)
         matrix = Matrix(name, self._file, base, values, lines, self._rules(sections.get("exclude"), values))
         if matrix.size > MOST_COMBINATIONS:
             message = f"has {matrix.size:,} combinations, more than {MOST_COMBINATIONS:,}; list fewer values"

@@ -13,6 +13,9 @@ MOST_ROWS = 60
 """How many values of settings a figure has at most; a setting that does not fit is named instead."""
 
 
+ALL_ELSE_ALIKE = "Of each setting only deployments that are there with every value of it, all other settings alike."
+
+
 def draw_audit(influence: Influence, folder: Path) -> list[Path]:
     """Draw every figure that there is something to draw for, and return the files."""
     required = influence.required
@@ -21,7 +24,13 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
     if outcomes := influence.by_outcome:
         files += draw_values("What deployments have in common", outcomes, required, [], folder, "outcomes")
     if values := influence.by_value[:MOST_ROWS]:
-        remarks = [f"No verdict changes with {', '.join(influence.without)}."] if influence.without else []
+        remarks = [ALL_ELSE_ALIKE]
+        if influence.without:
+            remarks.append(f"No verdict changes with {', '.join(influence.without)} alone.")
+        if influence.apart:
+            remarks.append(
+                f"Not compared, since no deployment is there with every value: {', '.join(influence.apart)}."
+            )
         files += draw_values("What each setting changes", values, required, remarks, folder, "settings")
     if combinations := influence.by_combination:
         files += draw_combinations("What decides", combinations, required, folder, "combinations")
@@ -42,6 +51,6 @@ def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
 def _shares(tolerance: Tolerance) -> frozenset[tuple[str, Fraction]]:
     """A bar, whatever the number of deployments it stands for."""
     numbers = {str(faults): n for faults, n in tolerance.fewest.items()}
-    numbers |= {"safe": tolerance.safe, "undecided": tolerance.undecided}
+    numbers |= {"safe": tolerance.safe, "vacuous": tolerance.vacuous, "undecided": tolerance.undecided}
     of = sum(numbers.values())
     return frozenset((name, Fraction(number, of)) for name, number in numbers.items() if number)

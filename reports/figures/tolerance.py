@@ -15,7 +15,8 @@ MOST_FAULTS = 3
 COLOURS = {0: "#662506", 1: "#cc4c02", 2: "#fe9929", MOST_FAULTS: "#fee391"}
 """The fewer faults it takes, the darker."""
 
-SAFE, UNDECIDED = "#4393c3", "#d9d9d9"
+SAFE, VACUOUS, UNDECIDED = "#4393c3", "#d1e5f0", "#d9d9d9"
+HATCHES = {VACUOUS: "....", UNDECIDED: "////"}
 LIGHT = {"#662506", "#cc4c02", SAFE}
 """Colours that a light text is read on."""
 
@@ -25,7 +26,9 @@ LEAST_FOR_A_NUMBER = 6.0
 CHARACTERS = 110
 LEGEND = (
     "How many faults it takes to violate the weakest of the properties that a deployment requires; under “each "
-    "property”, to violate that one. Of what is “not violated” no fault set within the bounds violates anything."
+    "property”, to violate that one. Of what is “not violated” no fault set within the bounds violates anything; what "
+    "is “vacuous” is not violated only because what a property speaks of never happened. Bars of a setting's values "
+    "are of deployments that are there with every value of it, all other settings alike."
 )
 
 
@@ -64,8 +67,8 @@ _FAULTS: dict[int, Part] = {
     )
     for faults, colour in COLOURS.items()
 }
-_UNDECIDED, _SAFE = ("undecided", UNDECIDED), ("not violated", SAFE)
-_ORDER = (*_FAULTS.values(), _UNDECIDED, _SAFE)
+_UNDECIDED, _VACUOUS, _SAFE = ("undecided", UNDECIDED), ("vacuous", VACUOUS), ("not violated", SAFE)
+_ORDER = (*_FAULTS.values(), _UNDECIDED, _VACUOUS, _SAFE)
 
 
 def _parts(tolerance: Tolerance) -> dict[Part, int]:
@@ -74,7 +77,7 @@ def _parts(tolerance: Tolerance) -> dict[Part, int]:
     for faults, deployments in sorted(tolerance.fewest.items()):
         part = _FAULTS[min(faults, MOST_FAULTS)]
         parts[part] = parts.get(part, 0) + deployments
-    parts |= {_UNDECIDED: tolerance.undecided, _SAFE: tolerance.safe}
+    parts |= {_UNDECIDED: tolerance.undecided, _VACUOUS: tolerance.vacuous, _SAFE: tolerance.safe}
     return {part: deployments for part, deployments in parts.items() if deployments}
 
 
@@ -85,9 +88,10 @@ def _bar(made: Sheet, row: int, tolerance: Tolerance) -> None:
     everything, x = sum(parts.values()), 0.0
     for (_, colour), deployments in parts.items():
         width = WIDTH * deployments / everything
-        hatch = "////" if colour == UNDECIDED else None
         made.axes.add_patch(
-            Rectangle((x, row + 0.1), width, 0.8, facecolor=colour, edgecolor="white", lw=0.6, hatch=hatch)
+            Rectangle(
+                (x, row + 0.1), width, 0.8, facecolor=colour, hatch=HATCHES.get(colour), edgecolor="white", lw=0.6
+            )
         )
         if width >= LEAST_FOR_A_NUMBER:
             light = "white" if colour in LIGHT else DARK
@@ -101,9 +105,10 @@ def _key(made: Sheet, parts: Sequence[Part]) -> None:
 
     x = 0.0
     for text, colour in parts:
-        hatch = "////" if colour == UNDECIDED else None
         made.axes.add_patch(
-            Rectangle((x, -1.4), 3, 0.8, facecolor=colour, edgecolor="white", lw=0.6, hatch=hatch, clip_on=False)
+            Rectangle(
+                (x, -1.4), 3, 0.8, facecolor=colour, hatch=HATCHES.get(colour), edgecolor="white", lw=0.6, clip_on=False
+            )
         )
         made.text(x + 4, -1.0, text)
         x += 8 + 1.35 * len(text)

@@ -280,11 +280,13 @@ def test_covered_combinations_are_inferred_rightly(name: str) -> None:
 
 def test_out_of_budget_in_a_part_that_was_inferred_before() -> None:
     """A kill was inferred from a power loss; a larger combination needs it after all, and there the budget runs out."""
-    size, bad, hurt = Variable("size", 0, 60_000, 0), Variable("bad", 0, 2, 0), Variable("hurt", 0, 1, 0)
+    size, bad, hurt = Variable("size", 0, 250, 0), Variable("bad", 0, 2, 0), Variable("hurt", 0, 1, 0)
+    width = Variable("width", 0, 250, 0)
     system = TransitionSystem(
         "kill needed late",
-        (size, bad, hurt),
+        (size, width, bad, hurt),
         (
+            action("widen", z3.And(size.term > 0, width.term < width.high), {width: width.term + 1}),
             action("grow", z3.And(size.term > 0, size.term < size.high), {size: size.term + 1}),
             action("kill", size.term == 0, {size: z3.IntVal(1)}, Fault.KILL),
             action("keep", size.term == 0, {size: z3.IntVal(1)}, Fault.POWER_LOSS),

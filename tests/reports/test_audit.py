@@ -10,7 +10,7 @@ from properties.audited import AuditProgress, AuditSummary, PropertyCount, Stage
 from properties.verdict import Status
 from reports import wording
 from reports.audit import AuditReport, answer
-from reports.progress import ProgressLine, describe
+from reports.progress import ProgressLine, ProgressLog, describe
 from tests.reports.test_terminal import matches, sheet, text_of
 
 KILL, SLOW = (("kill", 1),), (("kill", 1), ("slow-follower", 2))
@@ -27,10 +27,10 @@ SUMMARY = AuditSummary(
     systems=96,
     explored=90,
     properties=(
-        PropertyCount("no-acked-loss", {Status.VIOLATED: 960, Status.HOLDS: 1344}, 2304, ((KILL, 768), (SLOW, 192))),
-        PropertyCount("no-skip", {Status.HOLDS: 2304}, 1, ()),
-        PropertyCount("recoverability", {Status.HOLDS: 1152, Status.UNKNOWN: 1152}, 0, ()),
-        PropertyCount("processing-order", {Status.VIOLATED: 2304}, 0, (((), 2304),)),
+        PropertyCount("no-acked-loss", {Status.VIOLATED: 960, Status.HOLDS: 1344}, 2304, ((KILL, 768), (SLOW, 192)), 4),
+        PropertyCount("no-skip", {Status.HOLDS: 2304}, 1, (), 0),
+        PropertyCount("recoverability", {Status.HOLDS: 1152, Status.UNKNOWN: 1152}, 0, (), 0),
+        PropertyCount("processing-order", {Status.VIOLATED: 2304}, 0, (((), 2304),), 0),
     ),
     worst={Status.VIOLATED: 960, Status.HOLDS: 1344},
     seconds=252.4,
@@ -129,3 +129,25 @@ def test_times(seconds: float, about: str, exact: str) -> None:
     """What is estimated is rounded up, and coarsely."""
     assert wording.about(seconds) == about
     assert wording.duration(seconds) == exact
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_every_stage_is_told(stage: Stage) -> None:
+    assert describe(AuditProgress(stage, 3, 5, 1, 300.0)).endswith("about 5 min left")
+
+
+def test_a_log_has_a_line_for_each_stage_that_counts() -> None:
+    """So an audit that reads, or fails at once, says nothing; and one that takes long is not silent."""
+    out = sheet(30)
+    log = ProgressLog(out, every=3600)
+    for stage, done, total in ((Stage.READING, 0, 0), (Stage.EXPLORING, 0, 96), (Stage.EXPLORING, 9, 96)):
+        log(AuditProgress(stage, done, total))
+    log(AuditProgress(Stage.SPREADING, 1, 2))
+    assert text_of(out).splitlines() == [
+        describe(AuditProgress(s, d, t)) for s, d, t in ((Stage.EXPLORING, 0, 96), (Stage.SPREADING, 1, 2))
+    ]
+    out = sheet(30)
+    log = ProgressLog(out, every=0)
+    for done in range(3):
+        log(AuditProgress(Stage.EXPLORING, done, 96))
+    assert len(text_of(out).splitlines()) == 3

@@ -33,17 +33,17 @@ COMBINATIONS = [
     for most in VALUES[LONG]
 ]
 TOLERANCE = [
-    Tolerance("all deployments", "", {0: 1, 1: 200, 2: 30, 3: 1, 5: 1}, 1100, 40),
-    *(Tolerance("each property", name, {1: 7}, 3, 0) for name in KNOWN_PROPERTIES),
+    Tolerance("all deployments", "", {0: 1, 1: 200, 2: 30, 3: 1, 5: 1}, 1100, 0, 40),
+    *(Tolerance("each property", name, {1: 7}, 3, 2, 0) for name in KNOWN_PROPERTIES),
     *(
-        Tolerance(setting, value, {1: n}, 1, 9)
+        Tolerance(setting, value, {1: n}, 1, 0, 9)
         for setting, values in VALUES.items()
         for n, value in enumerate(values, 1)
     ),
-    *(Tolerance("producer.linger.ms", value, {1: n, 2: n}, 2 * n, 0) for n, value in enumerate(("0", "5"), 1)),
+    *(Tolerance("producer.linger.ms", value, {1: n, 2: n}, 2 * n, 0, 0) for n, value in enumerate(("0", "5"), 1)),
 ]
-MATRIX = Influence(("no-skip",), BY_VALUE, ("producer.linger.ms",), COMBINATIONS, (), TOLERANCE)
-FLEET = Influence((), (), (), (), [portion(("", f"orders-{n} and 9 more")) for n in range(3)], TOLERANCE[:1])
+MATRIX = Influence(("no-skip",), BY_VALUE, ("producer.linger.ms",), ("topic.flush.ms",), COMBINATIONS, (), TOLERANCE)
+FLEET = Influence((), (), (), (), (), [portion(("", f"orders-{n} and 9 more")) for n in range(3)], TOLERANCE[:1])
 
 
 @pytest.fixture
@@ -120,7 +120,8 @@ def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     texts = said(sheets["settings"])
     assert texts.count("25") == len(KNOWN_PROPERTIES) * len(BY_VALUE)
     assert {"no-skip*", "no-loss", "producer.acks", LONG, "all"} <= set(texts)
-    assert any(text.endswith("No verdict changes with producer.linger.ms.") for text in texts)
+    assert any("No verdict changes with producer.linger.ms alone." in text for text in texts)
+    assert any("no deployment is there with every value: topic.flush.ms." in text for text in texts)
     texts = said(sheets["combinations"])
     assert texts.count("100") == texts.count("?") == len(KNOWN_PROPERTIES) * 2
     assert texts.count("all") == texts.count("producer.acks") == 1, "once for both rows"
@@ -129,7 +130,7 @@ def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
 def test_what_bars_say(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     draw_audit(MATRIX, tmp_path)
     texts = said(sheets["tolerance"])
-    key = ["no fault needed", "1 fault", "2 faults", "3 faults or more", "undecided", "not violated"]
+    key = ["no fault needed", "1 fault", "2 faults", "3 faults or more", "undecided", "vacuous", "not violated"]
     assert [text for text in texts if text in key] == key
     assert {"200", "1,100", "1,373", LONG} <= set(texts)
     assert "producer.linger.ms" not in texts
@@ -142,7 +143,7 @@ def test_what_bars_say(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
 def test_texts_are_only_texts(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     """No formula, no control character, and not without end."""
     name = "$\\frac{1}{$ \x1b[31m" + "x" * 99
-    draw_audit(Influence((), (), (), (), [portion(("", name))], TOLERANCE[:1]), tmp_path)
+    draw_audit(Influence((), (), (), (), (), [portion(("", name))], TOLERANCE[:1]), tmp_path)
     (label,) = [text for text in said(sheets["outcomes"]) if text.startswith("$")]
     assert label.isprintable()
     assert label.endswith("…")

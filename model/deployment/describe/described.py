@@ -32,6 +32,11 @@ class DescribedCluster:
         made_of = {"topic": printable(pipeline.topic), "producer": pipeline.producer, "consumer": pipeline.consumer}
         return {**made_of, **labels_of(pipeline.record)}
 
+    def called(self, index: int) -> str:
+        """The name of a pipeline: its own, or what it is made of."""
+        pipeline = self.pipelines[index]
+        return pipeline.record.get("name", "").strip() or pipeline.name
+
     def read(self, index: int, kafka: str | None = None, overrides: Mapping[str, str] | None = None) -> Deployment:
         """The deployment of a pipeline; ``kafka`` is the release where its row says none. Raises DeploymentError."""
         pipeline = self.pipelines[index]

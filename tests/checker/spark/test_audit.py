@@ -17,7 +17,7 @@ from checker.spark import audit as auditing
 from checker.spark.audit import NothingToAudit
 from checker.spark.exploring import ATTEMPTS, Limits, explore, sign, signature
 from checker.spark.folder import EXPLORED, AuditFolder
-from checker.spark.normalising import meaning
+from checker.spark.normalising import meaning, normalise
 from checker.spark.sources import find_source
 from model.deployment import KNOWN_PROPERTIES, Deployment, DeploymentError
 from model.deployment.document import to_document
@@ -58,7 +58,9 @@ def test_rejected_rows_say_why(spark: Any, audited: Path) -> None:
     rejected = rows(spark, audited, "rejected")
     assert len(rejected) == 4
     assert all("ConfigException" in row["reason"] and row["reason"].startswith("refused") for row in rejected)
-    assert {(row["key"], Path(row["file"]).name, row["line"]) for row in rejected} == {("acks", "review.yaml", 10)}
+    assert {(row["key"], Path(row["file"]).name, row["line"]) for row in rejected} == {
+        ("producer.acks", "review.yaml", 10)
+    }
     assert {row["chosen"]["producer.acks"] for row in rejected} == {"1"}
 
 
@@ -273,3 +275,38 @@ def test_names_and_places_change_no_question(matrix: Path) -> None:
     assert short != long
     assert meaning(short) == meaning(long)
     assert signature(meaning(short)) == signature(short) == signature(long)
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "key"),
+    [
+        ({"kafka": "4.0", "name": "billing", "producer.akcs": "1"}, "billing", "producer.akcs"),
+        ({"kafka": "4.0", "producer": {"akcs": "1"}}, "fleet-7", "akcs"),
+        ({"kafka": "4.0", "name": ["billing"]}, "fleet-7", "name"),
+        ({"kafka": "4.0", "producer.x.y": "1", "consumer.x.y": "1"}, "fleet-7", "x.y"),
+    ],
+)
+def test_a_rejected_row_is_called_as_the_source_calls_it(
+    tmp_path: Path, row: dict[str, Any], name: str, key: str
+) -> None:
+    """By its name, where it has one, and of what is wrong by the column, where only one can be meant."""
+    import pandas as pd
+
+    (tmp_path / "fleet.jsonl").write_text("")
+    batch = pd.DataFrame([(7, "fleet.jsonl", json.dumps(row))], columns=["number", "place", "text"])
+    (found,) = normalise(find_source(tmp_path / "fleet.jsonl", {}), iter([batch]))
+    assert (found["deployment"][0], found["key"][0]) == (name, key)
+    assert found["question"][0] is None
+
+
+def test_a_damaged_result_ends_the_audit(spark: Any, matrix: Path, tmp_path: Path) -> None:
+    """One byte that has changed on the disk is told by its page's checksum, and passes for no verdict."""
+    source, out = find_source(matrix, {}), tmp_path / "out"
+    audit(spark, source, out)
+    (damaged, *_) = sorted((out / EXPLORED).iterdir())
+    content = bytearray(damaged.read_bytes())
+    at = content.index(b"no-acked-loss")
+    content[at] ^= 1
+    damaged.write_bytes(content)
+    with pytest.raises(Exception, match="(?i)checksum|crc"):
+        audit(spark, source, out)

@@ -24,7 +24,7 @@ cli.main()
 def test_options_of_spark_alone(command: tuple[str | Path, ...]) -> None:
     fails_in_one_line(proofka(*command, "--stats"), "--stats: only with --engine spark or auto")
     fails_in_one_line(proofka(*command, "--master", "local[1]"), "--master: only with --engine spark or auto")
-    fails_in_one_line(proofka(*command, "--engine", "flink"), "--engine", "flink")
+    fails_in_one_line(proofka(*command, "--engine", "flink"), "'--engine': 'flink' is not one of")
 
 
 @pytest.mark.parametrize("engine", ["spark", "auto"])

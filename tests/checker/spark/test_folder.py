@@ -123,3 +123,17 @@ def test_the_best_that_is_known_of_a_system(tmp_path: Path) -> None:
         assert folder.found(["a"], Limits(seconds=2.0)) == {}
         whole.touch()
         assert folder.found(["a"], limits) == folder.found(["a"], Limits()) == {"a": whole}
+
+
+def test_an_audit_that_came_to_nothing_leaves_nothing(tmp_path: Path) -> None:
+    """But what was there before, it leaves."""
+    new, old = tmp_path / "new", tmp_path / "old"
+    old.mkdir()
+    for out in (new, old):
+        with pytest.raises(ZeroDivisionError), claimed(out):
+            raise ZeroDivisionError
+    assert not new.exists()
+    assert (old / MARKER).exists()
+    with claimed(new) as folder:
+        folder.sign("question", "signature")
+    assert new.exists()

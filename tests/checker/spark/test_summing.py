@@ -76,7 +76,7 @@ def test_reasons_are_counted_without_their_places(spark: Any, audited: Path) -> 
     summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
     ((reason, count),) = summary.reasons
     assert count == 4
-    assert reason.startswith("acks: refused by the Java producer")
+    assert reason.startswith("producer.acks: refused by the Java producer")
 
 
 def test_nothing_but_rejected_rows(spark: Any, tmp_path: Path) -> None:
@@ -105,7 +105,8 @@ def is_told_by(portions: Iterable[Portion], verdicts: list[Row]) -> None:
 def test_by_value(found: Influence, verdicts: list[Row]) -> None:
     is_told_by(found.by_value, verdicts)
     told = [portion.values for portion in found.by_value]
-    assert {setting for ((setting, _),) in told} | set(found.without) == set(verdicts[0]["chosen"])
+    assert found.apart == ("producer.enable.idempotence",), "true is always excluded or refused"
+    assert {setting for ((setting, _),) in told} | {*found.without, *found.apart} == set(verdicts[0]["chosen"])
     assert "consumer.max.poll.interval.ms" in found.without
     assert "producer.acks" not in found.without
     assert told.index((("producer.acks", "1"),)) + 1 == told.index((("producer.acks", "all"),)), "as in the file"
@@ -157,7 +158,7 @@ def test_settings_that_decide_together(spark: Any, written: Path) -> None:
     by_value = {portion.values[0]: portion for portion in found.by_value}
     assert by_value["b", NOT_SET].statuses["no-loss"] == {Status.VIOLATED: 4, Status.UNKNOWN: 4}
     told = {(one.group, one.label): one for one in found.tolerance}
-    assert told["b", NOT_SET] == Tolerance("b", NOT_SET, {2: 6}, 0, 2)
+    assert told["b", NOT_SET] == Tolerance("b", NOT_SET, {2: 6}, 0, 0, 2)
 
 
 def test_settings_that_change_nothing(spark: Any, written: Path) -> None:
@@ -165,8 +166,58 @@ def test_settings_that_change_nothing(spark: Any, written: Path) -> None:
     assert (found.by_value, found.without, found.by_combination) == ((), ("d",), ())
 
 
-def fewest(some: list[Row], required: bool) -> Counter[int | None]:
-    return Counter(row["fewest_faults"] for row in some if row["required"] or not required)
+def made_up(spark: Any, place: Path, values: dict[str, tuple[str, ...]], statuses: dict[tuple[str, ...], str]) -> None:
+    """Write the verdicts on one property of combinations of values, numbered; the others are not there."""
+    made = []
+    for number, combination in enumerate(product(*values.values())):
+        if (status := statuses.get(combination)) is not None:
+            chosen = dict(zip(values, combination, strict=True))
+            made.append(("", "", number, chosen, "no-loss", True, status, 1 if status == "violated" else None))
+    columns = "deployment string, place string, number long, chosen map<string,string>, property string"
+    table = spark.createDataFrame(made, f"{columns}, required boolean, status string, fewest_faults int")
+    table.coalesce(1).write.partitionBy("property").parquet(str(place / "verdicts"))
+
+
+TWO_BY_TWO = {"a": ("1", "2"), "b": ("x", "y")}
+
+
+def test_a_setting_is_not_credited_with_what_another_does(spark: Any, tmp_path: Path) -> None:
+    """Excluded: the first ``a`` with the second ``b``; so ``y`` is always violated, and yet ``b`` changes nothing."""
+    made_up(spark, tmp_path, TWO_BY_TWO, {("1", "x"): "vacuous", ("2", "x"): "violated", ("2", "y"): "violated"})
+    found = influence(spark, AuditFolder(tmp_path), TWO_BY_TWO)
+    assert (found.without, found.apart) == (("b",), ())
+    assert {portion.values[0]: portion.statuses["no-loss"] for portion in found.by_value} == {
+        ("a", "1"): {Status.VACUOUS: 1},
+        ("a", "2"): {Status.VIOLATED: 1},
+    }
+    told = {(one.group, one.label): one for one in found.tolerance}
+    assert told["a", "1"] == Tolerance("a", "1", {}, 0, 1, 0)
+    assert told["a", "2"] == Tolerance("a", "2", {1: 1}, 0, 0, 0)
+    assert told[ALL_DEPLOYMENTS, ""] == Tolerance(ALL_DEPLOYMENTS, "", {1: 2}, 0, 1, 0)
+
+
+def test_settings_that_undo_each_other_change_verdicts(spark: Any, tmp_path: Path) -> None:
+    """Whatever the value, half of its deployments are violated; but which half, depends."""
+    statuses = {(a, b): "violated" if (a == "1") == (b == "x") else "holds" for a, b in product(*TWO_BY_TWO.values())}
+    made_up(spark, tmp_path, TWO_BY_TWO, statuses)
+    found = influence(spark, AuditFolder(tmp_path), TWO_BY_TWO)
+    assert (found.without, found.apart) == ((), ())
+    assert [portion.values[0] for portion in found.by_value] == [("a", "1"), ("a", "2"), ("b", "x"), ("b", "y")]
+
+
+def test_settings_that_never_change_alone_are_not_compared(spark: Any, tmp_path: Path) -> None:
+    made_up(spark, tmp_path, TWO_BY_TWO, {("1", "x"): "holds", ("2", "y"): "violated"})
+    found = influence(spark, AuditFolder(tmp_path), TWO_BY_TWO)
+    assert (found.by_value, found.without, found.apart) == ((), (), ("a", "b"))
+    assert found.by_combination
+
+
+def test_values_of_which_one_is_never_there_are_compared_in_pairs(spark: Any, tmp_path: Path) -> None:
+    """No deployment is there with all three values: there is nothing to draw, and yet a verdict changes."""
+    three = {"a": ("1", "2", "3"), "b": ("x", "y")}
+    made_up(spark, tmp_path, three, {("1", "x"): "holds", ("2", "x"): "violated", ("3", "y"): "holds"})
+    found = influence(spark, AuditFolder(tmp_path), three)
+    assert (found.by_value, found.without, found.apart) == ((), (), ("a", "b"))
 
 
 def test_tolerance(found: Influence, verdicts: list[Row]) -> None:
@@ -175,14 +226,18 @@ def test_tolerance(found: Influence, verdicts: list[Row]) -> None:
     assert found.required == ("no-acked-loss",)
     for (group, label), one in told.items():
         if group == EACH_PROPERTY:
-            expected = fewest([row for row in verdicts if row["property"] == label], False)
+            some = [row for row in verdicts if row["property"] == label]
         else:
-            some = [row for row in verdicts if group == ALL_DEPLOYMENTS or row["chosen"][group] == label]
-            expected = fewest(some, True)
-        assert (one.safe, one.undecided) == (expected.pop(None, 0), 0)
+            of_value = [row for row in verdicts if group == ALL_DEPLOYMENTS or row["chosen"][group] == label]
+            some = [row for row in of_value if row["required"]]
+        expected = Counter(row["fewest_faults"] for row in some)
+        assert one.vacuous == sum(row["status"] == "vacuous" for row in some)
+        assert (one.safe + one.vacuous, one.undecided) == (expected.pop(None, 0), 0)
         assert one.fewest == expected
+    assert any(one.vacuous for one in told.values())
     assert told[ALL_DEPLOYMENTS, ""].fewest
-    assert {group for group, _ in told} == {ALL_DEPLOYMENTS, EACH_PROPERTY, *verdicts[0]["chosen"]}
+    compared = set(verdicts[0]["chosen"]) - {"producer.enable.idempotence"}
+    assert {group for group, _ in told} == {ALL_DEPLOYMENTS, EACH_PROPERTY, *compared}
 
 
 def test_fewest_faults_are_those_of_the_smallest_set(verdicts: list[Row]) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from model.deployment import Deployment, DeploymentError, read_deployment
 from model.deployment.deployment import Acks
+from model.deployment.errors import UnknownKeyError
 from model.deployment.matrix import Matrix, read_matrix
 
 MATRIX = """\
@@ -150,3 +151,37 @@ def test_what_is_wrong_with_a_combination(tmp_path: Path, values: str, words: st
     with pytest.raises(DeploymentError) as caught:
         written(tmp_path, f'base: {{kafka: "4.0"}}\nvalues: {values}\n').read(0)
     assert words in str(caught.value)
+
+
+def test_the_base_names_its_combinations(tmp_path: Path) -> None:
+    matrix = written(tmp_path, MATRIX.replace("base:\n", "base:\n  name: orders\n"))
+    assert matrix.read(7).name == matrix.called(7) == "orders-07"
+    named = written(tmp_path, MATRIX.replace("values:\n", "values:\n  name: [one, two]\n"))
+    assert {named.read(n).name for n in (0, 24)} == {"one", "two"}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        "  producer.akcs: [1, all]",
+        "  producer.akcs: [~, all]",
+        "  producre.acks: [1, all]",
+        "  producer.acks: [1, all]\n  topic.settings.min.insync.replica: [1]",
+        "  assume.faluts.kill: [1]",
+        "  bounds.recrods: [1]",
+        '  kafka: ["4.0"]\n  broker.unclean.leader.election.enabled: [true]',
+    ],
+)
+def test_a_key_that_nobody_knows_is_told_at_once(tmp_path: Path, values: str) -> None:
+    """Every combination would be rejected for it."""
+    text = f"base:\n  topic: {{replicas: 3}}\n{'' if 'kafka' in values else '  kafka: 4.0'}\nvalues:\n{values}\n"
+    matrix = written(tmp_path, text)
+    line = text.splitlines().index(values.splitlines()[-1]) + 1
+    with pytest.raises(UnknownKeyError, match=f"review.yaml:{line}: "):
+        matrix.check_keys()
+
+
+def test_what_only_some_combinations_refuse_is_no_matter_of_keys(tmp_path: Path) -> None:
+    written(tmp_path, MATRIX).check_keys()
+    written(tmp_path, MATRIX.replace("[drop, resend]", "[never, resend]")).check_keys()
+    written(tmp_path, MATRIX.replace('  kafka: "4.0"\n', "")).check_keys()

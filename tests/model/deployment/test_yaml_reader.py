@@ -162,6 +162,10 @@ BROKEN = [
     ("kafka: 4.0\n~: b", "deployment.yaml:2: a key must be a single word"),
     ("kafka: 4.0\n1: b", "deployment.yaml:2: 1: unknown section"),
     (
+        "base: {kafka: 4.0}\nvalues: {producer.acks: [1]}",
+        "deployment.yaml: is a matrix, of many deployments: proofka audit",
+    ),
+    (
         "kafka: 4.0\nproducer:\n  acks: all\n  settings: {acks: all}",
         "deployment.yaml:4: acks: is given twice, also in line 3; keep one",
     ),

@@ -1,0 +1,89 @@
+"""What a setting changes by itself: deployments that differ in nothing else, side by side.
+
+A rule that excludes combinations, and rows that are rejected, leave values of a setting with deployments that differ in
+other settings too. So a value is set only against deployments that are there with each other value, all else alike.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from checker.spark.summing import rank
+from properties.verdict import Status
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Weakest = tuple[int | None, int | None]
+"""The rank of the worst status on what a deployment requires, and the fewest faults that violate any of it."""
+
+
+@dataclass
+class Compared:
+    """A setting's values side by side: with each value as many deployments, alike in all else.
+
+    ``pairs``: how many sets of deployments differ in it alone; ``changing``: in how many of them some verdict differs.
+    ``statuses``: value -> property -> status -> how many deployments; ``weakest``: value -> what they stand -> as well.
+    """
+
+    pairs: int
+    changing: int
+    statuses: dict[str | None, dict[str, dict[Status, int]]]
+    weakest: dict[str | None, dict[Weakest, int]]
+
+
+def by_deployment(verdicts: DataFrame) -> DataFrame:
+    """A row for each deployment: what was ``chosen``, what is ``said`` of it, and the ``worst`` and ``fewest`` of that.
+
+    The last two are of the properties that it requires, null where it requires none.
+    """
+    from pyspark.sql import functions as f
+
+    required = f.col("required")
+    said = f.sort_array(f.collect_list(f.struct("property", "status"))).alias("said")
+    return verdicts.groupBy("place", "number").agg(
+        f.first("chosen").alias("chosen"),
+        f.min("deployment").alias("deployment"),
+        said,
+        f.min(f.when(required, rank(f.col("status")))).alias("worst"),
+        f.min(f.when(required, f.col("fewest_faults"))).alias("fewest"),
+    )
+
+
+def compare(deployments: DataFrame, values: Mapping[str, Sequence[str | None]]) -> dict[str, Compared]:
+    """Compare what :func:`by_deployment` gives, for each setting with the values of it that are there."""
+    from pyspark.sql import functions as f
+
+    outcome = f.md5(f.to_json("said")).alias("outcome")
+    others = f.filter(f.array_sort(f.map_entries("chosen")), lambda entry: entry["key"] != f.col("setting"))
+    marked = deployments.select("*", outcome)
+    each = marked.select("chosen", "outcome", "worst", "fewest", f.explode("chosen").alias("setting", "value"))
+    each = each.where(f.col("setting").isin(list(values)))
+    one = f.struct("value", "outcome", "worst", "fewest")
+    alike = each.groupBy("setting", others.alias("others")).agg(f.collect_list(one).alias("ones"))
+    differs = (f.size(f.array_distinct("ones.outcome")) > 1).alias("differs")
+    found = {setting: Compared(0, 0, {}, {}) for setting in values}
+    pairs = alike.where(f.size("ones") > 1).select("setting", differs).groupBy("setting", "differs").count().collect()
+    for row in pairs:
+        found[row["setting"]].pairs += row["count"]
+        found[row["setting"]].changing += row["count"] * row["differs"]
+    if not pairs:
+        return found
+    wanted = f.create_map(*(f.lit(part) for name, there in values.items() for part in (name, len(there))))
+    whole = alike.where((f.size("ones") > 1) & (f.size("ones") == wanted[f.col("setting")]))
+    counted = whole.select("setting", f.inline("ones")).groupBy("setting", *_ONE).count().collect()
+    meant = {row["outcome"]: row["said"] for row in marked.select("outcome", "said").distinct().collect()}
+    for row in counted:
+        compared, value = found[row["setting"]], row["value"]
+        statuses = compared.statuses.setdefault(value, defaultdict(lambda: defaultdict(int)))
+        for verdict in meant[row["outcome"]]:
+            statuses[verdict.property][Status(verdict.status)] += row["count"]
+        weakest = compared.weakest.setdefault(value, defaultdict(int))
+        weakest[row["worst"], row["fewest"]] += row["count"]
+    return found
+
+
+_ONE = ("value", "outcome", "worst", "fewest")
