@@ -308,5 +308,5 @@ def test_a_damaged_result_ends_the_audit(spark: Any, matrix: Path, tmp_path: Pat
     at = content.index(b"no-acked-loss")
     content[at] ^= 1
     damaged.write_bytes(content)
-    with pytest.raises(Exception, match="(?i)checksum|crc"):
+    with pytest.raises(Exception, match=r"(?i)checksum|crc"):
         audit(spark, source, out)
