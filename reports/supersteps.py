@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from properties.superstep import Superstep
+from properties.superstep import Superstep, searches
 from reports.wording import brief, counted, size
 
 HEADINGS = ("step", "expanded", "new", "again", "sent", "bytes", "seconds", "busy", "states", "files")
@@ -41,8 +41,12 @@ class SuperstepTable:
 
     def _sentence(self) -> str:
         steps = self._supersteps
+        depths = [max(step.depth for step in search) for search in searches(steps)]
+        for_what = f"for a depth of {depths[0]}"
+        if len(depths) > 1:
+            for_what = f"in {len(depths)} searches, for depths of {min(depths)} to {max(depths)}, {sum(depths)} in sum"
         return (
-            f"{counted(len(steps), 'superstep')} for a depth of {max(step.depth for step in steps)}; "
+            f"{counted(len(steps), 'superstep')} {for_what}; "
             f"{sum(step.sent for step in steps):,} rows ({size(sum(step.sent_bytes for step in steps))}) passed on; "
             f"at most {size(max(step.peak for step in steps))} in one process"
         )

@@ -209,7 +209,7 @@ class DistributedExploration(Exploration[SpreadStates]):
             self.folder.note(self._superstep, after)
             self.folder.forget_messages(self._superstep)
             seconds = time.perf_counter() - started
-            self.on_superstep(_summary(self._superstep, reports, self.plan.words, seconds, after.values()))
+            self.on_superstep(_summary(self._superstep, layer, reports, self.plan.words, seconds, after.values()))
             self._superstep += 1
             if on_progress is not None:
                 on_progress(group[-1])
@@ -316,7 +316,12 @@ def _failure(outcomes: Sequence[list[Report] | Failure]) -> str | None:
 
 
 def _summary(
-    number: int, reports: Sequence[Report], words: int, seconds: float, found: Collection[SpreadStates]
+    number: int,
+    faults: int,
+    reports: Sequence[Report],
+    words: int,
+    seconds: float,
+    found: Collection[SpreadStates],
 ) -> Superstep:
     """What a superstep cost by its reports, and what is ``found`` of the combinations that it searched."""
     busy: dict[int, float] = {}
@@ -325,6 +330,7 @@ def _summary(
     sent = sum(sum(report.sent) for report in reports)
     return Superstep(
         number,
+        faults,
         sum(report.expanded for report in reports),
         sum(report.entered - report.replaced for report in reports),
         sum(report.replaced for report in reports),

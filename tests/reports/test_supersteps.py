@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 from rich.console import Console
@@ -9,9 +10,10 @@ from rich.console import Console
 from properties.superstep import Superstep
 from reports.supersteps import HEADINGS, SuperstepTable
 
-SMALL = Superstep(0, 46_301, 46_301, 0, 4_146, 66_336, 46_301, 2_634_792, 27, 9.621, 8.576, 6.652, 266_874_880)
+SMALL = Superstep(1, 0, 46_301, 46_301, 0, 4_146, 66_336, 46_301, 2_634_792, 27, 9.621, 8.576, 6.652, 266_874_880)
 LARGE = Superstep(
-    number=1,
+    number=2,
+    faults=0,
     expanded=937_329_745,
     entered=937_000_000,
     replaced=329_745,
@@ -46,3 +48,11 @@ def test_a_row_for_each_superstep() -> None:
 
 def test_nothing_was_handed_to_spark() -> None:
     assert printed() == ["no supersteps: Spark explored nothing"]
+
+
+def test_several_searches() -> None:
+    """Each number of faults is searched for itself, and so is each exploration."""
+    one_fault = replace(LARGE, number=3, faults=1, depth=40)
+    other = replace(LARGE, number=1, faults=1, depth=9)
+    text = " ".join(" ".join(printed(SMALL, LARGE, one_fault, other)).split())
+    assert "4 supersteps in 3 searches, for depths of 9 to 40, 85 in sum;" in text

@@ -24,12 +24,13 @@ from checker.exploration import Question
 from checker.published import explore_whole
 from checker.reductions.choice import Reduction
 from checker.spark.engine import AutoEngine, DistributedEngine, Distributing
+from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
-from model.published.catalogue import protocol
-from properties.superstep import Superstep
+from model.published.catalogue import PROTOCOLS, protocol
+from properties.superstep import Superstep, searches
 from properties.verdict import Result
 from properties.whole_space import WholeSpace
-from tests.checker.asking import SMALL, example
+from tests.checker.asking import EXAMPLES, SMALL, example
 from tests.checker.distributed.both import resets
 from tests.checker.distributed.stopping import Killed
 from tests.checker.test_any_number import two_brokers
@@ -96,6 +97,31 @@ def test_published_protocols(tmp_path: Path, name: str, engine: Callable[..., En
     noted: list[Superstep] = []
     assert whole(name, engine(tmp_path, noted), TIGHT if engine is auto else None) == whole(name)
     assert noted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_every_published_protocol(tmp_path: Path, name: str) -> None:
+    noted: list[Superstep] = []
+    assert whole(name, partitioned(tmp_path, noted)) == whole(name)
+    assert_few(noted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_example(tmp_path: Path, file: Path) -> None:
+    """With its own bounds, and one fault: more take minutes each."""
+    asked, noted = read_deployment(file), list[Superstep]()
+    asked = replace(asked, faults=asked.faults.up_to(1))
+    found = check(asked, engine=partitioned(tmp_path, noted))
+    assert told(found) == told(check(asked))
+    assert_few(noted)
+
+
+def assert_few(supersteps: list[Superstep]) -> None:
+    """At most a third of the depth to which a search goes."""
+    depths = [max(step.depth for step in search) for search in searches(supersteps)]
+    assert 0 < len(supersteps) <= sum(depths) / 3
 
 
 def test_a_small_space_stays_in_memory(tmp_path: Path) -> None:
