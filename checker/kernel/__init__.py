@@ -13,6 +13,8 @@ from typing import Any
 
 import numba.core.config as _config
 
+from checker.user_cache import user_cache
+
 
 def _content() -> str:
     sources = sorted(Path(__file__).parent.glob("*.py"))
@@ -23,11 +25,6 @@ CONTENT = _content()
 """What the kernel's sources say, as a hash: compiled loops of another kernel are not used."""
 
 
-def _cache_folder() -> Path:
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "proofka" / "kernel" / CONTENT
-
-
 if not os.environ.get("NUMBA_CACHE_DIR"):
     config: Any = _config
-    config.CACHE_DIR = str(_cache_folder())
+    config.CACHE_DIR = str(user_cache() / "kernel" / CONTENT)

@@ -11,12 +11,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from checker.interruption import handling
+from checker.spark.class_archive import ClassArchive, class_archive
 from model.input_error import InputError
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
 PARTS_ON_ONE_MACHINE = 8
@@ -93,7 +95,6 @@ def spark_session(
     """
     try:
         from pyspark import SparkConf, SparkContext
-        from pyspark.java_gateway import launch_gateway
         from pyspark.sql import SparkSession
     except ImportError:
         raise NoSpark(NOT_INSTALLED) from None
@@ -105,12 +106,14 @@ def spark_session(
     if master is not None and not re.match(MASTERS, master):
         raise NoSpark(f"--master {master}: is no Spark master, such as local[2], spark://host:7077 or yarn")
     conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(_patient(master or "local[*]"))
+    archive = None
     if conf.get("spark.master", "").startswith("local"):
+        archive = class_archive()
         conf.set("spark.driver.extraJavaOptions", java_options)
         conf.set("spark.sql.shuffle.partitions", str(PARTS_ON_ONE_MACHINE))
     with Path(os.devnull).open("w") as nowhere:
         silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
-        gateway = launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+        gateway = _launched(conf, silent, archive)
     with handling(signal.getsignal(signal.SIGINT)):  # Spark puts its own in the place of it, for good
         try:
             with spark_errors():
@@ -129,6 +132,25 @@ def spark_session(
             context.stop()
             gateway.shutdown()
             SparkContext._gateway = SparkContext._jvm = None
+            gateway.proc.stdin.close()  # which ends Java
+            if archive is not None:
+                archive.keep(gateway.proc)
+
+
+def _launched(conf: SparkConf, silent: Mapping[str, Any] | None, archive: ClassArchive | None) -> Any:
+    """Java, with the archive of its classes where there is one that it can start with."""
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    if archive is not None:
+        options = conf.get("spark.driver.extraJavaOptions")
+        conf.set("spark.driver.extraJavaOptions", f"{options} {archive.java_option()}")
+        try:
+            return launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+        except PySparkRuntimeError:
+            archive.forget()
+            conf.set("spark.driver.extraJavaOptions", options or "")
+    return launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
 
 
 def _patient(master: str) -> str:
