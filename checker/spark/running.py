@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from checker.distributed.plan import Plan
 from checker.distributed.running import DistributedError, Interrupted, ShouldStop
@@ -39,6 +39,15 @@ class SparkRunner:
         """Carry out the tasks as one job; a task whose process dies is tried again."""
         if not tasks:
             return []
+        try:
+            with spark_errors():
+                return self._outcomes(do, plan, tasks, should_stop)
+        except SparkFailed as error:
+            raise DistributedError(f"Spark gave up: {error}") from None
+
+    def _outcomes(
+        self, do: Callable[[Plan, Task], Outcome], plan: Plan, tasks: Sequence[Task], should_stop: ShouldStop
+    ) -> list[Outcome]:
         shared = self.context.broadcast(plan)
         try:
             job = self.context.parallelize(tasks, len(tasks)).map(lambda task: do(shared.value, task))
@@ -49,14 +58,6 @@ class SparkRunner:
                         self.context.cancelAllJobs()
                         raise Interrupted
                     time.sleep(BETWEEN_LOOKS)
-            return _outcomes(result)
+            return result.result()
         finally:
             shared.unpersist()
-
-
-def _outcomes(result: Any) -> list[Any]:
-    try:
-        with spark_errors():
-            return list(result.result())
-    except SparkFailed as error:
-        raise DistributedError(f"Spark gave up: {error}") from None

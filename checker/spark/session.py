@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,8 @@ def spark_errors() -> Iterator[None]:
         yield
     except (PySparkException, Py4JError) as error:
         raise SparkFailed(one_line(_said_by(error))) from error
+    except ConnectionError as error:
+        raise SparkFailed("its Java has ended") from error
 
 
 def _said_by(error: Exception) -> str:
@@ -94,6 +96,7 @@ def spark_session(
     session on this machine; a cluster has its own. Raises :class:`NoSpark`.
     """
     try:
+        from py4j.protocol import Py4JError
         from pyspark import SparkConf, SparkContext
         from pyspark.sql import SparkSession
     except ImportError:
@@ -127,10 +130,13 @@ def spark_session(
         try:
             if not verbose:
                 context.setLogLevel("OFF")
+                accumulators: Any = context._accumulatorServer
+                accumulators.handle_error = lambda *_: None  # it prints a traceback where Java has ended
             yield session
         finally:
-            context.stop()
-            gateway.shutdown()
+            with suppress(ConnectionError, Py4JError):  # where Java has ended before
+                context.stop()
+                gateway.shutdown()
             SparkContext._gateway = SparkContext._jvm = None
             gateway.proc.stdin.close()  # which ends Java
             if archive is not None:
