@@ -52,7 +52,8 @@ class PropertyCount:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """An audit in figures. ``reasons``: why rows were rejected, the most common first, with their numbers of rows.
+    """An audit in figures. ``reasons``: why rows were rejected, the most common first, with their numbers of rows;
+    ``more_reasons``: how many others there are.
 
     ``systems`` distinct systems stand for all ``deployments``; ``explored`` of them were explored now, the others were
     known. ``worst``: how many deployments have which status as the worst of those on the properties they require.
@@ -61,6 +62,7 @@ class AuditSummary:
     deployments: int
     rejected: int
     reasons: Sequence[tuple[str, int]]
+    more_reasons: int
     systems: int
     explored: int
     properties: Sequence[PropertyCount]

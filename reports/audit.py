@@ -32,13 +32,17 @@ class AuditReport:
             yield self._table()
             yield Text()
             remark = "With each smallest fault set, the most common first, the number of deployments that it violates."
-            required = "* required. " if any(count.required for count in summary.properties) else ""
+            requiring = {count.required for count in summary.properties} - {0}
+            by = "" if requiring <= {summary.deployments} else " by some deployments"
+            required = f"* required{by}. " if requiring else ""
             yield from lines.wrapped(required + remark, width, first="  ", rest="  ", style="dim")
         if summary.rejected:
             yield Text()
             yield Text("Rejected, by the most common reasons", style="bold")
             for reason, rows in summary.reasons:
                 yield from lines.wrapped(f"{wording.number(rows)}: {reason}", width, first="  ", rest="    ")
+            if summary.more_reasons:
+                yield Text(f"  and {wording.counted(summary.more_reasons, 'other reason')}: see the table rejected")
 
     def _table(self) -> Table:
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
@@ -71,7 +75,7 @@ OUTCOME: dict[Status, str] = {
     Status.VIOLATED: "can violate a property that they require",
     Status.UNKNOWN: "could not be decided",
     Status.VACUOUS: "can pass only because what a property speaks of never happened",
-    Status.HOLDS: "cannot violate any within the bounds",
+    Status.HOLDS: "cannot violate any that they require, within the bounds",
 }
 """What is said of the deployments with this status as their worst."""
 

@@ -24,13 +24,15 @@ class ProgressLog:
         self._console = console
         self._every = every
         self._stage: Stage | None = None
+        self._ended = False
         self._printed = time.monotonic()
 
     def __call__(self, progress: AuditProgress) -> None:
         begins = progress.total > 0 and progress.stage is not self._stage
-        if begins or time.monotonic() >= self._printed + self._every:
+        ends = progress.total > 0 and progress.done == progress.total and not self._ended
+        if begins or ends or time.monotonic() >= self._printed + self._every:
             self._console.print(describe_audit(progress), soft_wrap=True)
-            self._stage, self._printed = progress.stage, time.monotonic()
+            self._stage, self._ended, self._printed = progress.stage, ends, time.monotonic()
 
 
 class ProgressLine:
@@ -77,7 +79,7 @@ def describe_audit(progress: AuditProgress) -> str:
     said = {
         Stage.STARTING: "starting Spark",
         Stage.READING: "reading deployments",
-        Stage.SIGNING: f"looking for the same among configurations: {of}",
+        Stage.SIGNING: f"telling systems apart: {of} configurations",
         Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate what is required",
         Stage.SPREADING: f"{of} systems that need more memory explored by all executors together",
         Stage.WRITING: "writing the tables",

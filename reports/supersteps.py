@@ -26,7 +26,7 @@ class SuperstepTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self._supersteps:
-            yield Text("no supersteps: Spark explored nothing")
+            yield Text("no supersteps: everything was explored in memory, or known before")
             return
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         for heading in HEADINGS:

@@ -59,11 +59,14 @@ def audit(
     """
     with one_line_errors():
         from checker.spark.exploring import Limits
+        from checker.spark.session import NOT_INSTALLED
         from checker.spark.sources import find_source
 
         deployments = find_source(source, assumed(assume or ()), kafka)
         if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
             fail(f"{out}: is inside {source}, which is read; --out takes another folder")
+        if find_spec("pyspark") is None:
+            fail(NOT_INSTALLED)
         if not no_figures and find_spec("matplotlib") is None:
             fail('matplotlib is not installed: pip install "proofka[spark]", or take --no-figures')
         summary, influence = _run(

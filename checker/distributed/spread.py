@@ -44,7 +44,8 @@ class SpreadStates:
         return min((depth for depth, row in found if row >= 0), default=None)
 
     def level_sizes(self) -> list[int]:
-        """How many states there are at each depth; of an incomplete search those up to where depths are known."""
+        """How many states there are at each depth; of an incomplete search those up to where depths are known, the last
+        of them perhaps in part."""
         return self._levels()[: None if self.settled is None else self.settled + 1]
 
     def _levels(self) -> list[int]:

@@ -106,8 +106,14 @@ class ExplorationFolder:
 
     def kept(self, combination: Combination) -> SpreadStates | None:
         """What is known of a combination that was searched whole, or None if it was not."""
-        document = WorkFolder._read(self.path / FOUND / f"{named(combination)}.json")
-        return None if document is None else _from_document(document)
+        file = self.path / FOUND / f"{named(combination)}.json"
+        document = WorkFolder._read(file)
+        if document is None:
+            return None
+        states = _from_document(document)
+        if states.combination != combination:
+            raise CheckpointError(f"{file}: is of other faults; delete the folder to start anew")
+        return states
 
     def forget_messages(self, before: int) -> None:
         """Remove what was sent before a superstep that is whole."""

@@ -83,7 +83,7 @@ def _audit(
     except SparkFailed as error:
         raise NothingToAudit(f"Spark cannot read it: {error}") from error
     if not rejected + accepted:
-        raise NothingToAudit("there is no deployment in it")
+        raise NothingToAudit(source.nothing)
     signatures = _sign(spark, questions, folder, watch)
     systems: dict[str, _System] = {}
     for question, signature in sorted(signatures.items()):
@@ -96,6 +96,7 @@ def _audit(
         explore_outgrown(spark.sparkContext, documents, folder, limits, watch)
     watch.begin(Stage.WRITING)
     files = {**folder.failed(systems), **folder.found(systems, limits)}
+    folder.check(files)
     write_tables(spark, normalised, signatures, files.values(), folder)
     return Counts(accepted, rejected, len(systems), explored)
 

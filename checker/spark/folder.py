@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,10 @@ MADE_BY = {"proofka": "audit", "format": 1}
 EXPLORED, SIGNED, FIGURES = "explored", "signed", "figures"
 
 
+class DamagedResult(InputError):
+    """A file of the folder is no result of the system that its name says."""
+
+
 class FolderTaken(InputError):
     """The folder is no place for this audit; the message says why."""
 
@@ -29,7 +34,8 @@ class FolderTaken(InputError):
 class AuditFolder:
     """Where an audit keeps what it found.
 
-    ``signed`` holds an empty file for each question, named by the question and its signature: a listing says it all.
+    ``signed`` holds an empty file for each question, named by the question, its signature, and a checksum of these: a
+    listing says it all, and a file with another name says nothing.
     ``explored`` holds a file for each system; one that is being written has a name that starts with a dot.
     """
 
@@ -52,11 +58,13 @@ class AuditFolder:
 
     def signatures(self) -> dict[str, str]:
         """Question -> signature, of all that were ever signed here."""
-        return dict(name.split("-", 1) for name in names(self.signed))
+        signed = (name.split("-", 1) for name in names(self.signed) if "-" in name)
+        told = {question: rest.rpartition("-") for question, rest in signed}
+        return {one: signature for one, (signature, _, check) in told.items() if check == _check(one, signature)}
 
     def sign(self, question: str, signature: str) -> None:
         """Keep the signature of a question."""
-        (self.signed / f"{question}-{signature}").touch()
+        (self.signed / f"{question}-{signature}-{_check(question, signature)}").touch()
 
     def files_of(self, signature: str, limits: object) -> tuple[Path, Path, Path]:
         """Where is written what was found of a system.
@@ -73,10 +81,28 @@ class AuditFolder:
         best = {one: [file for file in self.files_of(one, limits)[:2] if file.name in there] for one in signatures}
         return {one: files[0] for one, files in best.items() if files}
 
+    @staticmethod
+    def check(files: Mapping[str, Path]) -> None:
+        """Read these files (signature -> file) whole. Raises :class:`DamagedResult`."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        for signature, file in files.items():
+            try:
+                found = pq.read_table(file, page_checksum_verification=True)["signature"].unique().to_pylist()
+            except (OSError, pa.ArrowException, KeyError) as error:
+                raise DamagedResult(f"{file}: is damaged; delete it, and it is explored again") from error
+            if found != [signature]:
+                raise DamagedResult(f"{file}: is the result of another system; delete it, and it is explored again")
+
     def failed(self, signatures: Iterable[str]) -> dict[str, Path]:
         """Signature -> file, of the systems whose last attempt failed."""
         there = frozenset(names(self.explored))
         return {one: file for one in signatures if (file := self.files_of(one, "")[2]).name in there}
+
+
+def _check(question: str, signature: str) -> str:
+    return f"{zlib.crc32(f'{question} {signature}'.encode()):08x}"
 
 
 def names(folder: Path) -> Iterator[str]:

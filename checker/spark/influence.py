@@ -58,7 +58,7 @@ def influence(spark: SparkSession, folder: AuditFolder, settings: Values) -> Inf
             required,
             tuple(_portion([(s, v)], compared[s].statuses[v]) for s in telling for v in there[s]),
             without,
-            tuple(s for s in settings if s not in telling and s not in without),
+            tuple(s for s in settings if len(settings[s]) > 1 and s not in telling and s not in without),
             _by_combination(verdicts, splits, settings),
             (),
             [*tolerance, *_tolerance_by_value(compared, there)],

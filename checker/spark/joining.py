@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+VERDICTS = "verdicts"
 PLACE = ("deployment", "place", "number")
 FOUND = ("status", "fewest_faults", "cut_sets", "bounds", "states", "witness_reached", "id", "notes")
 RUN = ("states", "transitions", "depth", "seconds", "compile_seconds")
@@ -31,7 +33,7 @@ def write_tables(
 
     from checker.spark.tables import EXPLORED
 
-    found = spark.read.schema(spark_schema(EXPLORED)).parquet(*map(str, explored)) if explored else None
+    found = spark.read.schema(spark_schema(EXPLORED)).parquet(*map(literal, explored)) if explored else None
     if found is None:
         found = spark.createDataFrame([], spark_schema(EXPLORED))
     signed = spark.createDataFrame(list(signatures.items()), "question string, signature string")
@@ -42,10 +44,20 @@ def write_tables(
     traces = found.select("signature", "property", "id", f.posexplode("traces").alias("at", "told"))
     traces = traces.select("signature", "property", "id", (f.col("at") + 1).alias("trace"), "told.*")
     runs = found.select("signature", *(f.col(f"run_{name}").alias(name) for name in RUN)).distinct()
-    _write(verdicts.orderBy("property", "number"), folder.path / "verdicts", "property")
-    _write(traces.orderBy("signature", "property", "trace"), folder.path / "traces")
-    _write(rejected.orderBy("number"), folder.path / "rejected")
-    _write(runs.orderBy("signature"), folder.path / "runs")
+    shutil.rmtree(folder.figures, ignore_errors=True)  # they are of the tables that go
+    _put_in_place(
+        {
+            folder.path / VERDICTS: verdicts.orderBy("property", "number"),
+            folder.path / "traces": traces.orderBy("signature", "property", "trace"),
+            folder.path / "rejected": rejected.orderBy("number"),
+            folder.path / "runs": runs.orderBy("signature"),
+        }
+    )
+
+
+def literal(path: Path | str) -> str:
+    """A path as Spark takes it, which would read some characters as a pattern."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
@@ -55,12 +67,16 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema)
 
 
-def _write(table: DataFrame, target: Path, *partitioned_by: str) -> None:
-    """Put a table in the place of an earlier one, once it is whole."""
-    new, old = target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
-    table.write.mode("overwrite").partitionBy(*partitioned_by).parquet(str(new))
-    shutil.rmtree(old, ignore_errors=True)
-    if target.exists():
-        target.rename(old)
-    new.rename(target)
-    shutil.rmtree(old, ignore_errors=True)
+def _put_in_place(tables: Mapping[Path, DataFrame]) -> None:
+    """Put tables in the places of earlier ones, once all of them are whole; ``verdicts`` in partitions."""
+    new = {target: target.with_name(f".{target.name}.new") for target in tables}
+    for target, table in tables.items():
+        partitioned_by = ("property",) if target.name == VERDICTS else ()
+        table.write.mode("overwrite").partitionBy(*partitioned_by).parquet(str(new[target]))
+    for target in tables:
+        old = target.with_name(f".{target.name}.old")
+        shutil.rmtree(old, ignore_errors=True)
+        if target.exists():
+            target.rename(old)
+        new[target].rename(target)
+        shutil.rmtree(old, ignore_errors=True)

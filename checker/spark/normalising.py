@@ -43,7 +43,8 @@ def normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.Da
 
 
 def _normalised(source: Source, number: int, place: str, text: str) -> dict[str, Any]:
-    row = dict.fromkeys(ADDED) | {"chosen": dict(source.values(number, text))}
+    chosen = {key: value and _whole(value) for key, value in source.values(number, text).items()}
+    row = dict.fromkeys(ADDED) | {"chosen": {_whole(key): value for key, value in chosen.items()}}
     try:
         deployment = source.read(number, place, text)
     except DeploymentError as error:
@@ -53,6 +54,11 @@ def _normalised(source: Source, number: int, place: str, text: str) -> dict[str,
     question = hashlib.sha256(f"{VERSION}{meant}".encode()).hexdigest()[:32]
     row |= {"deployment": deployment.name, "required": list(deployment.require)}
     return row | {"question": question, "document": meant}
+
+
+def _whole(text: str) -> str:
+    """A text that can be written: JSON can escape halves of characters."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def meaning(deployment: Deployment) -> Deployment:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PARTS_ON_ONE_MACHINE = 8
 """Into how many parts tables are split here: the 200 that suit a cluster cost more than all that an audit joins."""
 
-MASTERS = r"(local|local\[[^\]]+\]|yarn|(spark|k8s|mesos)://.+)$"
+MASTERS = r"(local|local\[(\*|[1-9]\d*)(,\s*[1-9]\d*)?\]|yarn|(spark|k8s|mesos)://.+)$"
 """What Spark takes for a master."""
 LITTLE_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Where the work is done in Python: half of what Java takes for an audit is to make its own code faster."""

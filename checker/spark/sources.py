@@ -8,8 +8,6 @@ the audit.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,28 +15,32 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from checker.spark.csv_file import CORRUPT, check_header, csv_records
+from checker.spark.joining import literal
 from model.deployment.deployment import Deployment
 from model.deployment.describe.described import DescribedCluster, read_cluster
 from model.deployment.describe.folder import YAML, Files, look_into
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import shown_key
 from model.deployment.matrix import Matrix, read_matrix
+from model.deployment.options import read_options
 from model.deployment.record_reader import labels_of, read_record
-from model.deployment.yaml_reader import read_deployment_text
+from model.deployment.yaml_reader import read_deployment
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = "number long, place string, text string"
-CORRUPT = "_corrupt_record"
 RECORDS_AT_A_TIME = 1000
 
 
 class Source(Protocol):
-    """Where deployments come from; sent to the executors."""
+    """Where deployments come from; sent to the executors. ``nothing`` says why there is no row, where there is none."""
+
+    nothing: ClassVar[str]
 
     def rows(self, spark: SparkSession) -> DataFrame:
         """Every row there is: ``ROWS``, each number once."""
@@ -57,6 +59,7 @@ class Source(Protocol):
 class MatrixSource:
     """Every combination of a matrix that is not excluded."""
 
+    nothing: ClassVar[str] = "its rules exclude every combination"
     matrix: Matrix
     overrides: Mapping[str, str]
 
@@ -87,22 +90,24 @@ class MatrixSource:
 class InventoryFile:
     """A table with a deployment a row: CSV with a header, JSON lines, or Parquet."""
 
+    nothing: ClassVar[str] = "there is no row in it"
     path: str
     overrides: Mapping[str, str]
 
     def rows(self, spark: SparkSession) -> DataFrame:
         from pyspark.sql import functions as f
 
+        path = literal(self.path)
         if self.path.endswith(".csv"):
-            files = spark.read.format("binaryFile").load(self.path).select("content")
+            files = spark.read.format("binaryFile").load(path).select("content")
             return _spread(files.mapInPandas(partial(_csv_rows, self.path), ROWS))
         if self.path.endswith((".jsonl", ".ndjson", ".json")):
-            table = spark.read.text(self.path)
-            text = f.col("value")
+            table, text = spark.read.text(path), f.col("value")
+            where = f.struct("_metadata.file_block_start", f.monotonically_increasing_id())
         else:
-            table = spark.read.parquet(self.path)
-            text = f.to_json(f.struct("*"))
-        numbered = table.select(text.alias("text"), f.monotonically_increasing_id().alias("at"))
+            table, text = spark.read.parquet(path), f.to_json(f.struct("*"))
+            where = f.struct("_metadata.file_path", "_metadata.row_index")
+        numbered = table.select(text.alias("text"), where.alias("at"))
         rows = numbered.select(_counted("at", 1), f.lit(self.path).alias("place"), "text")
         return _spread(rows.where("trim(text) <> ''"))
 
@@ -110,7 +115,8 @@ class InventoryFile:
         try:
             record = json.loads(text or "null", object_pairs_hook=_each_key_once)
         except (ValueError, RecursionError) as error:
-            raise DeploymentError(f"is no JSON: {error}", file=place, line=number) from None
+            why = f"{error.msg} at character {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+            raise DeploymentError(f"is no JSON: {why}", file=place, line=number) from None
         if not isinstance(record, dict):
             raise DeploymentError("is no deployment: a JSON object is", file=place, line=number)
         if CORRUPT in record:
@@ -148,36 +154,6 @@ def _csv_rows(path: str, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFra
                 yield pd.DataFrame(rows, columns=["number", "place", "text"])
 
 
-def csv_records(content: bytes) -> Iterator[tuple[int, dict[str, str]]]:
-    """The records below the header, each with the line on which it begins; an empty cell is a key that is not there.
-
-    One that cannot be read has the single key ``CORRUPT``, and says why.
-    """
-    reader = csv.reader(io.StringIO(content.decode("utf-8-sig", errors="replace"), newline=""))
-    header: list[str] | None = None
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield line, {CORRUPT: f"is no CSV: {error}"}
-            return
-        if cells is None:
-            return
-        if not any(cell.strip() for cell in cells):
-            continue
-        if header is None:
-            header = [name.strip() for name in cells]
-            twice = sorted({name for name in header if header.count(name) > 1})
-            if twice:
-                yield line, {CORRUPT: f"has the column {twice[0]} twice"}
-                return
-        elif len(cells) != len(header):
-            yield line, {CORRUPT: f"has {len(cells)} cells, and the header {len(header)}"}
-        else:
-            yield line, {name: cell for name, cell in zip(header, cells, strict=True) if cell.strip()}
-
-
 def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -190,21 +166,17 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 class DeploymentFolder:
     """A folder of deployment files in YAML, at any depth."""
 
+    nothing: ClassVar[str] = "there is no deployment in it"
     path: str
     overrides: Mapping[str, str]
 
     def rows(self, spark: SparkSession) -> DataFrame:
-        from pyspark.sql import functions as f
-
-        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.path)
-        kept = files.where(f.lower("path").rlike(r"\.ya?ml$"))
-        place = f.regexp_replace("path", "^file:(//)?", "").alias("place")
-        return _spread(kept.select(_counted("path", 1), place, f.base64("content").alias("text")))
+        # Not Spark's own reader of files: it passes over empty ones, and over names that start with an underscore.
+        files = enumerate(look_into(Path(self.path)).deployments, 1)
+        return spark.createDataFrame([(number, str(file), "") for number, file in files], ROWS)
 
     def read(self, number: int, place: str, text: str) -> Deployment:
-        from base64 import b64decode
-
-        return read_deployment_text(b64decode(text), place, self.overrides)
+        return read_deployment(Path(place), self.overrides)
 
     def called(self, number: int, place: str, text: str) -> str:
         return Path(place).stem
@@ -220,6 +192,7 @@ class ClusterFolder:
     ``kafka`` is the release of the brokers, where no list of pipelines says it.
     """
 
+    nothing: ClassVar[str] = "there is no pipeline in it"
     path: str
     described: DescribedCluster
     kafka: str | None
@@ -276,8 +249,11 @@ def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = No
 
     ``kafka`` is the release of the brokers of a cluster that Kafka's tools describe: no other source needs it said.
     """
+    read_options(overrides)  # what is wrong with these is wrong with every row
     if not path.exists():
         raise DeploymentError("does not exist", file=str(path))
+    if path.is_file() and not path.stat().st_size:
+        raise DeploymentError("is empty", file=str(path))
     files = look_into(path) if path.is_dir() else None
     if files is not None and _is_cluster(path, files):
         return ClusterFolder(str(path), read_cluster(path, files), kafka, overrides)
@@ -292,6 +268,10 @@ def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = No
         matrix = read_matrix(path)
         matrix.check_keys()
         return MatrixSource(matrix, overrides)
+    if path.name.startswith("_"):
+        raise DeploymentError("Spark passes over files whose names start with an underscore: rename it", file=str(path))
+    if path.suffix == ".csv":
+        check_header(path)
     if path.suffix in (".csv", ".jsonl", ".ndjson", ".json", ".parquet"):
         return InventoryFile(str(path), overrides)
     raise DeploymentError(f"is none of what an audit reads: {_READ}", file=str(path))

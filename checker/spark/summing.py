@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from checker.spark.audit import Counts
 from checker.spark.folder import AuditFolder
+from checker.spark.joining import literal
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from properties.audited import AuditSummary, PropertyCount
 from properties.verdict import CutSet, Status
@@ -25,16 +26,18 @@ MOST_CUT_SETS = 3
 
 def read_verdicts(spark: SparkSession, folder: AuditFolder) -> DataFrame:
     """The table ``verdicts``; there must be a deployment in it."""
-    return spark.read.parquet(str(folder.path / "verdicts"))
+    return spark.read.parquet(literal(folder.path / "verdicts"))
 
 
 def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds: float) -> AuditSummary:
     """Sum up what stands in the folder of an audit that took ``seconds``."""
     verdicts = read_verdicts(spark, folder) if counts.deployments else None
+    reasons = _reasons(spark.read.parquet(literal(folder.path / "rejected")))
     return AuditSummary(
         counts.deployments,
         counts.rejected,
-        _reasons(spark.read.parquet(str(folder.path / "rejected"))),
+        reasons[:MOST_REASONS],
+        len(reasons[MOST_REASONS:]),
         counts.systems,
         counts.explored,
         () if verdicts is None else _by_property(verdicts),
@@ -44,13 +47,19 @@ def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds:
 
 
 def _reasons(rejected: DataFrame) -> tuple[tuple[str, int], ...]:
-    """The most common reasons, without places, which differ from row to row; but with files that several rows name."""
+    """The reasons, the most common first, each with the first place where it is one."""
     from pyspark.sql import functions as f
 
-    file = f.when(f.col("line").isNull() & f.col("key").isNull() & (f.col("file") != f.col("place")), f.col("file"))
-    said = rejected.select(f.concat_ws(": ", file, "key", "reason").alias("said")).groupBy("said").count()
-    rows = said.orderBy(f.desc("count"), "said").limit(MOST_REASONS).collect()
-    return tuple((row["said"], row["count"]) for row in rows)
+    place = f.min_by(f.concat_ws(":", "file", "line"), "number").alias("place")
+    said = f.concat_ws(": ", "key", "reason").alias("said")
+    rows = rejected.groupBy(said).agg(f.count("*").alias("rows"), place).orderBy(f.desc("rows"), "said").collect()
+    return tuple((_placed(row.said, row.rows, row.place), row.rows) for row in rows)
+
+
+def _placed(said: str, rows: int, place: str) -> str:
+    if not place:
+        return said
+    return f"{place}: {said}" if rows == 1 else f"{said} (first: {place})"
 
 
 def _by_property(verdicts: DataFrame) -> tuple[PropertyCount, ...]:

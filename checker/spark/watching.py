@@ -76,6 +76,8 @@ class Watch:
         """Enter a stage. Raises :class:`Interrupted` instead where somebody asked to stop."""
         if self.stop.is_set():
             raise Interrupted(self.look())
+        if self._watched.total:
+            self.tell()
         self._watched = _Watched(stage, total, count)
 
     def look(self) -> AuditProgress:

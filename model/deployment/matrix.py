@@ -130,6 +130,8 @@ class _Reader:
 
     def matrix(self, root: yaml_tree.Node, name: str) -> Matrix:
         sections = {entry.key: entry for entry in self._entries(root, f"is no matrix, with {', '.join(SECTIONS)}")}
+        if "kafka" in sections and "base" not in sections:
+            raise self._error("is one deployment, and no matrix: proofka check checks it", root.line)
         for entry in sections.values():
             if entry.key not in SECTIONS:
                 raise self._error(f"unknown section; a matrix has {', '.join(SECTIONS)}", entry.line, entry.key)

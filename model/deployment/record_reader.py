@@ -25,6 +25,9 @@ NESTED = ("settings", "faults")
 """Words within a section that hold keys of their own: ``assume.faults.kill``, ``topic.settings.retention.ms``."""
 
 
+RELEASES = ("kafka", "version")
+"""Words that hold a release."""
+
 LABEL = "label"
 """The section of a record for what is carried along, and read by nobody."""
 
@@ -42,6 +45,11 @@ def read_record(
 def given_record(record: Record, *, name: str, file: str, line: int) -> GivenDeployment:
     """What a record says, before defaults and rules. Raises DeploymentError."""
     return given_by(_Unfolding(file, line).tree(record), file, name)
+
+
+def check_keys(record: Record, *, file: str, line: int) -> None:
+    """Raise DeploymentError for a key that belongs to no section, whatever its value."""
+    _Unfolding(file, line).tree(record)
 
 
 def labels_of(record: Record) -> dict[str, str]:
@@ -123,6 +131,8 @@ class _Unfolding:
         if isinstance(value, list | tuple):
             items = (yaml_tree.Scalar(self._text(key, item), self._line) for item in value)
             return yaml_tree.Sequence(tuple(items), self._line)
+        if key in RELEASES and isinstance(value, float):
+            return yaml_tree.Scalar(repr(value), self._line)  # 4.0 is no whole number here
         return yaml_tree.Scalar(self._text(key, value), self._line)
 
     def _text(self, key: str, value: object) -> str:

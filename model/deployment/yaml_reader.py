@@ -106,7 +106,7 @@ class _Reader:
             message = f"is no deployment; it has the sections {', '.join(SECTIONS)}"
             raise DeploymentError(message, file=self._file, line=root.line)
         if {"base", "values"} <= {entry.key for entry in root.entries}:
-            raise DeploymentError("is a matrix, of many deployments: proofka audit checks them", file=self._file)
+            raise DeploymentError("is a matrix, of many deployments: proofka audit takes it by itself", file=self._file)
         for entry in root.entries:
             if entry.key not in SECTIONS:
                 raise unknown(self._given(entry, "", entry.key), "unknown section", SECTIONS)

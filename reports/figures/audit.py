@@ -13,6 +13,10 @@ MOST_ROWS = 60
 """How many values of settings a figure has at most; a setting that does not fit is named instead."""
 
 
+CHOSEN = (
+    "Settings are chosen one after the other, each because it tells most of what is still mixed. A number between 0 "
+    "and 100 says that others decide as well."
+)
 ALL_ELSE_ALIKE = "Of each setting only deployments that are there with every value of it, all other settings alike."
 
 
@@ -33,7 +37,7 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
             )
         files += draw_values("What each setting changes", values, required, remarks, folder, "settings")
     if combinations := influence.by_combination:
-        files += draw_combinations("What decides", combinations, required, folder, "combinations")
+        files += draw_combinations("What decides most", combinations, required, [CHOSEN], folder, "combinations")
     return files
 
 

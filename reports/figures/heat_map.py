@@ -71,11 +71,11 @@ def draw_values(
 
 
 def draw_combinations(
-    title: str, portions: Sequence[Portion], required: Sequence[str], folder: Path, name: str
+    title: str, portions: Sequence[Portion], required: Sequence[str], remarks: Sequence[str], folder: Path, name: str
 ) -> list[Path]:
     """Draw a row for each combination of values; settings stand as headings above columns of values."""
     settings = [setting for setting, _ in portions[0].values]
-    return _draw(HeatMap(title, portions, settings, required), folder, name)
+    return _draw(HeatMap(title, portions, settings, required, remarks), folder, name)
 
 
 def _draw(drawn: HeatMap, folder: Path, name: str) -> list[Path]:

@@ -47,7 +47,7 @@ def test_a_row_for_each_superstep() -> None:
 
 
 def test_nothing_was_handed_to_spark() -> None:
-    assert printed() == ["no supersteps: Spark explored nothing"]
+    assert printed() == ["no supersteps: everything was explored in memory, or known before"]
 
 
 def test_several_searches() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from properties.verdict import Status
 from tests.checker.spark.auditing import TABLES
 from tests.checker.test_cli import fails_in_one_line, proofka
 
-SUMMARY = AuditSummary(9, 0, (), 3, 3, (), {Status.HOLDS: 9}, 1.0)
+SUMMARY = AuditSummary(9, 0, (), 0, 3, 3, (), {Status.HOLDS: 9}, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -49,19 +50,28 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "spark_session", refuse)
 
 
+WRONG = ("empty.csv", "no-header.csv", "twice.csv", "semicolons.csv", "wide.csv", "one.yaml")
+
+
 @pytest.fixture
 def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
     """Sources and folders, right and wrong, by name."""
     (tmp_path / "broken.yaml").write_text("values: {producer.acks: [1]}")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "no-header.csv").write_text("orders,3.9,2,all\n")
+    (tmp_path / "twice.csv").write_text("kafka,kafka\n4.0,3.9\n")
+    (tmp_path / "semicolons.csv").write_text("kafka;producer.acks\n4.0;all\n")
+    (tmp_path / "wide.csv").write_text("kafka,producer.acks\n4.0,all\n", encoding="utf-16")
+    (tmp_path / "one.yaml").write_text("kafka: '4.0'\n")
     (tmp_path / "misspelt.yaml").write_text("base: {kafka: '4.0'}\nvalues:\n  producer.ack: [1, all]\n")
-    (tmp_path / "fleet.xls").touch()
+    (tmp_path / "fleet.xls").write_text("x")
     (tmp_path / "fleet").mkdir()
     (tmp_path / "fleet" / "one.yaml").write_text("kafka: '4.0'\n")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     names = {
         name: tmp_path / name
-        for name in ("broken.yaml", "misspelt.yaml", "fleet.xls", "fleet", "full", "nothing", "out")
+        for name in ("broken.yaml", "misspelt.yaml", *WRONG, "fleet.xls", "fleet", "full", "nothing", "out")
     }
     return {**names, "matrix": matrix, "inside": tmp_path / "fleet" / "out"}
 
@@ -73,11 +83,18 @@ def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
         ("fleet.xls", "out", (), "is none of what an audit reads"),
         ("broken.yaml", "out", (), "broken.yaml:1: has no section base"),
         ("misspelt.yaml", "out", (), "misspelt.yaml:3: ack: unknown producer setting; did you mean acks?"),
+        ("empty.csv", "out", (), "empty.csv: is empty"),
+        ("no-header.csv", "out", (), "no-header.csv:1: orders: unknown section"),
+        ("twice.csv", "out", (), "twice.csv:1: has the column kafka twice"),
+        ("semicolons.csv", "out", (), "semicolons.csv:1: has a header without a comma"),
+        ("wide.csv", "out", (), "wide.csv: is no text in UTF-8"),
+        ("one.yaml", "out", (), "one.yaml:1: is one deployment, and no matrix: proofka check"),
         ("fleet", "inside", (), "is inside"),
         ("fleet", "fleet", (), "is inside"),
         ("matrix", "full", (), "full: holds files that no audit wrote"),
         ("matrix", "fleet.xls", (), "fleet.xls: is no folder"),
         ("matrix", "out", ("--assume", "faults"), "expected KEY=VALUE"),
+        ("matrix", "out", ("--assume", "fautls=1"), "--assume fautls=1: unknown assumption; did you mean faults?"),
         ("matrix", "out", ("--time", "0"), "is not a number of seconds"),
         ("matrix", "out", ("--memory", "much"), "is not a size"),
     ],
@@ -106,7 +123,7 @@ def test_java_is_missing(given: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 
 
 def test_matplotlib_is_missing(no_session: None, given: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.cli.audit.find_spec", lambda _: None)
+    monkeypatch.setattr("checker.cli.audit.find_spec", lambda name: None if name == "matplotlib" else find_spec(name))
     fails_in_one_line(proofka("audit", given["matrix"], "--out", given["out"]), "matplotlib", "--no-figures")
 
 
@@ -127,9 +144,11 @@ def test_an_audit_and_the_same_again(one_session: None, matrix: Path, tmp_path: 
     assert run.stdout.startswith("8 deployments, 4 distinct systems (4 explored now), 4 rows rejected, ")
     assert "no-acked-loss*" in run.stdout
     assert "4: producer.acks: refused by the Java producer" in run.stdout
+    assert "(first:" in run.stdout
     said = run.stderr.splitlines()
     assert said[-1] == f"tables and figures: {tmp_path / 'out'}"
     assert "0 of 4 systems explored, 0 violate what is required" in said
+    assert any(line.startswith("4 of 4 systems explored, ") for line in said)
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
         *TABLES,
         "figures",
@@ -166,9 +185,9 @@ def test_nothing_but_rejected_rows(one_session: None, tmp_path: Path) -> None:
 
 
 def test_an_empty_source(one_session: None, tmp_path: Path) -> None:
-    (tmp_path / "fleet.jsonl").touch()
+    (tmp_path / "fleet.jsonl").write_text("\n")
     run = proofka("audit", tmp_path / "fleet.jsonl", "--out", tmp_path / "out")
-    fails_in_one_line(run, "fleet.jsonl: there is no deployment in it")
+    fails_in_one_line(run, "fleet.jsonl: there is no row in it")
 
 
 def test_an_interrupt(one_session: None, matrix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

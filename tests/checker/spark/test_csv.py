@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from checker.spark.sources import CORRUPT, csv_records
+from unittest.mock import patch
+
+from checker.spark import csv_file
+from checker.spark.csv_file import CORRUPT, csv_records
 
 
 def records(text: str) -> list[tuple[int, dict[str, str]]]:
@@ -38,9 +41,16 @@ def test_a_column_that_is_there_twice() -> None:
 
 
 def test_what_no_reader_of_csv_takes() -> None:
-    (row,) = records("name\n" + "x" * 200_000)
-    assert row[0] == 2
-    assert row[1][CORRUPT].startswith("is no CSV: ")
+    """Whatever it is, it ends no audit, and says that nothing behind it is read."""
+    with patch.object(csv_file, "LONGEST_CELL", 10):
+        *before, row = records("name\na\n" + "x" * 20 + "\nb\n")
+    assert before == [(2, {"name": "a"})]
+    assert row[0] == 3
+    assert row[1][CORRUPT].startswith("is no CSV from here on: ")
+
+
+def test_a_long_cell() -> None:
+    assert records("name\n" + "x" * 200_000 + "\nb\n") == [(2, {"name": "x" * 200_000}), (3, {"name": "b"})]
 
 
 def test_nothing() -> None:

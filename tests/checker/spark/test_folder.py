@@ -21,6 +21,16 @@ def test_a_new_folder_and_again(tmp_path: Path) -> None:
         assert folder.signatures() == {"question": "signature"}
 
 
+def test_what_is_no_signature_says_nothing(tmp_path: Path) -> None:
+    with claimed(tmp_path / "out") as folder:
+        folder.sign("one", "alone-one")
+        folder.sign("other", "second")
+        (folder.signed / "README").touch()
+        (signed,) = (file for file in folder.signed.iterdir() if file.name.startswith("other"))
+        signed.rename(signed.with_name(signed.name.replace("second", "alone-one")))
+        assert folder.signatures() == {"one": "alone-one"}
+
+
 def test_an_empty_folder_is_as_good_as_none(tmp_path: Path) -> None:
     with claimed(tmp_path) as folder:
         assert folder.explored.is_dir()
