@@ -44,7 +44,8 @@ def explore_outgrown(
 ) -> int:
     """Explore them one after the other, each on all executors; how many there were.
 
-    One that is interrupted goes on next time from its last whole superstep.
+    One that is interrupted goes on next time from its last whole superstep if it was the first, and else begins anew:
+    the machine code of a system differs with what the process has built before, and states belong to one code.
     """
     waiting = outgrown(systems, folder, limits)
     done: list[str] = []

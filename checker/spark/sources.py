@@ -9,7 +9,7 @@ the audit.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -76,7 +76,7 @@ class MatrixSource:
         return numbers.select(f.col("id").alias("number"), f.lit(matrix.file).alias("place"), f.lit("").alias("text"))
 
     def read(self, number: int, place: str, text: str) -> Deployment:
-        with _as_named(self.matrix.values):
+        with _as_named(self.matrix.lines):
             return self.matrix.read(number, self.overrides)
 
     def called(self, number: int, place: str, text: str) -> str:
@@ -122,7 +122,7 @@ class InventoryFile:
         if CORRUPT in record:
             raise DeploymentError(record[CORRUPT], file=place, line=number)
         name = self.called(number, place, text)
-        with _as_named(record):
+        with _as_named(dict.fromkeys(record, number)):
             return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
 
     def called(self, number: int, place: str, text: str) -> str:
@@ -219,13 +219,13 @@ class ClusterFolder:
 
 
 @contextmanager
-def _as_named(names: Iterable[str]) -> Iterator[None]:
-    """What is wrong is said of the column or key by which the source knows a setting."""
+def _as_named(lines: Mapping[str, int]) -> Iterator[None]:
+    """What is wrong is said of the column or key (name -> line) by which the source knows a setting."""
     try:
         yield
     except DeploymentError as error:
         ending = f".{error.key}"
-        named = [name for name in names if error.key and name.endswith(ending)]
+        named = [name for name, line in lines.items() if error.key and name.endswith(ending) and line == error.line]
         if len(named) == 1:
             error.key = shown_key(named[0])
         raise

@@ -394,3 +394,18 @@ def test_a_release_may_be_a_number(tmp_path: Path, said: object, read: tuple[int
     source = find_source(tmp_path / "fleet.jsonl", {})
     found = source.read(1, "fleet.jsonl", json.dumps({"kafka": said, "topic.replicas": 2.0}))
     assert (found.kafka, found.replicas) == (read, 2)
+
+
+@pytest.mark.parametrize(
+    ("base", "value", "key", "line"), [("99", "4.0", "version", 3), ("4.0", "99", "producer.version", 5)]
+)
+def test_what_the_base_of_a_matrix_says_is_not_blamed_on_its_values(
+    tmp_path: Path, base: str, value: str, key: str, line: int
+) -> None:
+    path = tmp_path / "review.yaml"
+    path.write_text(
+        f"base:\n  kafka: '4.0'\n  consumer: {{version: '{base}'}}\nvalues:\n  producer.version: ['{value}']\n"
+    )
+    with pytest.raises(DeploymentError) as caught:
+        find_source(path, {}).read(0, str(path), "")
+    assert (caught.value.key, caught.value.line) == (key, line)

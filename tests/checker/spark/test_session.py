@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.spark.session import NoSpark, _patient, check_java, java_version, one_line
+from checker.spark.session import NoSpark, _patient, check_java, java_version, one_line, spark_session
 from tests.checker.test_cli import ROOT
 
 SESSION = """
@@ -71,6 +71,12 @@ def test_what_tells_most_of_an_error(said: str, line: str) -> None:
 )
 def test_a_task_whose_process_dies_is_tried_again_on_one_machine_too(master: str, patient: str) -> None:
     assert _patient(master) == patient
+
+
+@pytest.mark.parametrize("master", ["local[0]", "local[two]", "local[]", "nonsense"])
+def test_what_is_no_master_is_told_before_java_starts(has_java: None, master: str) -> None:
+    with pytest.raises(NoSpark, match="is no Spark master"), spark_session(master):
+        pass
 
 
 @pytest.fixture
