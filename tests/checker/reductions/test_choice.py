@@ -22,7 +22,9 @@ def said(result: Result) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("name", [pytest.param("orders", marks=pytest.mark.slow), "acks-1"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("orders", marks=pytest.mark.slow), pytest.param("acks-1", marks=pytest.mark.slow), "acks-0"]
+)
 def test_no_reduction_changes_what_is_said(name: str) -> None:
     deployment = example(name, KINDS, total=1)
     plain = check(deployment, budget=Budget(threads=1), reductions=frozenset())

@@ -326,7 +326,13 @@ def test_a_result_under_another_name_ends_the_audit(spark: Any, matrix: Path, tm
         audit(spark, source, out)
 
 
-@pytest.mark.parametrize("name", ["inv[1].jsonl", "inv*.jsonl", "inv{1,2}.jsonl", "inv?.jsonl", "a b%20.jsonl"])
+SLOWLY = [
+    pytest.param(name, marks=pytest.mark.slow)
+    for name in ("inv*.jsonl", "inv{1,2}.jsonl", "inv?.jsonl", "a b%20.jsonl")
+]
+
+
+@pytest.mark.parametrize("name", ["inv[1].jsonl", *SLOWLY])
 def test_names_are_no_patterns(spark: Any, tmp_path: Path, name: str) -> None:
     for file, row in (("inv1.jsonl", "other"), (name, "one")):
         (tmp_path / file).write_text(json.dumps({"kafka": "4.0", "name": row, "topic.replicas": 1}))

@@ -193,6 +193,7 @@ def test_spark_itself_is_killed(
     assert whole(started(*command))[0] == larger
 
 
+@pytest.mark.slow
 def test_a_small_memory_is_enough(tmp_path: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     """Begun in memory, ended by Spark: the same figures."""
     found, supersteps = whole(started(*QUICK, "--engine", "auto", "--memory", "8M", "--master", "local[2]", "--stats"))

@@ -29,6 +29,7 @@ def found(spark: Any, out: Path) -> list[tuple[dict[str, Any], ...]]:
     return [tuple(rows(spark, out, "verdicts")), tuple(sorted(runs, key=str))]
 
 
+@pytest.mark.slow
 def test_left_undecided_and_then_spread(spark: Any, tmp_path: Path) -> None:
     """First nothing is decided for want of memory; the same audit told to spread finds what one with memory finds."""
     matrix, little, enough = tmp_path / "one.yaml", tmp_path / "little", tmp_path / "enough"
