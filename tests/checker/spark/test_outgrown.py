@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from checker.spark.audit import Counts
 from checker.spark.audit import audit as audit_into
 from checker.spark.exploring import DEFAULT_LIMITS, Limits
