@@ -49,4 +49,4 @@ def test_many_states(tmp_path: Path) -> None:
     with owned_by("counter0"):
         found = distributed(tmp_path, system, question, {SLOW: 1}, 1, partitions=3, runner=runner)
     assert_same(found, embedded(system, question, {SLOW: 1}, 1))
-    assert min(runner.killed, runner.raised, runner.lost) > 3
+    assert min(runner.killed, runner.raised, runner.lost) > 0
