@@ -20,8 +20,8 @@ from checker.distributed.loops import entries_of, new_boxes, no_tally
 from checker.distributed.messages import read_messages, write_messages
 from checker.distributed.plan import Failure, Plan
 from checker.distributed.region import Region, RegionError, opened_region, scratch_region
-from checker.distributed.superstep import Commit, alone, failures
-from checker.distributed.writing import read_json, write_json
+from checker.distributed.superstep import Commit, alone, failures, read_document
+from checker.distributed.writing import write_json
 from checker.kernel import backward_closing, closing
 from checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
 from checker.kernel.native import INSPECT
@@ -90,10 +90,7 @@ def _do(plan: Plan, task: GoalTask, order: GoalOrder) -> GoalReport:
 
 def _check_that_it_is_next(folder: Path, plan: Plan, task: GoalTask) -> None:
     """Refuse an attempt that was believed to be lost and begins after a later round: it would take marks away."""
-    try:
-        last = read_json(folder / ROUND)
-    except ValueError as damaged:
-        raise RegionError(f"{damaged}; delete the work folder to start anew") from None
+    last = read_document(folder / ROUND)
     if last is not None and last["run"] == plan.run and last["superstep"] > task.superstep:
         raise RegionError(f"{folder}: an attempt at a round began after a later one")
     write_json(folder / ROUND, {"run": plan.run, "superstep": task.superstep})

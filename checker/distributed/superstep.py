@@ -59,6 +59,14 @@ Segment = tuple[int, int, int]
 """Rows of one depth: the depth, the first row, and the one after the last."""
 
 
+def read_document(path: Path) -> Any:
+    """What a partition wrote, or None if there is nothing. Raises :class:`RegionError` where it is damaged."""
+    try:
+        return read_json(path)
+    except ValueError as damaged:
+        raise RegionError(f"{damaged}; delete the work folder to start anew") from None
+
+
 class _Stopped(Exception):
     """A limit was reached; the superstep is given up."""
 
@@ -81,10 +89,7 @@ class Commit:
     @classmethod
     def read(cls, folder: Path) -> Commit:
         """The last commit in a folder. Raises :class:`RegionError` where there is none, or a damaged one."""
-        try:
-            document = read_json(folder / COMMIT)
-        except ValueError as damaged:
-            raise RegionError(f"{damaged}; delete the work folder to start anew") from None
+        document = read_document(folder / COMMIT)
         if document is None:
             raise RegionError(f"{folder / COMMIT}: is gone; delete the work folder to start anew")
         document["extent"] = Extent(**document["extent"])

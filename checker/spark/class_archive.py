@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,12 +62,10 @@ class ClassArchive:
             file.unlink(missing_ok=True)
 
 
-def class_archive() -> ClassArchive | None:
-    """The archive for this machine's Java and this Spark in the user's cache; None where nothing can be kept."""
+def class_archive(java: Path) -> ClassArchive | None:
+    """The archive for this Java and the Spark that is installed, in the user's cache; None where none can be kept."""
     import pyspark
 
-    home = os.environ.get("JAVA_HOME")
-    java = Path(home) / "bin" / "java" if home else Path(shutil.which("java") or "java")
     jars = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent) / "jars"
     folder = user_cache()
     with suppress(OSError):

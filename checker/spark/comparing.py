@@ -17,6 +17,9 @@ from properties.verdict import Status
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_ONE = ("value", "outcome", "worst", "fewest")
+"""What is compared of a deployment."""
+
 Weakest = tuple[int | None, int | None]
 """The rank of the worst status on what a deployment requires, and the fewest faults that violate any of it."""
 
@@ -62,18 +65,18 @@ def compare(deployments: DataFrame, values: Mapping[str, Sequence[str | None]]) 
     marked = deployments.select("*", outcome)
     each = marked.select("chosen", "outcome", "worst", "fewest", f.explode("chosen").alias("setting", "value"))
     each = each.where(f.col("setting").isin(list(values)))
-    one = f.struct("value", "outcome", "worst", "fewest")
-    alike = each.groupBy("setting", others.alias("others")).agg(f.collect_list(one).alias("ones"))
+    ones = f.collect_list(f.struct(*_ONE)).alias("ones")
+    alike = each.groupBy("setting", others.alias("others")).agg(ones).where(f.size("ones") > 1)
     differs = (f.size(f.array_distinct("ones.outcome")) > 1).alias("differs")
     found = {setting: Compared(0, 0, {}, {}) for setting in values}
-    pairs = alike.where(f.size("ones") > 1).select("setting", differs).groupBy("setting", "differs").count().collect()
+    pairs = alike.select("setting", differs).groupBy("setting", "differs").count().collect()
     for row in pairs:
         found[row["setting"]].pairs += row["count"]
         found[row["setting"]].changing += row["count"] * row["differs"]
     if not pairs:
         return found
     wanted = f.create_map(*(f.lit(part) for name, there in values.items() for part in (name, len(there))))
-    whole = alike.where((f.size("ones") > 1) & (f.size("ones") == wanted[f.col("setting")]))
+    whole = alike.where(f.size("ones") == wanted[f.col("setting")])
     counted = whole.select("setting", f.inline("ones")).groupBy("setting", *_ONE).count().collect()
     meant = {row["outcome"]: row["said"] for row in marked.select("outcome", "said").distinct().collect()}
     for row in counted:
@@ -84,6 +87,3 @@ def compare(deployments: DataFrame, values: Mapping[str, Sequence[str | None]]) 
         weakest = compared.weakest.setdefault(value, defaultdict(int))
         weakest[row["worst"], row["fewest"]] += row["count"]
     return found
-
-
-_ONE = ("value", "outcome", "worst", "fewest")

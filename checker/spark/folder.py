@@ -60,11 +60,11 @@ class AuditFolder:
         """Question -> signature, of all that were ever signed here."""
         signed = (name.split("-", 1) for name in names(self.signed) if "-" in name)
         told = {question: rest.rpartition("-") for question, rest in signed}
-        return {one: signature for one, (signature, _, check) in told.items() if check == _check(one, signature)}
+        return {one: signature for one, (signature, _, check) in told.items() if check == _checksum(one, signature)}
 
     def sign(self, question: str, signature: str) -> None:
         """Keep the signature of a question."""
-        (self.signed / f"{question}-{signature}-{_check(question, signature)}").touch()
+        (self.signed / f"{question}-{signature}-{_checksum(question, signature)}").touch()
 
     def files_of(self, signature: str, limits: object) -> tuple[Path, Path, Path]:
         """Where is written what was found of a system.
@@ -101,7 +101,7 @@ class AuditFolder:
         return {one: file for one in signatures if (file := self.files_of(one, "")[2]).name in there}
 
 
-def _check(question: str, signature: str) -> str:
+def _checksum(question: str, signature: str) -> str:
     return f"{zlib.crc32(f'{question} {signature}'.encode()):08x}"
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checker.spark.folder import AuditFolder
+from checker.spark.paths import literal
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-VERDICTS = "verdicts"
+TABLES = ("verdicts", "traces", "rejected", "runs")
 PLACE = ("deployment", "place", "number")
 FOUND = ("status", "fewest_faults", "cut_sets", "bounds", "states", "witness_reached", "id", "notes")
 RUN = ("states", "transitions", "depth", "seconds", "compile_seconds")
@@ -28,7 +28,7 @@ def write_tables(
     explored: Collection[Path],
     folder: AuditFolder,
 ) -> None:
-    """Write ``verdicts``, ``traces``, ``rejected`` and ``runs``, each in the place of an earlier one."""
+    """Write ``verdicts``, ``traces``, ``rejected`` and ``runs`` in the places of earlier ones, once all are whole."""
     from pyspark.sql import functions as f
 
     from checker.spark.tables import EXPLORED
@@ -45,19 +45,12 @@ def write_tables(
     traces = traces.select("signature", "property", "id", (f.col("at") + 1).alias("trace"), "told.*")
     runs = found.select("signature", *(f.col(f"run_{name}").alias(name) for name in RUN)).distinct()
     shutil.rmtree(folder.figures, ignore_errors=True)  # they are of the tables that go
-    _put_in_place(
-        {
-            folder.path / VERDICTS: verdicts.orderBy("property", "number"),
-            folder.path / "traces": traces.orderBy("signature", "property", "trace"),
-            folder.path / "rejected": rejected.orderBy("number"),
-            folder.path / "runs": runs.orderBy("signature"),
-        }
-    )
-
-
-def literal(path: Path | str) -> str:
-    """A path as Spark takes it, which would read some characters as a pattern."""
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path))
+    _write(verdicts.orderBy("property", "number"), folder.path / "verdicts", "property")
+    _write(traces.orderBy("signature", "property", "trace"), folder.path / "traces")
+    _write(rejected.orderBy("number"), folder.path / "rejected")
+    _write(runs.orderBy("signature"), folder.path / "runs")
+    for name in TABLES:
+        _put_in_place(folder.path / name)
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
@@ -67,16 +60,20 @@ def spark_schema(schema: pa.Schema) -> StructType:
     return from_arrow_schema(schema)
 
 
-def _put_in_place(tables: Mapping[Path, DataFrame]) -> None:
-    """Put tables in the places of earlier ones, once all of them are whole; ``verdicts`` in partitions."""
-    new = {target: target.with_name(f".{target.name}.new") for target in tables}
-    for target, table in tables.items():
-        partitioned_by = ("property",) if target.name == VERDICTS else ()
-        table.write.mode("overwrite").partitionBy(*partitioned_by).parquet(str(new[target]))
-    for target in tables:
-        old = target.with_name(f".{target.name}.old")
-        shutil.rmtree(old, ignore_errors=True)
-        if target.exists():
-            target.rename(old)
-        new[target].rename(target)
-        shutil.rmtree(old, ignore_errors=True)
+def _new(target: Path) -> Path:
+    return target.with_name(f".{target.name}.new")
+
+
+def _write(table: DataFrame, target: Path, *partitioned_by: str) -> None:
+    """Write a table beside its place."""
+    table.write.mode("overwrite").partitionBy(*partitioned_by).parquet(str(_new(target)))
+
+
+def _put_in_place(target: Path) -> None:
+    """Put a table that is whole in the place of an earlier one."""
+    old = target.with_name(f".{target.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if target.exists():
+        target.rename(old)
+    _new(target).rename(target)
+    shutil.rmtree(old, ignore_errors=True)

@@ -43,8 +43,8 @@ def normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.Da
 
 
 def _normalised(source: Source, number: int, place: str, text: str) -> dict[str, Any]:
-    chosen = {key: value and _whole(value) for key, value in source.values(number, text).items()}
-    row = dict.fromkeys(ADDED) | {"chosen": {_whole(key): value for key, value in chosen.items()}}
+    chosen = {_whole(key): value and _whole(value) for key, value in source.values(number, text).items()}
+    row = dict.fromkeys(ADDED) | {"chosen": chosen}
     try:
         deployment = source.read(number, place, text)
     except DeploymentError as error:

@@ -101,7 +101,7 @@ def spark_session(
         from pyspark.sql import SparkSession
     except ImportError:
         raise NoSpark(NOT_INSTALLED) from None
-    check_java()
+    java = check_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Workers find this very checkout or installation, not another one.
     root = str(Path(__file__).parents[2])
@@ -111,20 +111,16 @@ def spark_session(
     conf = SparkConf().setAll(list(SETTINGS.items())).setMaster(_patient(master or "local[*]"))
     archive = None
     if conf.get("spark.master", "").startswith("local"):
-        archive = class_archive()
+        archive = class_archive(java)
         conf.set("spark.driver.extraJavaOptions", java_options)
         conf.set("spark.sql.shuffle.partitions", str(PARTS_ON_ONE_MACHINE))
-    with Path(os.devnull).open("w") as nowhere:
-        silent = None if verbose else {"stderr": nowhere, "stdout": nowhere}
-        gateway = _launched(conf, silent, archive)
-    with handling(signal.getsignal(signal.SIGINT)):  # Spark puts its own in the place of it, for good
+    with _gateway(conf, archive, verbose=verbose) as gateway, handling(signal.getsignal(signal.SIGINT)):
+        # Spark puts its own handler in the place of that one, for good.
         try:
             with spark_errors():
                 context = SparkContext(gateway=gateway, conf=conf)
                 session = SparkSession(context)
         except SparkFailed as error:
-            gateway.shutdown()
-            SparkContext._gateway = SparkContext._jvm = None
             whom = f"--master {master}" if master is not None else "Spark"
             raise NoSpark(f"{whom}: no session can be had: {error}") from None
         try:
@@ -136,11 +132,25 @@ def spark_session(
         finally:
             with suppress(ConnectionError, Py4JError):  # where Java has ended before
                 context.stop()
-                gateway.shutdown()
-            SparkContext._gateway = SparkContext._jvm = None
-            gateway.proc.stdin.close()  # which ends Java
-            if archive is not None:
-                archive.keep(gateway.proc)
+
+
+@contextmanager
+def _gateway(conf: SparkConf, archive: ClassArchive | None, *, verbose: bool) -> Iterator[Any]:
+    """Java until the end of the block; it leaves an archive of its classes where there is none."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    with Path(os.devnull).open("w") as nowhere:
+        gateway = _launched(conf, None if verbose else {"stderr": nowhere, "stdout": nowhere}, archive)
+    try:
+        yield gateway
+    finally:
+        with suppress(ConnectionError, Py4JError):
+            gateway.shutdown()
+        SparkContext._gateway = SparkContext._jvm = None
+        gateway.proc.stdin.close()  # which ends Java
+        if archive is not None:
+            archive.keep(gateway.proc)
 
 
 def _launched(conf: SparkConf, silent: Mapping[str, Any] | None, archive: ClassArchive | None) -> Any:
@@ -165,8 +175,8 @@ def _patient(master: str) -> str:
     return f"local[{local[1] or 1},{TASK_ATTEMPTS}]" if local else master
 
 
-def check_java() -> None:
-    """Raise :class:`NoSpark` where Spark would not find a Java that it runs on."""
+def check_java() -> Path:
+    """The Java that Spark finds. Raises :class:`NoSpark` where it would not find one that it runs on."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     wanted = f"Spark needs Java {OLDEST_JAVA} or later"
@@ -178,6 +188,7 @@ def check_java() -> None:
     if found is None or found < OLDEST_JAVA:
         has = "cannot be asked for its version" if found is None else f"is Java {found}"
         raise NoSpark(f"{wanted}, and {java} {has}: {how}, or set JAVA_HOME to a newer one")
+    return Path(java)
 
 
 def java_version(java: str) -> int | None:

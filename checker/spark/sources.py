@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from checker.spark.csv_file import CORRUPT, check_header, csv_records
-from checker.spark.joining import literal
+from checker.spark.paths import literal
 from model.deployment.deployment import Deployment
 from model.deployment.describe.described import DescribedCluster, read_cluster
 from model.deployment.describe.folder import YAML, Files, look_into
@@ -108,7 +108,7 @@ class InventoryFile:
             table, text = spark.read.parquet(path), f.to_json(f.struct("*"))
             where = f.struct("_metadata.file_path", "_metadata.row_index")
         numbered = table.select(text.alias("text"), where.alias("at"))
-        rows = numbered.select(_counted("at", 1), f.lit(self.path).alias("place"), "text")
+        rows = numbered.select(_counted("at"), f.lit(self.path).alias("place"), "text")
         return _spread(rows.where("trim(text) <> ''"))
 
     def read(self, number: int, place: str, text: str) -> Deployment:
@@ -121,13 +121,12 @@ class InventoryFile:
             raise DeploymentError("is no deployment: a JSON object is", file=place, line=number)
         if CORRUPT in record:
             raise DeploymentError(record[CORRUPT], file=place, line=number)
-        name = self.called(number, place, text)
+        name = _name_of(record, number, place)
         with _as_named(dict.fromkeys(record, number)):
             return read_record(record, name=name, file=place, line=number, overrides=self.overrides)
 
     def called(self, number: int, place: str, text: str) -> str:
-        name = self._record(text).get("name")
-        return name if isinstance(name, str) and name.strip() else f"{Path(place).stem}-{number}"
+        return _name_of(self._record(text), number, place)
 
     def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
         return labels_of(self._record(text))
@@ -140,6 +139,11 @@ class InventoryFile:
         except (ValueError, RecursionError):
             return {}
         return record if isinstance(record, dict) else {}
+
+
+def _name_of(record: Mapping[str, object], number: int, place: str) -> str:
+    name = record.get("name")
+    return name if isinstance(name, str) and name.strip() else f"{Path(place).stem}-{number}"
 
 
 def _csv_rows(path: str, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -231,12 +235,12 @@ def _as_named(lines: Mapping[str, int]) -> Iterator[None]:
         raise
 
 
-def _counted(by: str, first: int) -> Column:
-    """The number of each row in the order of a column."""
+def _counted(by: str) -> Column:
+    """The number of each row in the order of a column, from 1."""
     from pyspark.sql import functions as f
     from pyspark.sql.window import Window
 
-    return (f.row_number().over(Window.orderBy(by)) + f.lit(first - 1)).cast("long").alias("number")
+    return f.row_number().over(Window.orderBy(by)).cast("long").alias("number")
 
 
 def _spread(rows: DataFrame) -> DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from checker.spark.audit import Counts
 from checker.spark.folder import AuditFolder
-from checker.spark.joining import literal
+from checker.spark.paths import literal
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from properties.audited import AuditSummary, PropertyCount
 from properties.verdict import CutSet, Status
@@ -32,12 +32,12 @@ def read_verdicts(spark: SparkSession, folder: AuditFolder) -> DataFrame:
 def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds: float) -> AuditSummary:
     """Sum up what stands in the folder of an audit that took ``seconds``."""
     verdicts = read_verdicts(spark, folder) if counts.deployments else None
-    reasons = _reasons(spark.read.parquet(literal(folder.path / "rejected")))
+    reasons, more_reasons = _reasons(spark.read.parquet(literal(folder.path / "rejected")))
     return AuditSummary(
         counts.deployments,
         counts.rejected,
-        reasons[:MOST_REASONS],
-        len(reasons[MOST_REASONS:]),
+        reasons,
+        more_reasons,
         counts.systems,
         counts.explored,
         () if verdicts is None else _by_property(verdicts),
@@ -46,14 +46,16 @@ def summarise(spark: SparkSession, folder: AuditFolder, counts: Counts, seconds:
     )
 
 
-def _reasons(rejected: DataFrame) -> tuple[tuple[str, int], ...]:
-    """The reasons, the most common first, each with the first place where it is one."""
+def _reasons(rejected: DataFrame) -> tuple[tuple[tuple[str, int], ...], int]:
+    """The most common reasons, each with the first place where it is one, and how many others there are."""
     from pyspark.sql import functions as f
 
     place = f.min_by(f.concat_ws(":", "file", "line"), "number").alias("place")
     said = f.concat_ws(": ", "key", "reason").alias("said")
-    rows = rejected.groupBy(said).agg(f.count("*").alias("rows"), place).orderBy(f.desc("rows"), "said").collect()
-    return tuple((_placed(row.said, row.rows, row.place), row.rows) for row in rows)
+    each = rejected.groupBy(said).agg(f.count("*").alias("rows"), place)
+    rows = each.orderBy(f.desc("rows"), "said").limit(MOST_REASONS).collect()
+    others = each.count() - MOST_REASONS if len(rows) == MOST_REASONS else 0
+    return tuple((_placed(row.said, row.rows, row.place), row.rows) for row in rows), others
 
 
 def _placed(said: str, rows: int, place: str) -> str:

@@ -24,7 +24,6 @@ Record = Mapping[str, object]
 NESTED = ("settings", "faults")
 """Words within a section that hold keys of their own: ``assume.faults.kill``, ``topic.settings.retention.ms``."""
 
-
 RELEASES = ("kafka", "version")
 """Words that hold a release."""
 
@@ -131,11 +130,11 @@ class _Unfolding:
         if isinstance(value, list | tuple):
             items = (yaml_tree.Scalar(self._text(key, item), self._line) for item in value)
             return yaml_tree.Sequence(tuple(items), self._line)
-        if key in RELEASES and isinstance(value, float):
-            return yaml_tree.Scalar(repr(value), self._line)  # 4.0 is no whole number here
         return yaml_tree.Scalar(self._text(key, value), self._line)
 
     def _text(self, key: str, value: object) -> str:
+        if key in RELEASES and isinstance(value, float):
+            return repr(value)  # 4.0 is no whole number here
         if isinstance(value, str | int | float):
             return _shown(value)
         raise self._error(f"holds a {type(value).__name__}, which is no value of a setting", key)

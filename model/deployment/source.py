@@ -39,10 +39,10 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DeploymentError(f"cannot be read: {reason}", file=file) from None
-    return check_text(content, file, largest)
+    return _checked_text(content, file, largest)
 
 
-def check_text(content: bytes, file: str, largest: int = LARGEST) -> bytes:
+def _checked_text(content: bytes, file: str, largest: int) -> bytes:
     """What was read, if it is text, without a UTF-8 byte order mark. Raises DeploymentError."""
     _check_size(len(content), file, largest)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):

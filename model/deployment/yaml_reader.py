@@ -19,7 +19,7 @@ from model.deployment.given import Given, GivenClient, GivenDeployment, complain
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
 from model.deployment.options import outrank, read_options
-from model.deployment.source import check_text, decode_utf8, read_bytes
+from model.deployment.source import decode_utf8, read_bytes
 
 SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "require")
 """The sections of a deployment."""
@@ -30,19 +30,9 @@ def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> D
     return deployment_by(read_tree(path), str(path), path.stem, overrides)
 
 
-def read_deployment_text(content: bytes, file: str, overrides: Mapping[str, str] | None = None) -> Deployment:
-    """The same of a file's content, read elsewhere."""
-    path = Path(file)
-    return deployment_by(_tree(check_text(content, file), path), file, path.stem, overrides)
-
-
 def read_tree(path: Path) -> yaml_tree.Node:
     """A YAML file as a tree. Raises DeploymentError."""
-    return _tree(read_bytes(path), path)
-
-
-def _tree(content: bytes, path: Path) -> yaml_tree.Node:
-    return yaml_tree.parse_yaml(decode_utf8(content, path), str(path))
+    return yaml_tree.parse_yaml(decode_utf8(read_bytes(path), path), str(path))
 
 
 def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping[str, str] | None = None) -> Deployment:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,21 +17,10 @@ from checker.distributed import work_folder
 from checker.distributed.running import Interrupted
 from checker.distributed.writing import write_json
 from tests.checker.distributed.both import assert_same, embedded
-from tests.checker.distributed.stopping import Asked, Ending, Killed, compiled_once, some_resets
+from tests.checker.distributed.stopping import Asked, Ending, Killed, compiled_once
 from tests.checker.test_exploration import KINDS, random_question, random_system
 
 SLOW = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def asked() -> Iterator[Asked]:
-    with compiled_once():
-        yield some_resets()
-
-
-@pytest.fixture(scope="module")
-def reference(asked: Asked) -> Any:
-    return embedded(asked.system, asked.question, asked.at_most, asked.total)
 
 
 @pytest.mark.parametrize(

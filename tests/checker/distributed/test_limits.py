@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +19,7 @@ from checker.distributed import superstep
 from checker.distributed.exploration import DistributedExploration
 from checker.exploration import AnyExploration
 from tests.checker.distributed.both import assert_same, embedded
-from tests.checker.distributed.stopping import Asked, Ending, compiled_once, some_resets
+from tests.checker.distributed.stopping import Asked, Ending, compiled_once
 from tests.checker.test_exploration import KINDS, check_runs, found_cut_sets, random_question, random_system
 
 
@@ -62,17 +61,6 @@ def test_more_and_more_states(chance: random.Random, total: int, partitions: int
             assert not found.exhausted()
             limit += chance.randint(1, 20)
         assert_same(found, reference)
-
-
-@pytest.fixture(scope="module")
-def asked() -> Iterator[Asked]:
-    with compiled_once():
-        yield some_resets()
-
-
-@pytest.fixture(scope="module")
-def reference(asked: Asked) -> Any:
-    return embedded(asked.system, asked.question, asked.at_most, asked.total)
 
 
 def test_stopped_within_a_superstep(tmp_path: Path, asked: Asked, reference: Any) -> None:

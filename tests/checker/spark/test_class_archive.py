@@ -40,7 +40,7 @@ def test_a_java_that_leaves_none_does_no_harm(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cache", ["/dev/null", "with a space"])
 def test_no_archive_where_none_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: str) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / cache))
-    assert class_archive() is None
+    assert class_archive(Path(sys.executable)) is None
 
 
 def test_one_that_was_cut_off_is_none(tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_one_that_was_cut_off_is_none(tmp_path: Path) -> None:
 def test_another_spark_has_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     (tmp_path / "spark" / "jars").mkdir(parents=True)
-    usual = class_archive()
+    usual = class_archive(Path(sys.executable))
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
-    other = class_archive()
+    other = class_archive(Path(sys.executable))
     assert usual is not None
     assert other is not None
     assert usual.name != other.name
@@ -68,11 +68,11 @@ def test_another_spark_has_another_one(tmp_path: Path, monkeypatch: pytest.Monke
 def test_sessions_with_every_kind_of_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first leaves one, the second takes it; one that is cut off or none at all is passed over."""
     try:
-        check_java()
+        java = check_java()
     except NoSpark as missing:
         pytest.skip(str(missing))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    archive = class_archive()
+    archive = class_archive(java)
     assert archive is not None
 
     def count() -> None:

@@ -124,6 +124,12 @@ def test_combinations_tell_every_verdict_here(found: Influence, verdicts: list[R
 DESIGN = {"a": ("1", "2"), "b": ("x", "y", None), "c": ("0", "1"), "d": ("0", "1")}
 
 
+def write_verdicts(spark: Any, place: Path, made: list[tuple[Any, ...]]) -> None:
+    columns = "deployment string, place string, number long, chosen map<string,string>, property string"
+    table = spark.createDataFrame(made, f"{columns}, required boolean, status string, fewest_faults int")
+    table.coalesce(1).write.partitionBy("property").parquet(str(place / "verdicts"))
+
+
 @pytest.fixture
 def written(spark: Any, tmp_path: Path) -> Path:
     """Verdicts made up: two of ``b`` lose with the second ``a``; ``c`` decides by itself; ``d`` changes nothing."""
@@ -134,9 +140,7 @@ def written(spark: Any, tmp_path: Path) -> Path:
         for name, is_violated in violated.items():
             status, faults = ("violated", 2) if is_violated else ("unknown", None)
             made.append(("", "", number, chosen, name, True, status, faults))
-    columns = "deployment string, place string, number long, chosen map<string,string>, property string"
-    table = spark.createDataFrame(made, f"{columns}, required boolean, status string, fewest_faults int")
-    table.coalesce(1).write.partitionBy("property").parquet(str(tmp_path / "verdicts"))
+    write_verdicts(spark, tmp_path, made)
     return tmp_path
 
 
@@ -173,9 +177,7 @@ def made_up(spark: Any, place: Path, values: dict[str, tuple[str, ...]], statuse
         if (status := statuses.get(combination)) is not None:
             chosen = dict(zip(values, combination, strict=True))
             made.append(("", "", number, chosen, "no-loss", True, status, 1 if status == "violated" else None))
-    columns = "deployment string, place string, number long, chosen map<string,string>, property string"
-    table = spark.createDataFrame(made, f"{columns}, required boolean, status string, fewest_faults int")
-    table.coalesce(1).write.partitionBy("property").parquet(str(place / "verdicts"))
+    write_verdicts(spark, place, made)
 
 
 TWO_BY_TWO = {"a": ("1", "2"), "b": ("x", "y")}
