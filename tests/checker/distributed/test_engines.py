@@ -157,7 +157,8 @@ def until_killed(moment: int) -> tuple[AbstractContextManager[object], list[int]
     return patch.object(writing, "replacing", Counted), passed
 
 
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [7, 1])
 def test_killed_while_handing_over(tmp_path: Path, step: int) -> None:
     """Some partitions were handed over, and not all: none of them counts. The next run hands over or goes on."""
     expected, noted = whole("kip-320"), list[Superstep]()
@@ -174,6 +175,7 @@ def test_killed_while_handing_over(tmp_path: Path, step: int) -> None:
         assert whole("kip-320", partitioned(folder, noted, 5)) == expected
 
 
+@pytest.mark.slow
 def test_handed_over_at_another_moment_than_before(tmp_path: Path) -> None:
     """A run that is gone on with may have more memory, or less, than the one that was killed."""
     noted: list[Superstep] = []

@@ -98,6 +98,7 @@ def asked() -> Asked:
     return some_resets()
 
 
+@pytest.mark.slow
 def test_workers_that_die_in_the_middle(spark: Any, tmp_path: Path, asked: Asked) -> None:
     """And at the end, after what they did was committed: the tasks are done again, elsewhere, and nothing is lost."""
     deaths = tmp_path / "deaths"
@@ -143,6 +144,7 @@ def fails_always(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) ->
     raise ZeroDivisionError("of all things")
 
 
+@pytest.mark.slow
 def test_tasks_that_fail_every_time(spark: Any, tmp_path: Path, asked: Asked) -> None:
     """They are given up after some attempts, in one line that says what went wrong."""
     attempts = tmp_path / "attempts"
@@ -198,7 +200,7 @@ def takes_long(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) -> A
     signal.pause()
 
 
-@pytest.mark.parametrize("jobs", [2, 9])
+@pytest.mark.parametrize("jobs", [2, pytest.param(9, marks=pytest.mark.slow)])
 def test_interrupted(spark: Any, tmp_path: Path, asked: Asked, jobs: int) -> None:
     """A job that would never end is given up; the session can be used further, and the search gone on with."""
     found = asked.explore(tmp_path / "states", Stopping(SparkRunner(spark.sparkContext), jobs, tmp_path))
