@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
 settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts_arrive() -> None:
+    """A run that was started in the background ignores interrupts, and so would every process that it starts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,9 @@ from tests.checker.test_exploration import KINDS, random_number
 pytestmark = needs_spin
 
 
-@pytest.mark.parametrize("name", ["acks-0", pytest.param("orders", marks=pytest.mark.slow), "retries-in-flight-1"])
+@pytest.mark.parametrize(
+    "name", ["acks-0", *(pytest.param(name, marks=pytest.mark.slow) for name in ("orders", "retries-in-flight-1"))]
+)
 def test_deployments(name: str, tmp_path: Path) -> None:
     exported = export_deployment(example(name), total=1)
     (model,) = write(exported, Format.PROMELA, tmp_path)

@@ -28,6 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_cluster_is_audited(spark: Any, folder: Path, tmp_path: Path) -> None:
     """Rows that can be read have verdicts, the others a reason, and each says what it is made of."""
     source = find_source(folder, QUICK, kafka="4.0")
