@@ -114,6 +114,7 @@ def test_what_was_appended_after_the_snapshot_is_cut_off(copy: Path) -> None:
         check_equal(again(None), again(copy))
 
 
+@pytest.mark.slow
 def test_flipped_bytes_in_the_manifest(copy: Path) -> None:
     manifest, again = copy / MANIFEST, some_maze(0)
     content = manifest.read_bytes()

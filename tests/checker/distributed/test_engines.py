@@ -76,6 +76,7 @@ def test_checks(tmp_path: Path, deployment: Callable[[Path], Deployment], engine
     assert found.engine.engine == ("auto" if engine is auto else "spark")
 
 
+@pytest.mark.slow
 def test_ranked_states(tmp_path: Path) -> None:
     """Of states with the same canonical form one is kept, whoever explores."""
     asked, noted = one_fault(tmp_path), list[Superstep]()

@@ -56,6 +56,7 @@ def test_stopped_before_any_job(
         assert len(again.begins) <= len(whole.begins) - len(stopped.begins) + 1 + goals
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 2), st.integers(1, 4), st.booleans())
 def test_stopped_in_the_middle_of_anything(chance: random.Random, total: int, partitions: int, goal: bool) -> None:

@@ -384,6 +384,7 @@ def test_every_file_of_a_folder_counts(spark: Any, tmp_path: Path) -> None:
     assert {row["number"] for row in rejected} == {2, 3}
 
 
+@pytest.mark.slow
 def test_figures_of_an_earlier_audit_go_with_its_tables(spark: Any, matrix: Path, tmp_path: Path) -> None:
     source, out = find_source(matrix, {}), tmp_path / "out"
     with claimed(out) as folder:

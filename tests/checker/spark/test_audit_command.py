@@ -165,6 +165,7 @@ def test_an_audit_and_the_same_again(one_session: None, matrix: Path, tmp_path: 
     assert {file.name: file.read_bytes() for file in (tmp_path / "out" / "figures").iterdir()} == figures
 
 
+@pytest.mark.slow
 def test_options_reach_the_explorations(one_session: None, matrix: Path, tmp_path: Path) -> None:
     options = ("--time", "1e-6", "--memory", "300M", "--assume", "faults=0", "--no-figures")
     run = proofka("audit", matrix, "--out", tmp_path / "out", *options)
