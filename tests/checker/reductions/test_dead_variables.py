@@ -223,14 +223,14 @@ def test_what_the_actions_reset_themselves_is_left_alone() -> None:
     assert reset_dead_variables(system, [PHASE.term == 2]).actions == system.actions
 
 
-@settings(max_examples=15, derandomize=True, deadline=None)
+@settings(max_examples=25, derandomize=True, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2))
 def test_random_systems(chance: random.Random, total: int) -> None:
     system = random_system(chance)
     check_same(system, random_question(chance, system, goal=True), total)
 
 
-@settings(max_examples=20, derandomize=True, deadline=None)
+@settings(max_examples=35, derandomize=True, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2))
 def test_random_systems_in_phases(chance: random.Random, total: int) -> None:
     system = phased_system(chance)
