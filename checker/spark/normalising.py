@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
-from checker.spark.sources import ROWS, Source
+from checker.spark.sources import ROWS, NoSuchRow, Source
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
 from model.deployment.errors import DeploymentError
@@ -34,12 +35,16 @@ NORMALISED = ", ".join([ROWS, *(f"{name} {kind}" for name, kind in ADDED.items()
 
 
 def normalise(source: Source, batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """The rows with what came of them."""
+    """The rows that there are, with what came of them."""
     import pandas as pd
 
     for batch in batches:
-        found = [_normalised(source, *row) for row in batch.itertuples(index=False)]
-        yield pd.concat([batch, pd.DataFrame(found, columns=list(ADDED), index=batch.index, dtype=object)], axis=1)
+        found: dict[int, dict[str, Any]] = {}
+        for index, *row in batch.itertuples():
+            with suppress(NoSuchRow):
+                found[index] = _normalised(source, *row)
+        added = pd.DataFrame(found.values(), columns=list(ADDED), index=list(found), dtype=object)
+        yield pd.concat([batch.loc[list(found)], added], axis=1)
 
 
 def _normalised(source: Source, number: int, place: str, text: str) -> dict[str, Any]:

@@ -42,6 +42,11 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.adaptive.enabled": "true",
+    # Making code for a query takes longer than what an audit's small queries save by it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Where this differs between Spark's two ways to call Python, each starts Python processes of its own.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
 }
 

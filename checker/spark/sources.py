@@ -37,16 +37,20 @@ ROWS = "number long, place string, text string"
 RECORDS_AT_A_TIME = 1000
 
 
+class NoSuchRow(Exception):
+    """A rule of the source excludes this number."""
+
+
 class Source(Protocol):
     """Where deployments come from; sent to the executors. ``nothing`` says why there is no row, where there is none."""
 
     nothing: ClassVar[str]
 
     def rows(self, spark: SparkSession) -> DataFrame:
-        """Every row there is: ``ROWS``, each number once."""
+        """Every row that there may be: ``ROWS``, each number once."""
 
     def read(self, number: int, place: str, text: str) -> Deployment:
-        """The deployment of a row. Raises DeploymentError."""
+        """The deployment of a row. Raises DeploymentError, and :class:`NoSuchRow`."""
 
     def called(self, number: int, place: str, text: str) -> str:
         """What a row is called, also one that cannot be read."""
@@ -66,16 +70,12 @@ class MatrixSource:
     def rows(self, spark: SparkSession) -> DataFrame:
         from pyspark.sql import functions as f
 
-        matrix = self.matrix
-
-        def kept(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            for batch in batches:
-                yield batch[[not matrix.is_excluded(matrix.chosen(number)) for number in batch["id"]]]
-
-        numbers = spark.range(matrix.size).mapInPandas(kept, "id long")
-        return numbers.select(f.col("id").alias("number"), f.lit(matrix.file).alias("place"), f.lit("").alias("text"))
+        place, text = f.lit(self.matrix.file).alias("place"), f.lit("").alias("text")
+        return spark.range(self.matrix.size).select(f.col("id").alias("number"), place, text)
 
     def read(self, number: int, place: str, text: str) -> Deployment:
+        if self.matrix.is_excluded(self.matrix.chosen(number)):
+            raise NoSuchRow
         with _as_named(self.matrix.lines):
             return self.matrix.read(number, self.overrides)
 
