@@ -1,10 +1,11 @@
 """What Spark costs and gives: an audit on one core, on two, and without Spark; a space on both cores and on one thread.
 
-Run ``python benchmarks/spark.py`` on a quiet machine with two cores or more (about half an hour). Contenders take
-turns; those that need one core run beside each other, each on a core of its own, which they exchange from run to run: a
-machine that becomes slower, as shared ones do, becomes so for both. Each run is processes of its own, and memory is
-that of the largest of them. It rewrites its section of ``RESULTS.md``; with ``--quick`` it measures smaller things and
-prints it.
+Run ``python benchmarks/spark.py`` on a quiet machine with two cores or more (about forty minutes). A shared machine
+becomes slower and faster within minutes, so only what ran in the same minutes is compared. Two contenders that need one
+core each run beside each other, on a core of their own, which they exchange from run to run. One that needs one core
+and one that needs both: each run on one core is alone, between two on both cores, and held against the mean of these.
+Each run is processes of its own, and memory is that of the largest of them. It rewrites its section of ``RESULTS.md``;
+with ``--quick`` it measures smaller things and prints it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 
 from engines import RESULTS, machine
@@ -173,11 +175,11 @@ def goal(what: str, met: bool, figure: str) -> str:
 def section(quick: bool, runs: int, distributed_runs: int) -> str:
     """Measure everything, and what is to be said of it."""
     matrix, protocol = HERE / "audit.yaml", SMALL if quick else LARGE
-    one, two, plain = [], [], []
+    pairs = [beside_each_other(matrix, turn) for turn in range(runs)]
+    beside, plain = [audit for audit, _ in pairs], [loop for _, loop in pairs]
+    two, one = [audited(matrix, cores())], []
     for turn in range(runs):
-        both = beside_each_other(matrix, turn)
-        one.append(both[0])
-        plain.append(both[1])
+        one.append(audited(matrix, [cores()[turn % 2]]))
         two.append(audited(matrix, cores()))
     memory, spark = [], []
     for _ in range(distributed_runs):
@@ -187,13 +189,17 @@ def section(quick: bool, runs: int, distributed_runs: int) -> str:
     if len({json.dumps([d["distinct"], d["transitions"], d["levels"], d["invariants"]]) for d in documents}) != 1:
         sys.exit("the engines did not find the same")
     states = documents[0]["distinct"]
-    faster = median(one) / median(two)
-    dearer = statistics.median(audit.seconds / loop.seconds for audit, loop in zip(one, plain, strict=True))
+    faster = statistics.median(
+        alone.seconds / statistics.mean((before.seconds, after.seconds))
+        for alone, (before, after) in zip(one, pairwise(two), strict=True)
+    )
+    dearer = statistics.median(audit.seconds / loop.seconds for audit, loop in pairs)
     times = median(memory, exploring) / median(spark, exploring)
     whole = median(memory) / median(spark)
     lines = [
         f"Measured on {date.today().isoformat()}: {machine()}; pyspark {version_of_spark()}. Medians of {runs} audits "
-        f"(on one core beside a plain loop on the other) and {distributed_runs} explorations, in turns.",
+        f"on one core, each between two on both cores, of {runs} more beside a plain loop on the other core, and of "
+        f"{distributed_runs} explorations, in turns.",
         "",
         "| goal | | measured |",
         "| --- | --- | --- |",
@@ -207,7 +213,10 @@ def section(quick: bool, runs: int, distributed_runs: int) -> str:
         "",
         "| audit of benchmarks/audit.yaml | seconds | largest process MB |",
         "| --- | --- | --- |",
-        *(row(name, ran) for name, ran in (("one core", one), ("two cores", two), ("a plain loop on one core", plain))),
+        row("two cores", two),
+        row("one core, between them", one),
+        row("one core, beside a plain loop", beside),
+        row("a plain loop on the other core", plain),
         "",
         plain[0].said.strip() + ".",
         "",
