@@ -126,7 +126,7 @@ class Search:
 
     def _start(self) -> None:
         exploration = self.exploration
-        row = exploration.kernel.canonical(exploration.layout.pack(exploration.system.initial))
+        row = exploration.initial_row()
         self.shard.start(row, exploration.kernel.inspect(row), exploration.goal_bit)
         exploration.meter.grow(1, self.shard.measure())
 

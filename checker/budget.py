@@ -114,6 +114,11 @@ class Meter:
         return None if seconds is None else seconds - self.elapsed
 
     @property
+    def seconds_were_given(self) -> bool:
+        """Whether somebody said how long it may take."""
+        return self._budget.seconds is not None
+
+    @property
     def interrupted(self) -> bool:
         """Whether somebody asked to stop."""
         return self._budget.stop.is_set()
@@ -141,3 +146,29 @@ class Meter:
         if self.memory > self._allowed:
             return "memory"
         return None
+
+
+class PartMeter(Meter):
+    """Watches a part of what ``whole`` watches, which ends after ``most_states`` states of its own where that is said.
+
+    What it counts counts for the whole as well, until it is released.
+    """
+
+    def __init__(self, whole: Meter, most_states: int | None, reason: str) -> None:
+        super().__init__(whole._budget, whole._timed)
+        self._started = whole._started
+        self._whole, self._most, self._reason = whole, most_states, reason
+
+    def grow(self, states: int, memory: int) -> None:
+        super().grow(states, memory)
+        self._whole.grow(states, memory)
+
+    def release(self) -> None:
+        """The memory that was counted is free again."""
+        self._whole.grow(0, -self.memory)
+        self.memory = 0
+
+    def exceeded(self, layer: int) -> str | None:
+        if self._most is not None and self.states > self._most:
+            return self._reason
+        return self._whole.exceeded(layer)

@@ -13,15 +13,18 @@ from checker.closure import Closure, close
 from checker.combinations import Combination
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
-from checker.exploration import AnyExploration, Violation
+from checker.exploration import AnyExploration, Question, Violation
 from checker.identity import verdict_id
-from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, prepare
+from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, narrowed, prepare
 from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
+from checker.timing.loop import InTime, Timely
+from checker.timing.refinement import Timing
 from checker.traces import actions_of, build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
+from model.language import Action, TransitionSystem
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
 from properties.property import Property
@@ -37,6 +40,9 @@ from properties.verdict import (
 )
 
 OnProgress = Callable[[Progress], None]
+
+PASSES = (Status.HOLDS, Status.VACUOUS)
+"""What may rest on time: that nothing was found that violates a property."""
 
 
 def check(
@@ -87,6 +93,7 @@ class Run:
         started = time.monotonic()
         meter = Meter(budget, timed=deployment.faults.total is None and not deployment.faults.any_number)
         self.deployment = deployment
+        self.budget = budget
         self.prepared = prepared
         self.groups = groups
         self.meter = meter
@@ -105,7 +112,16 @@ class Run:
             )
             for one in self.reduced
         ]
+        self.timing = Timing(prepared, self._replayer)
+        self._in_time = [self._asked_in_time(one) for one in groups]
         self.compile_seconds = time.monotonic() - started
+
+    def _asked_in_time(self, one: Group) -> InTime:
+        def ask(names: Sequence[str]) -> tuple[TransitionSystem, Question]:
+            asked = narrowed(self.prepared, one, names)
+            return asked.system, asked.question
+
+        return InTime(self.timing, [prop.name for prop in one.properties], ask, self.threads)
 
     @cached_property
     def _ids(self) -> dict[str, str]:
@@ -159,25 +175,52 @@ class Run:
                     continue
                 report = _reporter(exploration, size, on_progress)
                 self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
+                self.keep_to_time(number, self._in_time[number], on_progress)
                 progressed = True
             if not progressed:
                 return
             size += 1
 
+    def in_time(self, name: str) -> InTime:
+        """What is known in time of a property and of others of its group."""
+        return next(
+            known
+            for one, known in zip(self.groups, self._in_time, strict=True)
+            if name in {prop.name for prop in one.properties}
+        )
+
+    def keep_to_time(self, number: int, in_time: InTime, on_progress: OnProgress | None = None) -> None:
+        """Ask of what violates properties of a group whether it can happen in time, and of what else can."""
+
+        def run_of(exploration: AnyExploration, violation: Violation) -> Sequence[Action]:
+            return self._run_of(exploration, self.reduced[number], violation)[0]
+
+        in_time.keep(
+            self.explorations[number], run_of, lambda exploration, size: _reporter(exploration, size, on_progress)
+        )
+
+    def actions_to(self, number: int, timely: Timely) -> list[Action]:
+        """The run of the whole model to a violation of a property of a group."""
+        return self._run_to(self.reduced[number], timely)[0]
+
+    def cut_sets(self) -> dict[str, tuple[CutSet, ...]]:
+        """The smallest sets of faults that violate each property, as far as they can in time."""
+        names = [prop.name for one in self.groups for prop in one.properties]
+        return {name: tuple(one.faults for one in self.in_time(name).timely(name)) for name in names}
+
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
         found = {
-            prop.name: self._verdict(prop, exploration, one)
-            for one, exploration in zip(self.reduced, self.explorations, strict=True)
-            for prop in one.group.properties
+            prop.name: self._verdict(prop, number) for number, one in enumerate(self.groups) for prop in one.properties
         }
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(found[name] for name in order if name in found)
 
-    def _verdict(self, prop: Property, exploration: AnyExploration, reduced: Reduced) -> Verdict:
+    def _verdict(self, prop: Property, number: int) -> Verdict:
+        exploration = self.explorations[number]
         closed = self.closures.get(prop.name)
         if closed is None or exploration.cut_sets(prop.name):
-            found = self._explored(prop, exploration, reduced)
+            found = self._explored(prop, number)
         else:
             found = self._closed(exploration, closed)
         return Verdict(
@@ -194,16 +237,26 @@ class Run:
             found.coverage,
             self._ids[prop.name],
             found.notes,
+            self.in_time(prop.name).rests_on(prop.name) if found.status in PASSES else (),
         )
 
-    def _explored(self, prop: Property, exploration: AnyExploration, reduced: Reduced) -> _Finding:
+    def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""
-        violations = exploration.cut_sets(prop.name)
+        exploration, reduced = self.explorations[number], self.reduced[number]
+        in_time = self._in_time[number]
+        traces = tuple(self._trace(prop, reduced, timely) for timely in in_time.timely(prop.name))
+        undecided, stopped = in_time.undecided(prop.name), in_time.stopped(prop.name)
         witnessed = WITNESS + prop.name in exploration.observed()
         coverage = self._coverage(exploration)
+        if stopped is not None and undecided and coverage.stopped is None:
+            coverage = replace(coverage, stopped=stopped)
         notes: tuple[str, ...] = ()
-        if violations:
+        if undecided:
+            notes = (f"it was not decided whether there is time for {'; '.join(map(_in_words, undecided))}",)
+        if traces:
             status = Status.VIOLATED
+        elif undecided or stopped is not None:
+            status = Status.UNKNOWN
         elif prop.name in exploration.undecided:
             status = Status.UNKNOWN
             notes = (
@@ -213,9 +266,9 @@ class Run:
             status = Status.UNKNOWN
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
-        cut_sets = exploration.named_cut_sets()[prop.name]
-        traces = tuple(self._trace(prop, exploration, reduced, violation) for violation in violations)
-        return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, (*notes, *reduced.remarks))
+        cut_sets = tuple(trace.faults for trace in traces)
+        remarks = (*notes, *reduced.remarks)
+        return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
 
     def _closed(self, exploration: AnyExploration, closed: Closure) -> _Finding:
         """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
@@ -253,18 +306,36 @@ class Run:
             status, cut_sets, traces, closed.witnessed, closed.states or exploration.states, coverage, notes
         )
 
-    def _trace(self, prop: Property, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Trace:
+    def _trace(self, prop: Property, reduced: Reduced, timely: Timely) -> Trace:
         """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
+        actions, found = self._run_to(reduced, timely)
+        return build_trace(
+            self.prepared.model.system, self._replayer, prop, actions, found, times=timely.schedule.times
+        )
+
+    def _run_to(self, reduced: Reduced, timely: Timely) -> tuple[list[Action], list[dict[str, int]] | None]:
+        if timely.is_second_look:
+            reduced = Reduced(reduced.group, timely.exploration.system, None, True, ())
+        return self._run_of(timely.exploration, reduced, timely.violation)
+
+    def _run_of(
+        self, exploration: AnyExploration, reduced: Reduced, violation: Violation
+    ) -> tuple[list[Action], list[dict[str, int]] | None]:
+        """The actions of the whole model that lead to a violation; the states, if they are those of the whole model."""
         if not reduced.keeps_runs:
             exploration, violation = self._found_again(reduced, exploration, violation)
             reduced = reduce_group(self.prepared, reduced.group, frozenset())
         labels, packed = exploration.path(violation), exploration.states_along(violation)
         whole = self.prepared.model.system
-        is_reduced = reduced.system is not reduced.group.system or reduced.canonical is not None
+        is_reduced = exploration.monitors is None and (
+            reduced.system is not reduced.group.system or reduced.canonical is not None
+        )
         if is_reduced:
             reduced.check_run(labels, packed)
+        names = {variable.name for variable in whole.variables}
+        states = [{name: value for name, value in state.items() if name in names} for state in packed]
         actions = actions_of(whole, [exploration.system.actions[label] for label in labels])
-        return build_trace(whole, self._replayer, prop, actions, None if is_reduced else packed)
+        return actions, None if is_reduced else states
 
     def _found_again(
         self, reduced: Reduced, exploration: AnyExploration, violation: Violation
@@ -310,7 +381,7 @@ class Run:
     def engine(self) -> EngineRun:
         """What the explorations cost together."""
         deepest = max((len(exploration.layers) for exploration in self.explorations), default=0)
-        everything = [*self.explorations, *self._closing]
+        everything: list[AnyExploration] = [*self.explorations, *self._closing]
         return EngineRun(
             self._engine.name,
             sum(exploration.states for exploration in everything),
@@ -320,6 +391,7 @@ class Run:
             round(self.meter.elapsed, 3),
             round(self.compile_seconds, 3),
             max((exploration.layout.words * 8 for exploration in self.explorations), default=0),
+            sum(in_time.states for in_time in self._in_time),
         )
 
 
@@ -363,6 +435,10 @@ def _reporter(
         on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory))
 
     return report
+
+
+def _in_words(faults: CutSet) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in faults) or "no fault"
 
 
 def _versions() -> dict[str, str]:

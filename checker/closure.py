@@ -18,7 +18,10 @@ from checker.kernel.canonical import Canonical
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
 from checker.solver import Replayer
-from checker.traces import actions_of, build_trace
+from checker.timing.constraints import RunningClocks, constraints_along
+from checker.timing.network import Contradiction
+from checker.timing.schedule import schedule
+from checker.traces import actions_of, build_trace, replay
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Ranked, TransitionSystem
@@ -142,12 +145,15 @@ def _close_group(
     closures = {}
     for name in names:
         violations = exploration.cut_sets(name)
-        trace = None
-        if violations:
-            prop = next(prop for prop in one.properties if prop.name == name)
-            trace = _concrete_trace(deployment, prop, exploration, violations[0], ranking.families)
+        prop = next(prop for prop in one.properties if prop.name == name)
+        traces = (
+            _concrete_trace(deployment, prop, exploration, violation, ranking.families) for violation in violations
+        )
+        trace = next((trace for trace in traces if trace is not None), None)
         unknown = None
-        if trace is None and stopped is not None:
+        if trace is None and violations:
+            unknown = "there is no time for the runs that were found to violate it, and others were not looked for"
+        elif trace is None and stopped is not None:
             unknown = stopped
         elif trace is None and name in exploration.undecided:
             unknown = "from some state every way on ends at a bound"
@@ -162,9 +168,16 @@ def _concrete_trace(
     exploration: AnyExploration,
     violation: Violation,
     families: tuple[Ranked, ...],
-) -> Trace:
-    """The run whose ranked states were found, with real epochs, replayed through Z3."""
+) -> Trace | None:
+    """The run whose ranked states were found, with real epochs, replayed through Z3; None where there is no time."""
     labels = exploration.path(violation)
     concrete = build(with_epochs(deployment, len(labels) + 2)).system
     actions = actions_of(concrete, [exploration.system.actions[label] for label in labels])
-    return build_trace(concrete, Replayer(concrete), prop, actions, exploration.states_along(violation), families)
+    replayer = Replayer(concrete)
+    running = RunningClocks(concrete.clocks, [clock.runs for clock in concrete.clocks])
+    constraints = constraints_along(running, actions, replay(concrete, replayer, actions))
+    times = schedule(len(actions), constraints)
+    if isinstance(times, Contradiction):
+        return None
+    found = exploration.states_along(violation)
+    return build_trace(concrete, replayer, prop, actions, found, families, times.times)

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
+import numpy as np
+
 from checker.breadth_first import Search, sources_of
 from checker.budget import ALWAYS_COVERED
 from checker.checkpoint import Checkpoint
@@ -20,6 +22,8 @@ from checker.shard import INITIAL_STATE, Shard, TooManyStates
 
 LARGE = 100_000
 """States expected of a combination from which on its levels are shared out; smaller ones are explored side by side."""
+MOST_ALIKE = 2_000
+"""Among so many further violations some are chosen."""
 OPTIMISE_AFTER = 10_000
 """States of the layers before, from which on the next one is likely to be worth better machine code."""
 
@@ -134,13 +138,28 @@ class EmbeddedExploration(Exploration[Shard]):
         It must not outlive the layer: Python may collect garbage in any thread, and the solver's terms must not be
         released in one thread while another is inside the solver.
         """
-        if self.optimised or self.states < OPTIMISE_AFTER:
+        if self.optimised or self.monitors is not None or self.states < OPTIMISE_AFTER:
             return None
         self.optimised = True
         return threading.Thread(target=self._optimise)
 
     def _optimise(self) -> None:
         self.kernel = optimise(self.kernel)
+
+    def alike(self, violation: Violation, most: int) -> list[Violation]:
+        """States that violate the same with the same faults, as many at every depth."""
+        if violation.name not in self.question.invariants:
+            return [violation]
+        shard, bit = self.shards[violation.combination], 1 << list(self.question.invariants).index(violation.name)
+        found = np.empty(MOST_ALIKE, dtype=np.int64)
+        inspect = self.kernel.addresses["inspect"]
+        count = backward.find_where(inspect, shard.words, shard.places, shard.counts, bit, found)
+        alike = [
+            Violation(violation.name, violation.combination, int(reference), shard.depth_of(int(reference)))
+            for reference in found[:count]
+        ]
+        alike.sort(key=lambda one: (one.depth, one.reference))
+        return [violation, *alike[:: max(1, len(alike) // most)]][:most]
 
     def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:
         """Each state from the violation back to the initial one, with the function that made it."""

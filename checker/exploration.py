@@ -23,6 +23,7 @@ from checker.budget import Meter
 from checker.combinations import Combination, layer, without_one
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, Words, lay_out
+from checker.kernel.monitored import Monitors, monitored, widened
 from checker.kernel.native import Kernel, compile_kernel
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
@@ -133,6 +134,8 @@ class Exploration(ABC, Generic[States]):
     With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
     held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. Faults of
     ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
+    ``monitors`` leave out what they exclude; ``compiled`` is machine code made before, of the same. Combinations that
+    ``only`` does not want are explored as parts of others.
     """
 
     system: TransitionSystem
@@ -145,6 +148,9 @@ class Exploration(ABC, Generic[States]):
     optimised: bool = False
     unlimited: frozenset[Fault] = frozenset()
     canonical: Canonical | None = None
+    monitors: Monitors | None = None
+    compiled: Kernel | None = None
+    only: Callable[[Any, Combination], bool] | None = None
     shards: dict[Combination, States] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -160,9 +166,15 @@ class Exploration(ABC, Generic[States]):
         self.goal_bit = -1 if self.question.goal is None else len(self._predicates) - 1
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
-        self.kernel: Kernel = compile_kernel(
-            self.layout, self._groups(), self._predicates, self.canonical, optimised=self.optimised
-        )
+        if self.compiled is None:
+            clocks = None if self.monitors is None else self.monitors.clocks
+            self.compiled = compile_kernel(
+                self.layout, self._groups(), self._predicates, self.canonical, clocks=clocks, optimised=self.optimised
+            )
+        self.kernel: Kernel = self.compiled
+        if self.monitors is not None:
+            self.kernel = monitored(self.compiled, self.layout, self.monitors)
+            self.layout = widened(self.layout, self.monitors)
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
         self.own_functions = ("step", *(kind.value for kind in Fault if kind in present & self.unlimited))
@@ -174,6 +186,13 @@ class Exploration(ABC, Generic[States]):
         for kind in (*self.kinds, *self.unlimited):
             groups[kind.value] = [pair for pair in labelled if pair[1].fault is kind]
         return groups
+
+    def initial_row(self) -> Words:
+        """The initial state, packed, in canonical form, and with the flags of monitors."""
+        row = self.kernel.canonical(self.layout.pack(self.system.initial))
+        if self.monitors is not None and self.monitors.initial:
+            row[-len(self.monitors.initial) :] = self.monitors.initial
+        return row
 
     @property
     def states(self) -> int:
@@ -230,7 +249,7 @@ class Exploration(ABC, Generic[States]):
 
     def _worth_exploring(self, size: int) -> Iterator[Combination]:
         for combination in layer(size, self.most):
-            if self.open_questions(combination):
+            if self.open_questions(combination) and (self.only is None or self.only(self, combination)):
                 yield combination
 
     def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
@@ -351,6 +370,10 @@ class Exploration(ABC, Generic[States]):
         """The labels of the actions from the initial state to the violation."""
         run = list(self._backwards(violation))[::-1]
         return [_step_label(self.kernel, function, before, after) for (_, before), (function, after) in pairwise(run)]
+
+    def alike(self, violation: Violation, most: int) -> list[Violation]:
+        """Further states that violate the same with the same faults, however deep, as far as they are easily found."""
+        return [violation][:most]
 
     def states_along(self, violation: Violation) -> list[dict[str, int]]:
         """The concrete states from the initial one to the violation, of the variables this system has."""

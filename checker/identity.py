@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import z3
 
 from checker.terms import TermTable
-from model.language import Action, TransitionSystem
+from model.language import Action, Duration, TransitionSystem
 
 ID_LENGTH = 16
 
@@ -38,6 +38,20 @@ class Fingerprint:
         updates = sorted(v.name.encode() + self.of_term(value) for v, value in action.updates.items())
         head = f"{action} {action.fault}".encode()
         return hashlib.sha256(head + self.of_term(action.guard) + b"".join(updates)).digest()
+
+    def of_clocks(self, system: TransitionSystem) -> bytes:
+        """The hash of what a system says about time: deadlines of its clocks, and what its actions need of them."""
+        clocks = [f"{clock} {_bound(clock.at_most)}".encode() + self.of_term(clock.runs) for clock in system.clocks]
+        needs = [
+            f"{action} {need.clock} {0 if need.at_least is None else need.at_least.at_least()} {_bound(need.at_most)}"
+            for action in system.actions
+            for need in action.needs
+        ]
+        return hashlib.sha256(b"\n".join([*sorted(clocks), *sorted(need.encode() for need in needs)])).digest()
+
+
+def _bound(duration: Duration | None) -> int | None:
+    return None if duration is None else duration.at_most()
 
 
 def verdict_id(parts: Iterable[bytes | str]) -> str:

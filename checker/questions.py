@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import z3
@@ -57,7 +57,7 @@ def group(prepared: Prepared, properties: Sequence[Property], *, cone: bool = Tr
     Without ``cone`` all are asked of the whole system.
     """
     groups: list[tuple[list[Property], set[str]]] = []
-    cones = {prop.name: _slice(prepared, [prop]) for prop in properties}
+    cones = {prop.name: sliced(prepared, [prop]) for prop in properties}
     if not cone:
         return (_group(prepared, properties, cones, prepared.system),)
     for prop in properties:
@@ -69,7 +69,7 @@ def group(prepared: Prepared, properties: Sequence[Property], *, cone: bool = Tr
             home[0].append(prop)
             home[1].update(names)
     return tuple(
-        _group(prepared, members, {prop.name: cones[prop.name] for prop in members}, _slice(prepared, members))
+        _group(prepared, members, {prop.name: cones[prop.name] for prop in members}, sliced(prepared, members))
         for members, _ in groups
     )
 
@@ -79,8 +79,16 @@ def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRe
     return [prepared.specialise(term) for term in terms]
 
 
-def _slice(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:
-    return slice_to(prepared.system, _roots(prepared, properties), prepared.free)
+def narrowed(prepared: Prepared, one: Group, names: Sequence[str]) -> Group:
+    """The same asked of some properties of a group alone, of the part of the system that these see."""
+    kept = [prop for prop in one.properties if prop.name in names]
+    system = one.cones[kept[0].name] if len(kept) == 1 else sliced(prepared, kept)
+    return _group(prepared, kept, {prop.name: one.cones[prop.name] for prop in kept}, system)
+
+
+def sliced(prepared: Prepared, properties: Sequence[Property], also: Iterable[z3.BoolRef] = ()) -> TransitionSystem:
+    """The part of the system that properties see, and that further terms see."""
+    return slice_to(prepared.system, [*_roots(prepared, properties), *also], prepared.free)
 
 
 def _group(
@@ -112,6 +120,7 @@ def fingerprints(prepared: Prepared, groups: Sequence[Group]) -> dict[str, bytes
     """
     prints = Fingerprint()
     whole = prepared.model.system
+    in_time = prints.of_clocks(whole)
     hashes = {}
     for one in groups:
         for prop in one.properties:
@@ -124,5 +133,5 @@ def fingerprints(prepared: Prepared, groups: Sequence[Group]) -> dict[str, bytes
             ]
             asked = [term for term in (prop.violated, prop.witness, prop.goal) if term is not None]
             system = prints.of_system(replace(cone, actions=tuple(written)))
-            hashes[prop.name] = b"".join([system, *(prints.of_term(term) for term in asked)])
+            hashes[prop.name] = b"".join([system, in_time, *(prints.of_term(term) for term in asked)])
     return hashes

@@ -84,7 +84,7 @@ def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes]) -> dict[str,
         return {}
     run = Run(deployment, prepared, different, Budget(threads=1))
     run.explore(None)
-    return {name: cut_sets for one in run.explorations for name, cut_sets in one.named_cut_sets().items()}
+    return run.cut_sets()
 
 
 def _narrowed(deployment: Deployment) -> Deployment:

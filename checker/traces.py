@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from checker.reductions.ranking import ranked_state
@@ -65,8 +66,11 @@ def build_trace(
     actions: Sequence[Action],
     found: Sequence[Mapping[str, int]] | None,
     ranked: Sequence[Ranked] = (),
+    times: Sequence[int] | None = None,
 ) -> Trace:
     """The trace of a run of the kernel, whose states are ``found`` (see :func:`hold_against`), if it ran this system.
+
+    ``times``: when each step happens, in ms.
 
     Raises :class:`ReplayMismatch` if Z3 does not reproduce every state, or finds the property not violated at the end.
     """
@@ -75,7 +79,10 @@ def build_trace(
         hold_against(states, found, ranked)
     if prop.goal is None and not replayer.holds(states[-1], prop.violated):
         raise ReplayMismatch(f"{prop.name} is not violated at the end of the run")
-    return Trace(cut_set(actions), steps_of(system, actions, states), prop.explain(states[-1]))
+    steps = steps_of(system, actions, states)
+    if times is not None:
+        steps = tuple(replace(step, at=at) for step, at in zip(steps, times, strict=True))
+    return Trace(cut_set(actions), steps, prop.explain(states[-1]))
 
 
 def steps_of(system: TransitionSystem, actions: Sequence[Action], states: Sequence[State]) -> tuple[Step, ...]:

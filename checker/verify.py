@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from checker.budget import Budget, Meter
@@ -12,6 +13,7 @@ from checker.closure import with_epochs
 from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
+from checker.timing.constraints import RunningClocks, constraints_along
 from checker.traces import ReplayMismatch, replay, steps_of
 from model.deployment import Deployment, from_document
 from model.language import Action, State
@@ -105,6 +107,7 @@ def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> Non
         for key, fact in facts.items():
             if said[key] != fact:
                 raise TamperedDocument(f"{prop.name}, step {number}: {key} is not what the model says")
+    _verify_times(model, prop, actions, states, [step["at"] for step in trace["steps"]])
     faults = [action.fault.value for action in actions if action.fault is not None]
     if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
         raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")
@@ -115,6 +118,29 @@ def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> Non
         raise TamperedDocument(f"{prop.name}, step {len(actions)}: the property is not violated at the end")
     if trace["failure"] != prop.explain(states[-1]):
         raise TamperedDocument(f"{prop.name}: what failed is not what the model says")
+
+
+def _verify_times(
+    model: Model, prop: Property, actions: Sequence[Action], states: Sequence[State], times: Sequence[int | None]
+) -> None:
+    """Every step has a time, none is before the one before it, and every bound between two steps is kept."""
+    told = [time for time in times if time is not None]
+    if not told:
+        return
+    if len(told) != len(times):
+        raise TamperedDocument(f"{prop.name}: some steps have a time and some have none")
+    at = [0, *told]
+    for number, (before, after) in enumerate(pairwise(at), 1):
+        if after < before:
+            raise TamperedDocument(f"{prop.name}, step {number}: is earlier than the step before it")
+    clocks = model.system.clocks
+    running = RunningClocks(clocks, [clock.runs for clock in clocks])
+    for bound in constraints_along(running, actions, states):
+        if not bound.allows(at):
+            raise TamperedDocument(
+                f"{prop.name}, step {bound.later}: comes {at[bound.later] - at[bound.earlier]:,} ms after "
+                f"{bound.clock.since}, which no clock allows"
+            )
 
 
 def _is_stuck(model: Model, prop: Property, state: State) -> bool:

@@ -35,7 +35,7 @@ def validated(leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRe
     return z3.If(agreed < position, agreed, position)
 
 
-def _reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """The consumer fetches from a leader that is no older than what it has seen (semantics 8)."""
     consumer = pipeline.consumer
     newest = z3.And(leader.epoch.term >= consumer.leader_epoch.term, leader.epoch.term >= consumer.position_epoch.term)
@@ -47,7 +47,8 @@ def _pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     position = consumer.position.term
     agrees = agreed_prefix(leader, consumer.position_epoch.term) >= position
     visible = position + count <= leader.high_watermark.term
-    return z3.And(_reaches(pipeline, leader), agrees, visible)
+    there = [] if pipeline.log_start is None else [position >= pipeline.log_start.term]
+    return z3.And(reaches(pipeline, leader), agrees, visible, *there)
 
 
 def _record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
@@ -209,7 +210,7 @@ def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
         "consumer",
         "consumer",
         {"leader": leader.number},
-        z3.And(_reaches(pipeline, leader), agreed < consumer.position.term),
+        z3.And(reaches(pipeline, leader), agreed < consumer.position.term),
         effect.updates,
         lambda before, after: (
             f"the consumer finds the log of {leader.name} truncated and goes back to offset"

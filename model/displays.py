@@ -80,6 +80,8 @@ def _controller(pipeline: Pipeline) -> Iterator[Display]:
     yield Display("leader", lambda state: broker_name(state[controller.leader.name]), (controller.leader,))
     yield _number("leader epoch", controller.epoch)
     yield Display("ISR", lambda state: members(state, controller.isr), tuple(controller.isr.values()))
+    if pipeline.log_start is not None:
+        yield _number("log start offset", pipeline.log_start)
 
 
 def _consumer(pipeline: Pipeline) -> Iterator[Display]:

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 import z3
 
-from model import broker, consumer, controller, idempotence, isr, network, produce, producer, relabelling, replica
+from model import (
+    broker,
+    consumer,
+    controller,
+    idempotence,
+    isr,
+    network,
+    produce,
+    producer,
+    relabelling,
+    replica,
+    retention,
+)
 from model.application import forget_numbers_when_done, resend_due
 from model.deployment.deployment import Deployment
 from model.displays import displays
@@ -14,8 +26,9 @@ from model.faults import Fault
 from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare
+from model.timing import timed
 
-VERSION = "1"
+VERSION = "2"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 
@@ -31,21 +44,23 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = {kind for kind, most in deployment.faults.at_most if most > 0}
-    machines = (producer, network, produce, replica, isr, controller, broker, consumer)
+    machines = (producer, network, produce, replica, isr, controller, broker, consumer, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
     )
+    in_time = timed(pipeline, actions)
     system = TransitionSystem(
         deployment.name,
         pipeline.variables,
-        actions,
+        in_time.actions,
         displays(pipeline),
         _limits(pipeline),
         relabelling.ranked(pipeline),
         relabelling.symmetries(pipeline),
+        in_time.clocks,
     )
     return Model(pipeline, system)
 

@@ -14,7 +14,7 @@ from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoc
 from model.language import Action, Effect, State
 from model.network import abandon, complete, join_connection
 from model.produce import held_up
-from model.state import Batch, Fate, Pipeline, Replica
+from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
 
@@ -85,16 +85,50 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
 
 
+def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The producer heard from another broker that this one leads, and it does not know it itself yet (semantics 1)."""
+    newest = leader.epoch.term
+    told = [
+        z3.And(
+            other.up.is_set,
+            other.leader.term == leader.number,
+            other.epoch.term > newest,
+            other.epoch.term >= pipeline.producer.leader_epoch.term,
+        )
+        for other in pipeline.followers_of(leader)
+    ]
+    return z3.And(leader.up.is_set, z3.Not(leader.presumes_leadership), z3.Or(*told))
+
+
+def counts_attempts(pipeline: Pipeline) -> bool:
+    """The client gives up after so few retries that each of them matters."""
+    return 0 < pipeline.deployment.retries <= UNLIMITED_ATTEMPTS
+
+
+def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """The leader epoch in which the producer takes this broker for the leader: its own, or what others say."""
+    newest = leader.epoch.term
+    if counts_attempts(pipeline):
+        for other in pipeline.followers_of(leader):
+            told = z3.And(other.up.is_set, other.leader.term == leader.number, other.epoch.term > newest)
+            newest = z3.If(z3.And(z3.Not(leader.presumes_leadership), told), other.epoch.term, newest)
+    return newest
+
+
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The sender thread sends the batch to the broker it takes for the leader (semantics 3.1, P2).
 
-    Its metadata never goes back to an older leader epoch. ``max.in.flight.requests.per.connection`` counts per broker,
-    except that 1 mutes the partition whatever the broker (semantics 3.7).
+    Its metadata never goes back to an older leader epoch. Where attempts are counted, those count as well that reach a
+    broker before it knows that it leads; otherwise they change nothing. ``max.in.flight.requests.per.connection``
+    counts per broker, except that 1 mutes the partition whatever the broker (semantics 3.7).
     """
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
     newest = leader.epoch.term >= pipeline.producer.leader_epoch.term
-    conditions = [batch.is_(Fate.BUFFERED), leader.presumes_leadership, newest, _is_next(pipeline, batch)]
+    leads = z3.And(leader.presumes_leadership, newest)
+    if counts_attempts(pipeline):
+        leads = z3.Or(leads, _said_to_lead(pipeline, leader))
+    conditions = [batch.is_(Fate.BUFFERED), leads, _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
     if deployment.max_in_flight <= len(others):
         muted = deployment.max_in_flight == 1
@@ -104,7 +138,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect = Effect()
     effect[batch.fate] = int(Fate.SENT)
     effect[batch.target] = leader.number
-    effect[pipeline.producer.leader_epoch] = leader.epoch.term
+    effect[pipeline.producer.leader_epoch] = epoch_heard_of(pipeline, leader)
     join_connection(pipeline, effect, batch, leader)
     assign_sequence(pipeline, effect, batch)
 

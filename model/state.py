@@ -207,6 +207,7 @@ class Pipeline:
     """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
 
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
+    ``log_start`` is the first offset that retention has left; None where no record gets that old unread.
     """
 
     deployment: Deployment
@@ -215,11 +216,14 @@ class Pipeline:
     producer: Producer
     consumer: Consumer
     exposed: tuple[Variable, ...]
+    log_start: Variable | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
-        return (*self.controller.variables, *brokers, *self.producer.variables, *self.consumer.variables, *self.exposed)
+        clients = (*self.producer.variables, *self.consumer.variables)
+        kept = () if self.log_start is None else (self.log_start,)
+        return (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]
@@ -271,6 +275,7 @@ def declare(deployment: Deployment) -> Pipeline:
         producer,
         _declare_consumer(deployment),
         tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
+        Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
     )
 
 

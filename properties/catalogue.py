@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.state import Pipeline
 from properties import agreement, availability, duplication, durability, ordering
 from properties.property import Property
@@ -10,5 +11,10 @@ FAMILIES = (durability, duplication, ordering, agreement, availability)
 
 
 def properties_of(pipeline: Pipeline) -> tuple[Property, ...]:
-    """All properties of a pipeline, in the order in which they are reported."""
-    return tuple(found for family in FAMILIES for found in family.properties(pipeline))
+    """The properties that are asked of a pipeline, in the order in which they are reported.
+
+    Those that are not required when nothing says which are asked only where they are required.
+    """
+    asked = {*REQUIRED_BY_DEFAULT, *pipeline.deployment.require}
+    found = (prop for family in FAMILIES for prop in family.properties(pipeline))
+    return tuple(prop for prop in found if prop.name in asked)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import z3
 
 from model.consumer import commits_at_once, validated
+from model.deployment.deployment import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
 from properties.property import Property
@@ -68,7 +69,27 @@ def unprocessed_for_good(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
     lost = z3.And(lost_silently(pipeline, record), unprocessed(pipeline, record))
     not_coming = z3.And(accepted(pipeline, record), z3.Not(reported(pipeline, record)))
-    return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), skipped(pipeline, record)))
+    passed = z3.Or(skipped(pipeline, record), expired_unread(pipeline, record))
+    return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), passed))
+
+
+def expired_unread(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Retention deleted the record before anybody processed it."""
+    log_start = pipeline.log_start
+    if log_start is None:
+        return z3.BoolVal(False)
+    batches = [batch.number for batch in pipeline.producer.of_record(record)]
+
+    def stands(leader: Replica, where: Callable[[int], z3.BoolRef]) -> z3.BoolRef:
+        return leader.log.some(
+            lambda offset, slot: z3.And(where(offset), z3.Or(*(slot["batch"].term == number for number in batches)))
+        )
+
+    def deleted(leader: Replica) -> z3.BoolRef:
+        gone = stands(leader, lambda offset: log_start.term > offset)
+        return z3.And(gone, z3.Not(stands(leader, lambda offset: log_start.term <= offset)))
+
+    return z3.And(unprocessed(pipeline, record), on_serving_leader(pipeline, deleted))
 
 
 def consumer_restarted(pipeline: Pipeline) -> z3.BoolRef:
@@ -147,6 +168,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     def explain_loss(state: State) -> str:
         record = first(records, lambda r: value(unprocessed_for_good(pipeline, r), pipeline, state))
+        if value(expired_unread(pipeline, record), pipeline, state):
+            return f"record {record + 1} was deleted for its age, and nobody had processed it"
         if value(skipped(pipeline, record), pipeline, state):
             return f"record {record + 1} will never be processed: " + explain_skip(state)
         return f"record {record + 1} will never be processed: " + explain_silent(state)
@@ -161,6 +184,30 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "a send met with trouble, or the consumer was restarted with work half done",
         explain_loss,
     )
+
+    def explain_dropped(state: State) -> str:
+        record = first(records, lambda r: value(dropped(pipeline, r), pipeline, state))
+        return f"the send of record {record + 1} failed, nobody sends it again, and it is not in the log"
+
+    yield Property(
+        "no-dropped-record",
+        "durability",
+        "A record that the application sends gets into the log: its send does not fail for good.",
+        "the client holds out until the brokers are back",
+        z3.Or(*(dropped(pipeline, record) for record in records)),
+        in_the_open,
+        "a send met with trouble: a retry, a producer restart, or a new leader after an acknowledgement",
+        explain_dropped,
+    )
+
+
+def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Its send failed, nothing of it is on its way, the application does not send it again, and it is in no log."""
+    tries_again = pipeline.deployment.on_send_error is OnSendError.RESEND
+    failed_for_good = z3.And(reported(pipeline, record), z3.BoolVal(not tries_again))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
+    return z3.And(given_up, missing)
 
 
 def _lost_request(pipeline: Pipeline) -> z3.BoolRef:

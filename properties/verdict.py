@@ -32,7 +32,8 @@ class Change:
 class Step:
     """One step of a trace. ``fault`` is the fault kind's name, or None for an ordinary step.
 
-    ``lane`` is where a report draws it: producer, brokers, controller or consumer.
+    ``lane`` is where a report draws it: producer, brokers, controller or consumer. ``at`` is when it happens, in ms
+    since the start; None where nobody asked when.
     """
 
     actor: str
@@ -42,6 +43,7 @@ class Step:
     text: str
     fault: str | None
     changes: tuple[Change, ...]
+    at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,19 @@ class Trace:
     faults: CutSet
     steps: tuple[Step, ...]
     failure: str
+
+
+@dataclass(frozen=True)
+class TimingLemma:
+    """Why a pattern of events cannot happen in time.
+
+    ``needed``: how long at least something takes in it, and since when; ``allowed``: how long at most, one after the
+    other. ``inequality`` says in the settings' own names why the former is longer than the latter.
+    """
+
+    needed: tuple[str, ...]
+    allowed: tuple[str, ...]
+    inequality: str
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,8 @@ class Verdict:
 
     ``cut_sets``: the smallest multisets of faults that violate it, smallest first (empty unless violated);
     ``traces``: one trace per cut set, in the same order. ``states``: distinct states explored for it.
-    ``id``: stable identity of the question (model version, system, property, bounds, assumptions).
+    ``id``: stable identity of the question (model version, system, property, bounds, assumptions). ``lemmas``: why runs
+    without clocks that would violate it cannot happen in time; empty where it holds whatever the timing.
     """
 
     property: str
@@ -102,6 +118,7 @@ class Verdict:
     coverage: Coverage
     id: str
     notes: tuple[str, ...] = field(default=())
+    lemmas: tuple[TimingLemma, ...] = field(default=())
 
 
 @dataclass(frozen=True)
@@ -116,9 +133,26 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
+class Threshold:
+    """From which value of a duration on a property holds, all others being as they are; in ms.
+
+    ``now`` is its value; the property was found to hold with ``holds_at`` and to be violated with ``violated_at``,
+    which are neighbours where the threshold is known exactly.
+    ``because``: the inequality that decides it, with ``holds_at``.
+    """
+
+    property: str
+    setting: str
+    now: int
+    holds_at: int
+    violated_at: int
+    because: str
+
+
+@dataclass(frozen=True)
 class EngineRun:
     """What the exploration cost and found: ``layers`` is distinct states per number of faults; ``seconds`` wall
-    time."""
+    time; ``states_again`` the states of second looks at what there is no time for, which count nowhere else."""
 
     engine: str
     states: int
@@ -128,6 +162,7 @@ class EngineRun:
     seconds: float
     compile_seconds: float
     bytes_per_state: int
+    states_again: int = 0
 
 
 @dataclass(frozen=True)
@@ -149,3 +184,4 @@ class Result:
     engine: EngineRun
     sensitivities: tuple[Sensitivity, ...]
     versions: Mapping[str, str]
+    thresholds: tuple[Threshold, ...] = ()

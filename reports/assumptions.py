@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from model.deployment.deployment import Deployment, Setting
-from properties.verdict import Result, Sensitivity
+from properties.verdict import Result, Sensitivity, TimingLemma
 from reports import wording
 
 
@@ -37,8 +37,28 @@ def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     yield from deployment.notes
     for properties, note in _verdict_notes(result):
         yield f"{wording.listed(properties)}: {note}"
+    yield from timing_lines(result)
+    yield from (wording.threshold(item) for item in result.thresholds)
     if count := len(deployment.ignored):
         yield f"{wording.counted(count, 'setting')} ignored, because no property here depends on it (see proofka show)"
+
+
+MOST_INEQUALITIES = 3
+"""So many of the inequalities that verdicts rest on are shown; a result has them all."""
+
+
+def timing_lines(result: Result) -> Iterator[str]:
+    """Which properties hold only because of how long things take, and by which inequalities."""
+    resting: dict[tuple[TimingLemma, ...], list[str]] = {}
+    for verdict in result.verdicts:
+        if verdict.lemmas:
+            resting.setdefault(verdict.lemmas, []).append(verdict.property)
+    for lemmas, properties in resting.items():
+        shown = "; ".join(lemma.inequality for lemma in lemmas[:MOST_INEQUALITIES])
+        more = len(lemmas) - MOST_INEQUALITIES
+        rest = f"; and {wording.number(more)} more" if more > 0 else ""
+        holds = "holds" if len(properties) == 1 else "hold"
+        yield f"{wording.listed(properties)}: {holds} under these timing assumptions (in ms): {shown}{rest}"
 
 
 def _verdict_notes(result: Result) -> list[tuple[list[str], str]]:

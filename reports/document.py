@@ -6,6 +6,7 @@ The object is described by ``schema.json`` beside this file. Keys stand in the o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from model.deployment.deployment import Deployment, Setting
@@ -20,6 +21,8 @@ from properties.verdict import (
     Sensitivity,
     Status,
     Step,
+    Threshold,
+    TimingLemma,
     Trace,
     Verdict,
 )
@@ -41,6 +44,7 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         "verdicts": [_verdict(v) for v in result.verdicts],
         "assumptions": [_assumption(s) for s in deployment.assumptions],
         "sensitivities": [_sensitivity(s) for s in result.sensitivities],
+        "thresholds": [asdict(threshold) for threshold in result.thresholds],
     }
     return {**document, SEAL: seal(document)}
 
@@ -59,8 +63,10 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
             seconds=engine["seconds"],
             compile_seconds=engine["compile_seconds"],
             bytes_per_state=engine["bytes_per_state"],
+            states_again=engine["states_again"],
         ),
         sensitivities=tuple(_read_sensitivity(s) for s in document["sensitivities"]),
+        thresholds=tuple(Threshold(**one) for one in document["thresholds"]),
         versions=dict(document["versions"]),
     )
 
@@ -84,6 +90,7 @@ def _engine(run: EngineRun) -> Document:
         "seconds": run.seconds,
         "compile_seconds": run.compile_seconds,
         "bytes_per_state": run.bytes_per_state,
+        "states_again": run.states_again,
     }
 
 
@@ -104,7 +111,12 @@ def _verdict(verdict: Verdict) -> Document:
         "trace": traces[0] if traces else None,
         "traces": traces,
         "notes": list(verdict.notes),
+        "lemmas": [_lemma(lemma) for lemma in verdict.lemmas],
     }
+
+
+def _lemma(lemma: TimingLemma) -> Document:
+    return {"needed": list(lemma.needed), "allowed": list(lemma.allowed), "inequality": lemma.inequality}
 
 
 def _coverage(coverage: Coverage) -> Document:
@@ -134,6 +146,7 @@ def _step(step: Step) -> Document:
         "text": step.text,
         "fault": step.fault,
         "changes": [{"what": c.what, "before": c.before, "after": c.after} for c in step.changes],
+        "at": step.at,
     }
 
 
@@ -171,6 +184,9 @@ def _read_verdict(document: Mapping[str, Any]) -> Verdict:
         coverage=_read_coverage(document["bounds"]),
         id=document["id"],
         notes=tuple(document["notes"]),
+        lemmas=tuple(
+            TimingLemma(tuple(one["needed"]), tuple(one["allowed"]), one["inequality"]) for one in document["lemmas"]
+        ),
     )
 
 
@@ -197,6 +213,7 @@ def _read_step(document: Mapping[str, Any]) -> Step:
         text=document["text"],
         fault=document["fault"],
         changes=tuple(Change(c["what"], c["before"], c["after"]) for c in document["changes"]),
+        at=document["at"],
     )
 
 

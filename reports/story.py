@@ -17,6 +17,8 @@ LANES = ("producer", "brokers", "controller", "consumer")
 STEP_MARK = "●"
 FAULT_MARK = "✗"
 TRACK = "│"
+UNIT = "ms"
+"""The heading of the times of steps."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Story:
         self.lanes = [lane for lane in LANES if lane in used]
         self.lanes += sorted(used.difference(LANES))
         self.digits = max(2, len(str(len(telling.steps))))
+        times = [f"{step.at:,}" for step in telling.steps if step.at is not None]
+        self.time_digits = max([len(UNIT), *map(len, times)]) if times else 0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
@@ -84,16 +88,24 @@ class Story:
         steps = wording.counted(len(self.telling.steps), "step")
         return f"{names} violated by {wording.fault_set(self.telling.faults)}, {steps}"
 
+    @property
+    def _margin(self) -> int:
+        """The width of what stands before the lanes: the number of a step, and its time where there are times."""
+        return self.digits + 1 + (self.time_digits + 1 if self.time_digits else 0)
+
     def _header(self) -> Iterator[Text]:
         for position, lane in enumerate(self.lanes):
-            yield Text(" " * (self.digits + 1) + f"{TRACK} " * position + wording.plain(lane), style="dim")
+            unit = f"{UNIT:>{self.time_digits}} " if self.time_digits and position == len(self.lanes) - 1 else ""
+            margin = f"{unit:>{self._margin}}" if unit else " " * self._margin
+            yield Text(margin + f"{TRACK} " * position + wording.plain(lane), style="dim")
 
     def _line(self, position: int, step: Step, width: int) -> Iterator[Text]:
         mark = FAULT_MARK if step.fault else STEP_MARK
         text = f"FAULT {step.fault}: {step.text}" if step.fault else step.text
         tracks = [mark if lane == step.lane else TRACK for lane in self.lanes]
-        first = f"{position:>{self.digits}} " + " ".join(tracks) + "  "
-        rest = " " * (self.digits + 1) + " ".join(TRACK for _ in self.lanes) + "  "
+        time = "" if not self.time_digits else f"{'' if step.at is None else f'{step.at:,}':>{self.time_digits}} "
+        first = f"{position:>{self.digits}} {time}" + " ".join(tracks) + "  "
+        rest = " " * self._margin + " ".join(TRACK for _ in self.lanes) + "  "
         yield from lines.wrapped(text, width, first=first, rest=rest, style="bold red" if step.fault else "")
 
     def _changes(self, width: int) -> Iterator[Text]:

@@ -54,7 +54,7 @@ class VerdictTable:
         for verdict in self.verdicts:
             table.add_row(
                 _name(verdict),
-                Text(f"{wording.SYMBOL[verdict.status]} {verdict.status}", style=STYLE[verdict.status]),
+                Text(f"{wording.SYMBOL[verdict.status]} {wording.status(verdict)}", style=STYLE[verdict.status]),
                 Text("\n".join(self._fault_sets(verdict))),
                 Text(wording.number(verdict.states)),
                 Text(wording.bounds(verdict.coverage) if wide else _short_bounds(verdict)),
@@ -67,7 +67,7 @@ class VerdictTable:
         table.add_column()
         for verdict in self.verdicts:
             style = STYLE[verdict.status]
-            said = Text(str(verdict.status), style=style)
+            said = Text(wording.status(verdict), style=style)
             if sets := self._fault_sets(verdict):
                 said.append(" by " if verdict.status is Status.VIOLATED else ": ", style="default")
                 said.append("\n   ".join(sets), style="default")
@@ -96,6 +96,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
         yield from _said(verdicts, lambda v: wording.beyond(v.coverage) and f"+ {wording.beyond(v.coverage)} as well")
     holding = [v for v in verdicts if v.status is Status.HOLDS]
     yield from _said(holding, lambda v: wording.unlimited(v) and f"holds for {wording.unlimited(v)}", everyone=False)
+    if any(v.lemmas for v in verdicts):
+        yield "in time: it rests on how long things take (see the notes); what only holds does so whatever the timing"
     yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
@@ -112,6 +114,7 @@ def engine_line(result: Result) -> str:
         f"{run.engine}: {wording.number(run.states)} states, {wording.number(run.transitions)} transitions, "
         f"depth {run.depth}, {run.seconds:.1f} s (compiling {run.compile_seconds:.1f} s), "
         f"{run.bytes_per_state} bytes a state"
+        + (f"; {wording.number(run.states_again)} states in second looks in time" if run.states_again else "")
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 
 from model.deployment.deployment import Origin
-from properties.verdict import Coverage, CutSet, Sensitivity, Status, Verdict
+from properties.verdict import Coverage, CutSet, Sensitivity, Status, Threshold, Verdict
 
 SYMBOL: dict[Status, str] = {
     Status.VIOLATED: "✗",
@@ -21,6 +21,8 @@ STOPPED: dict[str, str] = {
     "states": "the limit of states was reached",
     "memory": "the memory limit was reached",
     "interrupted": "it was interrupted",
+    "second look": "a second look at what there may be no time for went too far (--time gives it more)",
+    "lemmas": "there are more reasons in time than can be watched at once",
 }
 
 
@@ -31,6 +33,11 @@ Words = Callable[[Verdict], str]
 def plain(text: str) -> str:
     """``text`` with control characters made visible, so that no input can move the cursor or start a line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def status(verdict: Verdict) -> str:
+    """``violated``, ``holds``, or ``holds in time`` where it rests on how long things take."""
+    return f"{verdict.status} in time" if verdict.lemmas else str(verdict.status)
 
 
 def number(value: int) -> str:
@@ -194,6 +201,16 @@ def sensitivity(item: Sensitivity) -> str:
     return f"with {item.assumption}={item.value}, {item.property} {outcome(item.status, item.cut_sets)}{scope}"
 
 
+def threshold(item: Threshold) -> str:
+    """``no-loss holds iff delivery.timeout.ms >= 10,300 (now 120,000), others as they are: ...``."""
+    if item.holds_at == item.violated_at + 1:
+        turns = f"holds iff {item.setting} >= {item.holds_at:,}"
+    else:
+        turns = f"holds with {item.setting}={item.holds_at:,}, is violated with {item.violated_at:,}"
+    because = f": {item.because}" if item.because else ""
+    return f"{item.property} {turns} (now {item.now:,}), everything else as it is{because}"
+
+
 def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, ...], str]]:
     """What ``words`` says of each verdict, each saying once, with the properties it is said of."""
     groups: dict[str, list[str]] = {}
@@ -220,7 +237,7 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     if required:
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
-        return f"Yes: {_what_holds(required)} {scope} the bounds below."
+        return f"Yes: {_what_holds(required)} {scope} the bounds below{_only_in_time(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 
@@ -237,6 +254,15 @@ def _what_holds(required: Sequence[Verdict]) -> str:
     if len(required) == 1:
         return f"the required property, {required[0].property}, holds"
     return f"all {len(required)} required properties hold"
+
+
+def _only_in_time(holding: Sequence[Verdict]) -> str:
+    """That some hold only because of how long things take, or nothing."""
+    timed = [verdict for verdict in holding if verdict.lemmas]
+    if not timed:
+        return ""
+    which = "" if len(holding) == 1 else f" of {_named(timed)}" if len(timed) < len(holding) else ""
+    return f"; the timing assumptions{which} are part of the answer"
 
 
 def _named(verdicts: Sequence[Verdict]) -> str:

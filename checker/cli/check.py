@@ -113,7 +113,7 @@ def check(
         with one_line_errors():
             _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
     if not (no_sensitivity or quiet or interrupted):
-        result = _with_sensitivities(deployment, result)
+        result = _with_sensitivities(deployment, result, budget_of(seconds, limits))
     with one_line_errors():
         _write(deployment, result, again, json_file, report)
     if shown and not quiet:
@@ -143,17 +143,19 @@ def _run(deployment: Deployment, budget: Budget, engine: ExploringEngine, reduct
         raise typer.Exit(EXIT_UNDECIDED) from None
 
 
-def _with_sensitivities(deployment: Deployment, result: Result) -> Result:
-    """The result with what other values of the assumptions would change; without, where the user does not wait."""
+def _with_sensitivities(deployment: Deployment, result: Result, budget: Budget) -> Result:
+    """The result with what other values of assumptions and durations would change, as far as the user waits for it."""
     from checker.sensitivity import sensitivities
+    from checker.thresholds import thresholds
     from reports.terminal import console
 
     stop = threading.Event()
     with console(stderr=True).status("trying other values of what was assumed"), interrupts(stop):
         found = sensitivities(deployment, result.verdicts, stop)
+        turning = tuple(thresholds(deployment, result.verdicts, budget, stop))
     if stop.is_set():
         complain("interrupted: not every other value of the assumptions was tried")
-    return replace(result, sensitivities=found)
+    return replace(result, sensitivities=found, thresholds=turning)
 
 
 def _check_writable(json_file: Path | None, report: Path | None) -> None:

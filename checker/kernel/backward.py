@@ -57,6 +57,23 @@ def mark_where(inspect: int, words: int, shard: Places, counts: NDArray[np.int64
 
 
 @njit(cache=True, nogil=True)
+def find_where(
+    inspect: int, words: int, shard: Places, counts: NDArray[np.int64], bit: int, found: NDArray[np.int64]
+) -> int:
+    """Write the references of states in which a predicate holds, as many as there is room for; how many it wrote."""
+    number = 0
+    for part in range(PARTITIONS):
+        states = shard[part, STATES]
+        for row in range(counts[part]):
+            if call_inspect(inspect, states + row * words * 8) & np.uint64(bit):
+                if number == len(found):
+                    return number
+                found[number] = (row << PARTITION_BITS) | part
+                number += 1
+    return number
+
+
+@njit(cache=True, nogil=True)
 def mark_by_steps(
     function: int, words: int, scratch: NDArray[np.uint64], shard: Places, levels: NDArray[np.int64]
 ) -> int:

@@ -27,8 +27,10 @@ from model.language import Action, Variable
 
 I64 = ir.IntType(64)
 I1 = ir.IntType(1)
-INSPECT, CANONICAL = "inspect", "canonical"
-"""Names of functions beside those of the groups of actions."""
+INSPECT, CANONICAL, CLOCKS = "inspect", "canonical", "clocks"
+"""Names of functions beside those of the groups of actions; there are two of the last."""
+MOST_CLOCKS = 128
+"""Two words of bits."""
 
 
 class UnsupportedTerm(Exception):
@@ -290,9 +292,11 @@ def _updated_words(evaluator: _Evaluator, updates: Mapping[Variable, z3.ArithRef
     return row
 
 
-def _emit_inspect(module: ir.Module, layout: Layout, terms: TermTable, predicates: Sequence[z3.BoolRef]) -> None:
+def _emit_inspect(
+    module: ir.Module, name: str, layout: Layout, terms: TermTable, predicates: Sequence[z3.BoolRef]
+) -> None:
     """Each predicate is a disjunction; a disjunct is evaluated only where its cheap conditions hold."""
-    function = _Function(module, INSPECT, layout, terms, 1)
+    function = _Function(module, name, layout, terms, 1)
     builder = function.builder
     result = builder.alloca(I64)
     builder.store(I64(0), result)
@@ -343,9 +347,12 @@ def compile_kernel(
     predicates: Sequence[z3.BoolRef],
     canonical: Canonical | None = None,
     *,
+    clocks: Sequence[z3.BoolRef] | None = None,
     optimised: bool = False,
 ) -> Kernel:
     """Compile an ``expand`` function per group of labelled actions and one ``inspect`` for the predicates.
+
+    With ``clocks`` two further functions tell in which states these conditions hold.
 
     With ``canonical`` the successors of a state in canonical form are written in canonical form.
 
@@ -358,9 +365,13 @@ def compile_kernel(
     form = CanonicalForm(module, layout, canonical) if canonical is not None else None
     for name, labelled in groups.items():
         _emit_expand(module, name, layout, terms, labelled, form)
-    _emit_inspect(module, layout, terms, predicates)
+    _emit_inspect(module, INSPECT, layout, terms, predicates)
     others = [INSPECT] if form is None else [INSPECT, CANONICAL]
-    return _generate(
+    if clocks is not None:
+        for half, conditions in enumerate((clocks[:64], clocks[64:MOST_CLOCKS])):
+            others.append(f"{CLOCKS}_{half}")
+            _emit_inspect(module, others[-1], layout, terms, conditions)
+    return generate(
         str(module), {name: len(labelled) for name, labelled in groups.items()}, others, FAST if optimised else QUICK
     )
 
@@ -374,14 +385,15 @@ def optimise(kernel: Kernel) -> Kernel:
 def load_kernel(source: str, most_successors: Mapping[str, int], others: Sequence[str]) -> Kernel:
     """A kernel from the source of another, perhaps of another process; ``others`` are its functions beside those of
     groups of actions."""
-    return _generate(source, most_successors, others, FAST)
+    return generate(source, most_successors, others, FAST)
 
 
 QUICK, FAST = 0, 1
 """Levels of LLVM's code generator. Fast code also goes through the two passes that matter (benchmarks/RESULTS.md)."""
 
 
-def _generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
+def generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int = QUICK) -> Kernel:
+    """Machine code from LLVM's text, for the functions of groups of actions and ``others``."""
     machine = _machine(level)
     parsed = llvm.parse_assembly(source)
     parsed.triple = machine.triple

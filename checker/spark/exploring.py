@@ -15,6 +15,7 @@ from checker.identity import Fingerprint, verdict_id
 from checker.spark.folder import AuditFolder
 from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
+from model.deployment.required_properties import KNOWN_PROPERTIES, REQUIRED_BY_DEFAULT
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
 from properties.verdict import Result
@@ -60,7 +61,7 @@ def signature(deployment: Deployment) -> str:
     model = build(deployment)
     prints = Fingerprint()
     parts: list[bytes | str] = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
-    parts.append(prints.of_system(model.system))
+    parts += [prints.of_system(model.system), prints.of_clocks(model.system)]
     for name, limit in sorted((model.system.limits or {}).items()):
         parts += [name, prints.of_term(limit)]
     for prop in properties_of(model.pipeline):
@@ -88,15 +89,24 @@ def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, 
     failed = folder.files_of(signature, limits)[2]
     if attempt >= ATTEMPTS:
         reason = f"the process that explored it died, {ATTEMPTS} times; it may have run out of memory"
-        _keep(undecided_rows(signature, reason), failed)
+        _keep(undecided_rows(signature, _asked(document), reason), failed)
         return
     try:
         result = check(from_document(json.loads(document)), budget=limits.budget())
     except Exception as error:
         reason = " ".join([f"no verdict: {type(error).__name__}:", *str(error).split()])
-        _keep(undecided_rows(signature, reason), failed)
+        _keep(undecided_rows(signature, _asked(document), reason), failed)
         return
     keep(signature, result, folder, limits)
+
+
+def _asked(document: str) -> tuple[str, ...]:
+    """The properties that are asked of a system, in the order of reports."""
+    try:
+        required = json.loads(document).get("require", ())
+    except ValueError:
+        required = ()
+    return tuple(name for name in KNOWN_PROPERTIES if name in REQUIRED_BY_DEFAULT or name in required)
 
 
 def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) -> None:

@@ -13,7 +13,9 @@ from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
+from model.deployment.durations import LONGEST
 from model.deployment.errors import DeploymentError
+from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.pipeline import VERSION
 
 if TYPE_CHECKING:
@@ -74,4 +76,11 @@ def meaning(deployment: Deployment) -> Deployment:
     faults = deployment.faults
     if faults.total is None and not faults.any_number:
         faults = faults.up_to(ALWAYS_COVERED)
-    return replace(deployment, name="", client="", faults=faults, require=(), settings=(), ignored=(), notes=())
+    durations = deployment.durations
+    if not deployment.records_expire_unread:
+        for_ever = replace(durations.retention, least=LONGEST, most=None)
+        durations = replace(durations, retention=for_ever, max_poll=replace(durations.max_poll, least=0, most=0))
+    # Some properties are asked only where they are required.
+    asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
+    meant = replace(deployment, faults=faults, durations=durations, require=asked)
+    return replace(meant, name="", client="", settings=(), ignored=(), notes=())

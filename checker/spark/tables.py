@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
 
-from model.deployment.required_properties import KNOWN_PROPERTIES
 from properties.verdict import Coverage, CutSet, EngineRun, Status, Trace, Verdict
 
 Row = dict[str, Any]
@@ -24,6 +24,7 @@ STEP = pa.struct(
         ("text", pa.string()),
         ("fault", pa.string()),
         ("changes", pa.list_(CHANGE)),
+        ("at", pa.int64()),
     ]
 )
 TRACE = pa.struct([("faults", FAULTS), ("failure", pa.string()), ("steps", pa.list_(STEP))])
@@ -87,12 +88,12 @@ def explored_rows(signature: str, verdicts: tuple[Verdict, ...], run: EngineRun)
     return pa.Table.from_pylist(rows, schema=EXPLORED)
 
 
-def undecided_rows(signature: str, reason: str) -> pa.Table:
-    """That nothing is known of a system, as a table: what is not known is null."""
+def undecided_rows(signature: str, properties: Collection[str], reason: str) -> pa.Table:
+    """That nothing is known of a system, as a table with these properties: what is not known is null."""
     rows = [
         {"signature": signature, "property": name, "status": Status.UNKNOWN.value, "cut_sets": [], "traces": []}
         | {"states": 0, "witness_reached": False, "notes": [reason]}
-        for name in KNOWN_PROPERTIES
+        for name in properties
     ]
     return pa.Table.from_pylist(rows, schema=EXPLORED)
 
@@ -124,6 +125,7 @@ def _trace(trace: Trace) -> Row:
             "text": step.text,
             "fault": step.fault,
             "changes": [{"what": c.what, "before": c.before, "after": c.after} for c in step.changes],
+            "at": step.at,
         }
         for number, step in enumerate(trace.steps, 1)
     ]

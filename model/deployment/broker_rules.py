@@ -5,7 +5,7 @@ The rules' numbers (B03 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.deployment.deployment import Origin, Setting
 from model.deployment.errors import NotModelledError
@@ -20,6 +20,7 @@ TOPIC_KEYS = (
     "unclean.leader.election.enable",
     "flush.messages",
     "cleanup.policy",
+    "retention.ms",
     "remote.storage.enable",
     "min.compaction.lag.ms",
     "max.compaction.lag.ms",
@@ -32,6 +33,9 @@ BROKER_KEYS = (
     "unclean.leader.election.enable",
     "log.flush.interval.messages",
     "log.cleanup.policy",
+    "log.retention.ms",
+    "log.retention.minutes",
+    "log.retention.hours",
     "log.cleaner.min.compaction.lag.ms",
     "log.cleaner.max.compaction.lag.ms",
     "replica.lag.time.max.ms",
@@ -44,9 +48,15 @@ BROKER_KEYS = (
 )
 """The broker settings these rules read: their values must be known."""
 
+UNSET = ("null", "")
+"""What brokers print of a setting without a value."""
+
 MOST_REPLICAS = 5
 _NEVER_FLUSH = 2**31
 _FLUSH = "flush.messages"
+_RETENTION = "retention.ms"
+RETENTION_UNITS = {"log.retention.minutes": 60_000, "log.retention.hours": 3_600_000}
+"""Broker settings that say ``retention.ms`` in other units, with the length of these in ms."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +85,7 @@ class Brokers:
         if own is not None:
             return own
         values = (self.broker.given.get(name) for name in BROKER_NAMES.get(key, ()))
-        return next((value for value in values if value is not None), None)
+        return next((value for value in values if value is not None and value.value.strip() not in UNSET), None)
 
     def setting(self, key: str) -> Setting:
         """The value in force for a topic setting; the origin's detail names the broker setting it came from."""
@@ -114,7 +124,11 @@ def apply_broker_rules(topic: Section, broker: Section, elr: Given | None) -> Br
         min_insync_replicas=int(in_sync.value),
         unclean_leader_election=unclean.value == "true",
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
-        settings=(replicas, in_sync, unclean, flush, leader_replicas, *(broker.setting(key) for key in timeouts)),
+        settings=(
+            *(replicas, in_sync, unclean, flush, _retention(brokers)),
+            leader_replicas,
+            *(broker.setting(key) for key in timeouts),
+        ),
         overridden=brokers.overridden(),
         notes=tuple(notes),
     )
@@ -160,6 +174,13 @@ def _check_policy(brokers: Brokers) -> None:
             why = f"min.compaction.lag.ms ({least.value}) exceeds max.compaction.lag.ms ({most.value})"
             key = "min.compaction.lag.ms" if topic.has("min.compaction.lag.ms") else "max.compaction.lag.ms"
             raise topic.refused(key, "InvalidConfigurationException", why, "B21")
+
+
+def _retention(brokers: Brokers) -> Setting:
+    """``retention.ms``, which brokers also know in minutes and in hours."""
+    setting, given = brokers.setting(_RETENTION), brokers.given(_RETENTION)
+    unit = 1 if given is None else RETENTION_UNITS.get(given.key, 1)
+    return setting if unit == 1 or int(setting.value) < 0 else replace(setting, value=str(int(setting.value) * unit))
 
 
 def _check_timeouts(broker: Section) -> None:

@@ -14,6 +14,7 @@ from model.deployment.clients import JavaClient, read_broker_release, read_clien
 from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment, Ignored, Origin, Setting
+from model.deployment.durations import keys_of, read_durations
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.hiding import printable, shown_value
@@ -44,9 +45,12 @@ def build(given: GivenDeployment) -> Deployment:
     consumer = read_client("consumer", given.consumer, kafka)
     brokers = f"Kafka {kafka}"
     topic_settings = _accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
-    broker_settings = _accept(Section("broker", brokers, kafka, given.broker, given.kafka), broker_rules.BROKER_KEYS)
-    producer_settings = _accept(_client_section(producer, given.producer, given.kafka), producer_rules.KEYS)
-    consumer_settings = _accept(_client_section(consumer, given.consumer, given.kafka), consumer_rules.KEYS)
+    broker_section = Section("broker", brokers, kafka, given.broker, given.kafka)
+    broker_settings = _accept(broker_section, (*broker_rules.BROKER_KEYS, *keys_of("broker")))
+    producer_section = _client_section(producer, given.producer, given.kafka)
+    producer_settings = _accept(producer_section, (*producer_rules.KEYS, *keys_of("producer")))
+    consumer_section = _client_section(consumer, given.consumer, given.kafka)
+    consumer_settings = _accept(consumer_section, (*consumer_rules.KEYS, *keys_of("consumer")))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, given.elr)
@@ -60,14 +64,22 @@ def build(given: GivenDeployment) -> Deployment:
     application = read_application(given.application, auto_commit=auto_commit)
     bounds, bound_settings = read_bounds(given.bounds, application.on_send_error, application.on_restart)
     faults, fault_settings = read_budget(given.faults)
+    read = (topic_settings, broker_settings, producer_settings, consumer_settings)
+    sections = {accepted.section.scope: accepted.section for accepted in read}
+    effective = (*broker.settings, *sending.settings, *reading.settings)
+    times = read_durations(sections, effective, given.environment)
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
+        *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", producer, given.producer.version or given.producer.client),
         *sending.settings,
+        *(setting for setting in times.settings if setting.scope == "producer"),
         _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
         *reading.settings,
+        *(setting for setting in times.settings if setting.scope == "consumer"),
         *application.settings,
+        *(setting for setting in times.settings if setting.scope == "assume"),
         *fault_settings,
         *bound_settings,
     )
@@ -96,6 +108,7 @@ def build(given: GivenDeployment) -> Deployment:
         sink=application.sink,
         offset_reset=reading.offset_reset,
         max_poll_records=reading.max_poll_records,
+        durations=times.durations,
         faults=faults,
         bounds=bounds,
         require=read_required(given.require),

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import inf
 from typing import Literal
+
+from model.durations import Duration, Quantity
+from model.faults import Fault
 
 
 class Acks(StrEnum):
@@ -186,6 +190,43 @@ class FaultBudget:
 
 
 @dataclass(frozen=True)
+class Durations:
+    """How long things take and how long somebody waits: settings in ms, then ranges assumed of the environment.
+
+    What each range means stands in :mod:`model.deployment.durations`.
+    """
+
+    linger: Quantity
+    request_timeout: Quantity  # of the producer; the broker waits as long for the ISR (semantics 3.2)
+    retry_backoff: Quantity
+    retry_backoff_max: Quantity
+    delivery_timeout: Quantity
+    reconnect_backoff_max: Quantity
+    connection_setup: Quantity
+    replica_lag: Quantity
+    fetch_wait: Quantity
+    fetch_backoff: Quantity
+    broker_session: Quantity
+    broker_heartbeat: Quantity
+    max_poll: Quantity
+    retention: Quantity
+    network: Quantity
+    metadata: Quantity
+    election: Quantity
+    broker_restart: Quantity
+    application_restart: Quantity
+    processing_time: Quantity
+    poll_interval: Quantity
+    slowness: Quantity
+    cut_off: Quantity
+
+    @property
+    def kept_at_least(self) -> Duration:
+        """How long a record is in the log at least: its age counts from when it was sent (semantics 10)."""
+        return Duration.of(self.retention) - Duration.of(self.delivery_timeout)
+
+
+@dataclass(frozen=True)
 class Deployment:
     """One pipeline, everything effective. See the module's docstring."""
 
@@ -215,6 +256,8 @@ class Deployment:
     sink: Sink
     offset_reset: OffsetReset
     max_poll_records: int
+    # time
+    durations: Durations
     # what is explored
     faults: FaultBudget
     bounds: Bounds
@@ -225,6 +268,32 @@ class Deployment:
     notes: tuple[str, ...] = ()  # what the client or broker changed silently, one sentence each
 
     @property
+    def until_polled(self) -> Duration:
+        """How long a consumer that runs takes to poll all that is there; each poll may return one record."""
+        times = self.durations
+        between = min(times.poll_interval, times.max_poll, key=_longest)
+        one = Duration.of(between) + Duration.of(times.metadata) + Duration.of(times.network, 2)
+        return one * (self.bounds.log + 1)
+
+    @property
+    def records_expire_unread(self) -> bool:
+        """Whether an outage of the consumer may give a record the time to get too old.
+
+        An outage is a crash with the time away, before and after it the longest time until the next poll. Whether it
+        really does is for the clocks to say; here everything counts that is not twice as long as that.
+        """
+        crashes = dict(self.faults.at_most).get(Fault.CONSUMER_CRASH, 0)
+        away = self.durations.application_restart.most
+        polls = self.until_polled.at_most()
+        if not crashes or away is None or polls is None:
+            return bool(crashes)
+        return 2 * (away + 2 * polls) >= self.durations.kept_at_least.at_least()
+
+    @property
     def assumptions(self) -> tuple[Setting, ...]:
-        """What no file told: the application's behaviour that the documented defaults filled in."""
+        """What no file told and documented defaults filled in: how the application behaves, how long things take."""
         return tuple(s for s in self.settings if s.origin.kind == "assumption")
+
+
+def _longest(quantity: Quantity) -> float:
+    return inf if quantity.most is None else quantity.most

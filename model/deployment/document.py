@@ -13,6 +13,7 @@ from model.deployment.deployment import (
     Bounds,
     Commit,
     Deployment,
+    Durations,
     FaultBudget,
     Group,
     Ignored,
@@ -26,9 +27,11 @@ from model.deployment.deployment import (
     Setting,
     Sink,
 )
+from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
 from model.deployment.hiding import printable
 from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.durations import Quantity
 from model.faults import Fault
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -65,6 +68,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "sink": deployment.sink.value,
         "offset_reset": deployment.offset_reset.value,
         "max_poll_records": deployment.max_poll_records,
+        "durations": {name: _quantity(getattr(deployment.durations, name)) for name in NAMES},
         "faults": {
             "total": faults.total,
             "at_most": [[kind, count] for kind, count in faults.at_most],
@@ -108,6 +112,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         sink=read.choice("sink", Sink),
         offset_reset=read.choice("offset_reset", OffsetReset),
         max_poll_records=read.number("max_poll_records", 1, _LARGEST),
+        durations=_read_durations(read.members("durations")),
         faults=_read_faults(read.members("faults")),
         bounds=_read_bounds(read.members("bounds")),
         require=read.items("require", lambda items: tuple(items.one_of(i, KNOWN_PROPERTIES) for i in items)),
@@ -117,6 +122,10 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
     )
     read.check_no_more()
     return deployment
+
+
+def _quantity(quantity: Quantity) -> dict[str, Any]:
+    return {"name": quantity.name, "least": quantity.least, "most": quantity.most}
 
 
 def _setting(setting: Setting | Ignored) -> dict[str, Any]:
@@ -230,6 +239,19 @@ def _read_faults(read: _Members) -> FaultBudget:
     budget = FaultBudget(total, pairs, any_number)
     read.check_no_more()
     return budget
+
+
+def _read_durations(read: _Members) -> Durations:
+    values = Durations(**{name: _read_quantity(read.members(name)) for name in NAMES})
+    read.check_no_more()
+    return values
+
+
+def _read_quantity(read: _Members) -> Quantity:
+    least = read.number("least", 0, _LARGEST)
+    quantity = Quantity(read.text("name"), least, read.optional_number("most", least, _LARGEST))
+    read.check_no_more()
+    return quantity
 
 
 def _read_bounds(read: _Members) -> Bounds:

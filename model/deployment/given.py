@@ -52,8 +52,9 @@ class GivenClient:
 class GivenDeployment:
     """Everything that files and options said of one deployment.
 
-    ``application`` holds what the application does (``on_send_error`` and its like), ``faults`` the keys
-    ``total`` and kinds of fault, ``bounds`` the bounds, ``require`` the names of properties or None for all.
+    ``application`` holds what the application does (``on_send_error`` and its like), ``environment`` how long things
+    take, ``faults`` the keys ``total`` and kinds of fault, ``bounds`` the bounds, ``require`` the names of properties,
+    or None when nothing says which.
     """
 
     name: str
@@ -64,6 +65,7 @@ class GivenDeployment:
     consumer: GivenClient = field(default_factory=GivenClient)
     elr: Given | None = None
     application: Settings = field(default_factory=dict)
+    environment: Settings = field(default_factory=dict)
     faults: Settings = field(default_factory=dict)
     bounds: Settings = field(default_factory=dict)
     require: tuple[Given, ...] | None = None

@@ -9,6 +9,7 @@ from model.deployment.assumptions import ASSUMPTIONS
 from model.deployment.bounds import RANGES
 from model.deployment.budget import FAULT_KEYS
 from model.deployment.deployment import Origin
+from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenDeployment
 from model.deployment.hiding import printable, shown_key
@@ -16,6 +17,7 @@ from model.deployment.known_keys import unknown
 
 OPTION_KEYS: tuple[str, ...] = (
     *ASSUMPTIONS,
+    *ENVIRONMENT,
     "replicas",
     "elr",
     "faults",
@@ -30,6 +32,7 @@ class Options:
     """Options, sorted by what they are about."""
 
     application: Mapping[str, Given] = field(default_factory=dict)
+    environment: Mapping[str, Given] = field(default_factory=dict)
     faults: Mapping[str, Given] = field(default_factory=dict)
     bounds: Mapping[str, Given] = field(default_factory=dict)
     replicas: Given | None = None
@@ -39,6 +42,7 @@ class Options:
 def read_options(texts: Mapping[str, str]) -> Options:
     """Sort the options; an unknown key is one error that lists the keys."""
     application: dict[str, Given] = {}
+    environment: dict[str, Given] = {}
     faults: dict[str, Given] = {}
     bounds: dict[str, Given] = {}
     single: dict[str, Given] = {}
@@ -47,6 +51,8 @@ def read_options(texts: Mapping[str, str]) -> Options:
         group, _, name = key.partition(".")
         if key in ASSUMPTIONS:
             application[key] = Given(key, value, origin)
+        elif key in ENVIRONMENT:
+            environment[key] = Given(key, value, origin)
         elif key in ("replicas", "elr"):
             single[key] = Given("replication.factor" if key == "replicas" else key, value, origin)
         elif key in ("faults", "faults.total"):
@@ -58,7 +64,7 @@ def read_options(texts: Mapping[str, str]) -> Options:
         else:
             error = unknown(Given(key, value, origin), "unknown assumption", OPTION_KEYS)
             raise DeploymentError(f"{error.message} (choices: {', '.join(OPTION_KEYS)})", key=origin.detail)
-    return Options(application, faults, bounds, single.get("replicas"), single.get("elr"))
+    return Options(application, environment, faults, bounds, single.get("replicas"), single.get("elr"))
 
 
 def outrank(given: GivenDeployment, options: Options) -> GivenDeployment:
@@ -71,6 +77,7 @@ def outrank(given: GivenDeployment, options: Options) -> GivenDeployment:
         topic=topic,
         elr=options.elr or given.elr,
         application={**given.application, **options.application},
+        environment={**given.environment, **options.environment},
         faults={**given.faults, **options.faults},
         bounds={**given.bounds, **options.bounds},
     )

@@ -11,6 +11,7 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "no-silent-loss",
     "no-skip",
     "no-loss",
+    "no-dropped-record",
     "no-log-duplicate",
     "no-reprocessing",
     "exactly-once-effect",
@@ -20,15 +21,25 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "replica-agreement",
     "recoverability",
 )
-"""Every property that can be required; all of them are when nothing says which."""
+"""Every property that can be required, in the order in which they are reported."""
+
+REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(name for name in KNOWN_PROPERTIES if name != "no-dropped-record")
+"""What is required when nothing says which.
+
+``no-dropped-record`` is not: whether a send is given up depends on how long faults last, which no configuration tells.
+So it has to be asked for, with durations of the environment that somebody stands for.
+"""
 
 _NEED_MORE = {"atomicity": "needs transactions"}
 
 
 def read_required(given: tuple[Given, ...] | None) -> tuple[str, ...]:
-    """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none."""
+    """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none.
+
+    None stands for REQUIRED_BY_DEFAULT.
+    """
     if given is None:
-        return KNOWN_PROPERTIES
+        return REQUIRED_BY_DEFAULT
     names: dict[str, Given] = {}
     for name in given:
         text = name.value.strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from model.deployment.defaults import find_default
+from model.deployment.defaults import find_default, find_definition
 from model.deployment.deployment import Origin, Setting
 from model.deployment.errors import DeploymentError, NotModelledError, RefusedError
 from model.deployment.given import Given, Settings, complaint, place
@@ -29,6 +29,10 @@ class Section:
     def has(self, key: str) -> bool:
         """Whether the user set this key. Clients treat a given value and the same default differently."""
         return key in self.given
+
+    def knows(self, key: str) -> bool:
+        """Whether this release has the setting."""
+        return find_definition(self.scope, key, self.release) is not None
 
     def text(self, key: str) -> str:
         """The effective value as text."""

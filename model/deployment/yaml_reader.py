@@ -14,6 +14,7 @@ from model.deployment.budget import FAULT_KEYS
 from model.deployment.builder import build
 from model.deployment.consumer_rules import GROUP, NULL_GROUP
 from model.deployment.deployment import MOST_OF_A_KIND, Deployment, Origin
+from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
 from model.deployment.hiding import shown_key
@@ -84,6 +85,7 @@ class _Reader:
             consumer=self._client(consumer, "consumer" in entries),
             elr=broker.words.get("elr") or assumed.get("elr"),
             application=application,
+            environment={key: given for key, given in assumed.items() if key in ENVIRONMENT},
             faults=faults,
             bounds=self._bounds(entries.get("bounds")),
             require=self._require(entries.get("require")),
@@ -132,7 +134,7 @@ class _Reader:
     def _assume(self, entry: yaml_tree.Entry | None) -> tuple[dict[str, Given], dict[str, Given]]:
         assumed: dict[str, Given] = {}
         faults: dict[str, Given] = {}
-        choices = (*ASSUMPTIONS, "replicas", "elr", "faults")
+        choices = (*ASSUMPTIONS, *ENVIRONMENT, "replicas", "elr", "faults")
         for item in self._mapping(entry, "assume"):
             if item.key == "faults":
                 faults = self._faults(item)

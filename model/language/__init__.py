@@ -1,17 +1,23 @@
-"""The words a model is written in: variables with finite domains, guarded actions, systems, logs, canonical names."""
+"""The words a model is written in: variables with finite domains, guarded actions, clocks, systems, logs, names."""
 
+from model.durations import Duration, Quantity
 from model.language.actions import Action, Effect, Sentence
 from model.language.canonical import Permutation, Ranked, Symmetry
+from model.language.clocks import Clock, Need
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
 from model.language.variables import State, Variable, flag
 
 __all__ = [
     "Action",
+    "Clock",
     "Display",
+    "Duration",
     "Effect",
     "Log",
+    "Need",
     "Permutation",
+    "Quantity",
     "Ranked",
     "Sentence",
     "Slot",

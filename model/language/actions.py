@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import z3
 
 from model.faults import Fault
+from model.language.clocks import Need
 from model.language.variables import State, Variable
 
 Sentence = Callable[[State, State], str]
@@ -50,7 +51,7 @@ class Action:
 
     ``actor`` is who acts ("broker 2"), ``lane`` where a trace draws it (producer, brokers, controller,
     consumer); ``fault`` the kind of fault it is, or None; ``semantics`` the section of Kafka's semantics it
-    follows (docs/semantics.md).
+    follows (docs/semantics.md); ``needs`` what it takes of the clocks.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Action:
     sentence: Sentence
     semantics: str
     fault: Fault | None = None
+    needs: tuple[Need, ...] = ()
     key: tuple[str, tuple[tuple[str, int], ...]] = field(init=False)
 
     def __post_init__(self) -> None:

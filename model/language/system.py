@@ -9,6 +9,7 @@ import z3
 
 from model.language.actions import Action
 from model.language.canonical import Ranked, Symmetry
+from model.language.clocks import Clock
 from model.language.variables import State, Variable
 
 
@@ -27,7 +28,7 @@ class TransitionSystem:
 
     ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which
     it does: where one is reachable, a larger bound would explore more. ``ranked`` and ``symmetries`` declare what a
-    reduction may prove and then use.
+    reduction may prove and then use. ``clocks`` limit when things happen: without them, anything may take any time.
     """
 
     name: str
@@ -37,6 +38,7 @@ class TransitionSystem:
     limits: Mapping[str, z3.BoolRef] | None = None
     ranked: tuple[Ranked, ...] = ()
     symmetries: tuple[Symmetry, ...] = ()
+    clocks: tuple[Clock, ...] = ()
 
     def __post_init__(self) -> None:
         names = [variable.name for variable in self.variables]
@@ -50,6 +52,14 @@ class TransitionSystem:
         keys = [action.key for action in self.actions]
         if len(set(keys)) != len(keys):
             raise ValueError(f"{self.name}: two actions share name and arguments")
+        clocks = [clock.key for clock in self.clocks]
+        if len(set(clocks)) != len(clocks):
+            raise ValueError(f"{self.name}: two clocks share name and arguments")
+        known = set(clocks)
+        for action in self.actions:
+            strangers = [str(need.clock) for need in action.needs if need.clock.key not in known]
+            if strangers:
+                raise ValueError(f"{self.name}: {action} needs the undeclared clock {', '.join(strangers)}")
 
     @property
     def initial(self) -> dict[str, int]:

@@ -62,6 +62,7 @@ def deployments() -> dict[str, Deployment]:
             commit=Commit.BEFORE,
             offset_reset=OffsetReset.EARLIEST,
         ),
+        "acks-all, deleted unread": replace(example("time/short-retention"), bounds=SMALL, replicas=2),
     }
 
 

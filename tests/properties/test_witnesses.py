@@ -16,7 +16,7 @@ from properties.verdict import Status, Verdict
 from tests.checker.asking import SMALL, ask, example
 
 K, R, M = Fault.KILL, Fault.LOST_RESPONSE, Fault.LEADER_MOVE
-C = Fault.CONSUMER_CRASH
+C, P = Fault.CONSUMER_CRASH, Fault.PRODUCER_CRASH
 PAIR = replace(SMALL, records=2)
 
 VACUOUS = {
@@ -24,6 +24,7 @@ VACUOUS = {
     "no-silent-loss": ("acks-all-min-isr-2", (C,)),
     "no-skip": ("auto-commit", (K,)),
     "no-loss": ("auto-commit", ()),
+    "no-dropped-record": ("acks-all-min-isr-2", (C,)),
     "no-log-duplicate": ("idempotent", (C,)),
     "no-reprocessing": ("idempotent", ()),
     "exactly-once-effect": ("manual-commit-idempotent-sink", ()),
@@ -40,6 +41,7 @@ REACHED = {
     "no-silent-loss": ("acks-all-min-isr-2", (R,)),
     "no-skip": ("auto-commit", (C,)),
     "no-loss": ("auto-commit", (C,)),
+    "no-dropped-record": ("acks-all-min-isr-2", (P,)),
     "no-log-duplicate": ("idempotent", (R,)),
     "no-reprocessing": ("idempotent", (R,)),
     "exactly-once-effect": ("manual-commit-idempotent-sink", (C,)),
@@ -56,14 +58,14 @@ ALL = sorted(REACHED)
 
 @cache
 def verdicts(name: str, kinds: tuple[Fault, ...], bounds: Bounds) -> dict[str, Verdict]:
-    deployment = replace(example(name, kinds, 1), bounds=bounds, replicas=2, min_insync_replicas=1)
+    deployment = replace(example(name, kinds, 1), bounds=bounds, replicas=2, min_insync_replicas=1, require=tuple(ALL))
     asked = {prop for prop in ALL if (name, kinds) in (VACUOUS[prop], REACHED[prop])}
     return ask(deployment, *sorted(asked))
 
 
 @cache
 def catalogue() -> tuple[Property, ...]:
-    return properties_of(build(replace(example("orders"), bounds=SMALL)).pipeline)
+    return properties_of(build(replace(example("orders"), bounds=SMALL, require=tuple(ALL))).pipeline)
 
 
 def test_every_property_is_here() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from model.deployment import read_properties
 from model.deployment.deployment import (
     Acks,
     Bounds,
@@ -70,6 +71,7 @@ DEPLOYMENT = Deployment(
     sink=Sink.PLAIN,
     offset_reset=OffsetReset.EARLIEST,
     max_poll_records=500,
+    durations=read_properties(kafka="4.0").durations,
     faults=FaultBudget(None, (("kill", 3), ("power-loss", 3), ("consumer-crash", 1))),
     bounds=Bounds(),
     require=("no-acked-loss", "no-skip"),

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from model.deployment.broker_rules import RETENTION_UNITS, UNSET
 from model.deployment.describe.lines import DEFAULT, OWN
 from model.deployment.describe.output import USED, Output, Section, Told, Topic
 from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, Settings, complaint, place
 from model.deployment.hiding import printable, shown_key, shown_value
-from model.deployment.synonyms import TOPIC_NAMES
+from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
 _STALE = "the outputs are of different times or clusters: describe it again, each cluster in a folder of its own"
 
@@ -197,12 +198,25 @@ class _Precedence:
             same = of_brokers.source == DEFAULT  # what nobody set is not listed
             shown = "the default"
         else:
-            same = own.given.value.strip().lower() == of_brokers.given.value.strip().lower()
+            same = own.given.value.strip().lower() == _as_a_topic_says_it(of_brokers.given)
             shown = f"{shown_value(key, own.given.value)} at {place(own.given)}"
         if not same:
             value = shown_value(key, of_brokers.given.value)
             message = f"is {value} by the brokers, but {shown} for topic {shown_key(self.topic.name)}: {_STALE}"
             raise complaint(of_brokers.given, message)
+
+
+def _as_a_topic_says_it(given: Given) -> str:
+    """A value of a broker setting in the unit of the topic setting that it stands in for."""
+    unit, value = RETENTION_UNITS.get(given.key), given.value.strip().lower()
+    return value if unit is None or not value.isdigit() else str(int(value) * unit)
+
+
+def _stands_in(key: str, broker: Section) -> bool:
+    """Whether it is this setting of a broker, and no stronger one, that stands in for the topic's."""
+    names = BROKER_NAMES[TOPIC_NAMES[key]]
+    is_set = [name for name in names if name in broker.told and broker.told[name].given.value.strip() not in UNSET]
+    return not is_set or is_set[0] == key
 
 
 def _agreed(brokers: list[Section], topic: _Precedence) -> Iterator[tuple[str, Given]]:
@@ -215,7 +229,7 @@ def _agreed(brokers: list[Section], topic: _Precedence) -> Iterator[tuple[str, G
             values = {one.given.value for _, one in told}
             if not sets and (len(values) > 1 or len(told) < len(brokers)):
                 raise _disagreement(key, brokers, sets, topic.topic)
-            if topic_key is not None and sets is False:
+            if topic_key is not None and sets is False and _stands_in(key, brokers[0]):
                 topic.check(topic_key, told[0][1])
         yield key, told[0][1].given
 

@@ -21,8 +21,9 @@ from checker.spark.folder import EXPLORED, AuditFolder, DamagedResult, claimed
 from checker.spark.normalising import meaning, normalise
 from checker.spark.sources import find_source
 from checker.spark.summing import summarise
-from model.deployment import KNOWN_PROPERTIES, Deployment, DeploymentError
+from model.deployment import Deployment, DeploymentError
 from model.deployment.document import to_document
+from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from tests.checker.spark.auditing import TABLES, audit, rows
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -154,7 +155,7 @@ def test_what_is_said_of_a_system_that_cannot_be_explored(
     explore("a", "{}", folder, Limits(), attempt)
     assert folder.found(["a"], Limits()) == {}
     found = pq.read_table(folder.failed(["a", "b"])["a"]).to_pylist()
-    assert [row["property"] for row in found] == list(KNOWN_PROPERTIES)
+    assert [row["property"] for row in found] == list(REQUIRED_BY_DEFAULT)
     assert all(row["status"] == "unknown" and words in row["notes"][0] for row in found)
     assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == ["a-failed.parquet"]
 

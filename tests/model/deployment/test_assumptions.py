@@ -6,6 +6,7 @@ import pytest
 
 from model.deployment import ASSUMPTIONS, DeploymentError, with_assumption
 from model.deployment.deployment import Commit, OnRestart, OnSendError, Origin, Processing, Sends, Sink
+from model.deployment.durations import ENVIRONMENT
 
 MANUAL = 'kafka: "4.0"\ntopic: {replicas: 3}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 
@@ -15,7 +16,7 @@ def test_documented_defaults(read_yaml) -> None:
     assert (deployment.sends, deployment.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
     assert (deployment.on_restart, deployment.commit) == (OnRestart.FORGET, Commit.AFTER)
     assert (deployment.processing, deployment.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
-    assert {s.key for s in deployment.assumptions} == set(ASSUMPTIONS)
+    assert {s.key for s in deployment.assumptions} == set(ASSUMPTIONS) | set(ENVIRONMENT)
     assert all(assumption.default in assumption.values for assumption in ASSUMPTIONS.values())
 
 

@@ -161,6 +161,25 @@ def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None
     assert read_yaml('kafka: "4.0"\nbroker: {log.cleanup.policy: compact}\ntopic: {cleanup.policy: delete}')
 
 
-def test_retention_is_ignored_with_its_reason(read_yaml) -> None:
-    (ignored,) = read_yaml('kafka: "4.0"\ntopic: {retention.ms: 1000}').ignored
-    assert "retention is not modelled yet" in ignored.reason
+def test_retention_by_size_is_ignored_with_its_reason(read_yaml) -> None:
+    (ignored,) = read_yaml('kafka: "4.0"\ntopic: {retention.bytes: 1000}').ignored
+    assert ignored.reason == "records are deleted for their age alone (retention.ms), as soon as they are old enough"
+
+
+@pytest.mark.parametrize(
+    ("said", "milliseconds"),
+    [
+        ("topic: {retention.ms: 1000}\nbroker: {log.retention.hours: 1}", 1_000),
+        ("broker: {log.retention.hours: 2}", 7_200_000),
+        ("broker: {log.retention.minutes: 3, log.retention.hours: 2}", 180_000),
+        ("broker: {log.retention.ms: 4, log.retention.minutes: 3}", 4),
+        ("", 604_800_000),
+    ],
+)
+def test_retention_is_known_in_three_units(read_yaml, said: str, milliseconds: int) -> None:
+    retention = read_yaml(f'kafka: "4.0"\n{said}').durations.retention
+    assert (retention.least, retention.most) == (milliseconds, milliseconds)
+
+
+def test_retention_of_minus_one_is_for_ever(read_yaml) -> None:
+    assert read_yaml('kafka: "4.0"\ntopic: {retention.ms: -1}').durations.retention.most is None

@@ -6,6 +6,7 @@ import pytest
 
 from model.deployment.defaults import find_default, find_definition, known_keys
 from model.deployment.deployment import Acks, Commit, OffsetReset
+from model.deployment.durations import keys_of
 from model.deployment.reasons import REASONS, find_reason, names_key
 from model.deployment.release import ReleaseError, parse_release
 
@@ -87,10 +88,10 @@ def test_every_known_setting_is_used_or_has_a_reason(scope: str) -> None:
     from model.deployment import broker_rules, consumer_rules, producer_rules
 
     used = {
-        "producer": producer_rules.KEYS,
+        "producer": (*producer_rules.KEYS, *keys_of("producer")),
         "consumer": (*consumer_rules.KEYS, consumer_rules.GROUP),
         "topic": broker_rules.TOPIC_KEYS,
-        "broker": broker_rules.BROKER_KEYS,
+        "broker": (*broker_rules.BROKER_KEYS, *keys_of("broker")),
     }[scope]
     current = [key for key in known_keys(scope) if find_definition(scope, key, parse_release("4.3")) is not None]
     assert current

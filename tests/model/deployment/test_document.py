@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import DocumentError, from_document, read_deployment, to_document
-from model.deployment.deployment import Bounds, Deployment, FaultBudget, Ignored, Origin, Setting
+from model.deployment.deployment import Bounds, Deployment, Durations, FaultBudget, Ignored, Origin, Setting
+from model.deployment.durations import NAMES
 from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.durations import Quantity
 from model.faults import Fault
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.yaml"))
@@ -27,6 +29,13 @@ origins = st.builds(
 )
 scopes = st.sampled_from(["topic", "broker", "producer", "consumer", "application", "assume", "bounds"])
 kinds = st.sampled_from([kind.value for kind in Fault])
+milliseconds = st.integers(0, 2**53)
+quantities = st.builds(
+    lambda name, least, more: Quantity(name, least, None if more is None else least + more),
+    st.text(),
+    milliseconds,
+    st.none() | milliseconds,
+)
 deployments = st.builds(
     Deployment,
     kafka=st.tuples(st.integers(3, 4), st.integers(0, 9), st.integers(0, 9)),
@@ -36,6 +45,7 @@ deployments = st.builds(
     retries=st.integers(0, 2**31 - 1),
     max_in_flight=st.integers(1, 2**31 - 1),
     max_poll_records=st.integers(1, 2**31 - 1),
+    durations=st.builds(Durations, **dict.fromkeys(NAMES, quantities)),
     faults=st.builds(
         FaultBudget, st.none() | st.integers(0, 20), st.lists(st.tuples(kinds, st.integers(0, 9))).map(tuple)
     ),
@@ -86,6 +96,11 @@ def broken(change: str, value: Any) -> Any:
         ("idempotence", 1, "deployment.idempotence: must be true or false"),
         ("faults/at_most/0", ["lightning", 1], "deployment.faults.at_most[0][0]: must be one of kill"),
         ("faults/at_most/0", ["kill"], "must be a kind of fault and a number"),
+        ("durations", ..., "deployment.durations: is missing"),
+        ("durations/network", ..., "deployment.durations.network: is missing"),
+        ("durations/network/least", -1, "deployment.durations.network.least: must be a whole number from 0"),
+        ("durations/network", {"name": "n", "least": 5, "most": 4}, "network.most: must be a whole number from 5"),
+        ("durations/patience", 1, "deployment.durations.patience: is not a member"),
         ("bounds/records", 9, "deployment.bounds.records: must be a whole number from 1 to 3"),
         ("bounds/log", 1, "deployment.bounds.log: must be at least the number of records"),
         ("bounds", 7, "deployment.bounds: must be an object"),

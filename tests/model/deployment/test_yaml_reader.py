@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.deployment import KNOWN_PROPERTIES, DeploymentError, read_deployment
+from model.deployment import DeploymentError, read_deployment
 from model.deployment.deployment import (
     Bounds,
     Commit,
@@ -20,6 +20,7 @@ from model.deployment.deployment import (
     Sends,
     Sink,
 )
+from model.deployment.required_properties import KNOWN_PROPERTIES, REQUIRED_BY_DEFAULT
 from model.faults import Fault
 
 COMPLETE = """\
@@ -31,7 +32,9 @@ producer: {client: java, version: "4.0", settings: {acks: all}, sends: sync, on_
            producer_id: new}
 consumer: {client: Java, version: "4.0", settings: {enable.auto.commit: false, group.id: orders}, commit: before,
            group: new, processing: handed-off, sink: idempotent}
-assume:   {faults: {total: 2, kill: 1, power-loss: 2}}
+assume:   {faults: {total: 2, kill: 1, power-loss: 2}, network: 0..5, metadata: 1s, election: 0..2s, slowness: 1min,
+           broker_restart: 2s..1min, application_restart: 1s..unbounded, cut_off: 0..1h,
+           processing_time: 0..1s, poll_interval: 5ms..1s}
 bounds:   {records: 1, log: 2, epochs: 5, producer_epochs: 3}
 require:  [no-log-duplicate, no-acked-loss]
 """
@@ -72,10 +75,17 @@ def test_settings_can_stand_in_their_section(read_yaml) -> None:
 def test_what_is_left_out(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\ntopic:\nassume: {}')
     assert deployment.name == "deployment"
-    assert deployment.require == KNOWN_PROPERTIES
+    assert deployment.require == REQUIRED_BY_DEFAULT
     assert deployment.bounds == Bounds(sends=1)
     assert deployment.faults.total is None
     assert deployment.faults.at_most == tuple((kind.value, 9) for kind in Fault)
+
+
+def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
+    """No configuration tells how long faults last, so nobody is told by default that a send can be given up."""
+    assert [name for name in KNOWN_PROPERTIES if name not in REQUIRED_BY_DEFAULT] == ["no-dropped-record"]
+    said = read_yaml('kafka: "4.0"\nrequire: [recoverability, no-dropped-record]')
+    assert said.require == ("no-dropped-record", "recoverability")
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def test_only_brokers_that_hold_the_topic_matter() -> None:
         ),
         (
             [printed_topic("orders", ON_TWO, {"retention.ms": "2"}), printed_all("topic", "orders")],
-            "retention.ms: is 2 for topic orders, but the default at 2.txt:1",
+            "retention.ms: is 2 for topic orders, but 604800000 at 2.txt:",
         ),
         (
             [

@@ -1,0 +1,101 @@
+"""Difference constraints as a graph: the earliest times that meet them, or a cycle that shows that there are none.
+
+Reference: T. H. Cormen et al., "Introduction to Algorithms", on difference constraints and shortest paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from checker.timing.constraints import Between
+
+_NEVER = -(10**30)
+"""Before any time that a constraint could lead to."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """``time[head] - time[tail] <= weight``; ``because`` is None where it is only that steps have an order."""
+
+    tail: int
+    head: int
+    weight: int
+    because: Between | None
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A cycle of edges, each starting where the one before it ends, whose weights add up to less than 0."""
+
+    edges: tuple[Edge, ...]
+
+    def excludes_with(self, name: str, value: int) -> bool:
+        """Whether the bounds would contradict each other if the setting of this name were so many ms."""
+        total = 0
+        for edge in self.edges:
+            changed = None if edge.because is None else edge.because.with_value(name, value)
+            if changed is not None and edge.head > edge.tail:
+                if changed.most is None:
+                    return False
+                total += changed.most
+            elif changed is not None:
+                total -= changed.least or 0
+        return total < 0
+
+    @property
+    def needed(self) -> set[str]:
+        """The names of the quantities of which too much is needed."""
+        needs = [edge.because.need for edge in self.edges if edge.because is not None and edge.head <= edge.tail]
+        durations = [need.at_least for need in needs if need is not None and need.at_least is not None]
+        return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
+
+    @property
+    def slack(self) -> int:
+        """How much time is missing, in ms: at most -1."""
+        return sum(edge.weight for edge in self.edges)
+
+
+def edges_of(steps: int, constraints: Sequence[Between]) -> list[Edge]:
+    """The constraints of a run of so many steps, and that no step is before the one before it."""
+    edges = [Edge(step, step - 1, 0, None) for step in range(1, steps + 1)]
+    for one in constraints:
+        if one.most is not None:
+            edges.append(Edge(one.earlier, one.later, one.most, one))
+        if one.least is not None:
+            edges.append(Edge(one.later, one.earlier, -one.least, one))
+    return edges
+
+
+def earliest_times(steps: int, edges: Sequence[Edge]) -> list[int] | Contradiction:
+    """The earliest time of each step in ms, the start at 0, or why there are none."""
+    before = [0, *([_NEVER] * steps)]
+    reached_by: list[Edge | None] = [None] * (steps + 1)
+    changed: int | None = None
+    for _ in range(steps + 2):
+        changed = None
+        for edge in edges:
+            # Read backwards: a step cannot come earlier than another one allows it to.
+            least = before[edge.head] - edge.weight
+            if least > before[edge.tail]:
+                before[edge.tail], reached_by[edge.tail] = least, edge
+                changed = edge.tail
+        if changed is None and before[0] == 0:
+            return before
+        if before[0] > 0:
+            return _cycle(reached_by, 0)
+    assert changed is not None
+    return _cycle(reached_by, changed)
+
+
+def _cycle(reached_by: Sequence[Edge | None], node: int) -> Contradiction:
+    """The cycle that a chain of reasons runs into."""
+    seen: dict[int, int] = {}
+    chain: list[Edge] = []
+    while node not in seen:
+        seen[node] = len(chain)
+        edge = reached_by[node]
+        assert edge is not None
+        chain.append(edge)
+        node = edge.head
+    return Contradiction(tuple(chain[seen[node] :]))

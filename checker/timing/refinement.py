@@ -1,0 +1,142 @@
+"""Lemmas: why runs that a system without clocks allows cannot happen in time, and the system that is without them.
+
+A counterexample is a candidate until there are times for it. One that has none is refined away: what contradicts itself
+in it is generalised to other brokers and records, and watched by monitors composed with the system.
+Reference: E. Clarke et al., "Counterexample-guided abstraction refinement", CAV 2000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import z3
+
+from checker.kernel.monitored import Monitors
+from checker.questions import Prepared
+from checker.solver import Replayer
+from checker.timing.constraints import Between, RunningClocks, constraints_along
+from checker.timing.differences import Difference, differences_of, generalised
+from checker.timing.monitors import watch
+from checker.timing.network import Contradiction, earliest_times, edges_of
+from checker.timing.schedule import Schedule, schedule
+from checker.timing.tables import tables
+from checker.traces import replay
+from model.language import Action, Clock, State, TransitionSystem
+from model.pipeline import Model
+
+MOST_REASONS = 6
+"""So many contradictions are taken from one run at most."""
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """Why a pattern of events cannot happen in time: the contradiction, and the differences that monitors watch."""
+
+    contradiction: Contradiction
+    differences: frozenset[Difference]
+
+
+class OtherSystem(Exception):
+    """A model has other actions or variables."""
+
+
+class Timing:
+    """Time in the runs of one model."""
+
+    def __init__(self, prepared: Prepared, replayer: Replayer) -> None:
+        self._prepared = prepared
+        self._system = prepared.model.system
+        self._replayer = replayer
+        self._clocks = RunningClocks(self._system.clocks, [clock.runs for clock in self._system.clocks])
+        self._actions = {action.key: action for action in self._system.actions}
+        self._known: dict[tuple[object, ...], list[Between]] = {}
+
+    def with_times_of(self, model: Model) -> Timing:
+        """The same of a model that differs from this one in its durations alone. Raises :class:`OtherSystem`."""
+        actions = {action.key for action in model.system.actions}
+        if actions != self._actions.keys() or model.system.variables != self._system.variables:
+            raise OtherSystem
+        return Timing(replace(self._prepared, model=model), self._replayer)
+
+    def put_into(self, system: TransitionSystem) -> TransitionSystem:
+        """A part of the model, with the clocks and needs of this one."""
+        needs = {action.key: action.needs for action in self._system.actions}
+        actions = tuple(replace(action, needs=needs[action.key]) for action in system.actions)
+        return replace(system, actions=actions, clocks=self._system.clocks)
+
+    def schedule(self, actions: Sequence[Action]) -> Schedule | Contradiction:
+        """Times for a run of the model, or why there are none."""
+        return schedule(len(actions), self._constraints(actions))
+
+    def times_exist_with(self, actions: Sequence[Action], name: str, value: int) -> bool:
+        """Whether there would be times for a run if the setting of this name were so many ms."""
+        constraints = [one.with_value(name, value) for one in self._constraints(actions)]
+        return not isinstance(earliest_times(len(actions), edges_of(len(actions), constraints)), Contradiction)
+
+    def needed_by(self, actions: Sequence[Action]) -> set[str]:
+        """The names of the quantities for which a run has to wait."""
+        needs = [one.need for one in self._constraints(actions) if one.need is not None]
+        durations = [need.at_least for need in needs if need.at_least is not None]
+        return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
+
+    def _constraints(self, actions: Sequence[Action]) -> list[Between]:
+        run = tuple(action.key for action in actions)
+        if run not in self._known:
+            own = [self._actions[key] for key in run]
+            self._known[run] = constraints_along(self._clocks, own, replay(self._system, self._replayer, own))
+        return self._known[run]
+
+    def clocks_in(self, system: TransitionSystem) -> RunningClocks:
+        """The clocks that a part of the model sees whole."""
+        return RunningClocks(*self._seen_in(system))
+
+    def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
+        names = {variable.name for variable in system.variables}
+        seen = []
+        for clock in self._system.clocks:
+            runs = self._prepared.specialise(clock.runs)
+            if self._prepared.free.of(runs) <= names and not z3.is_false(runs):
+                seen.append((clock, runs))
+        return [clock for clock, _ in seen], [runs for _, runs in seen]
+
+    def lemmas(
+        self, clocks: RunningClocks, actions: Sequence[Action], states: Sequence[State], known: Collection[Difference]
+    ) -> list[Lemma]:
+        """Every reason for which a run cannot happen in time, in terms of what is known where that suffices.
+
+        Nothing has to be right about the run: what it gives is sound for every run of the system.
+        """
+        constraints = constraints_along(clocks, actions, states)
+        # Monitors look ahead: what a step needs of the past is taken only where nothing else is wrong.
+        at_their_step = [one for one in constraints if one.need is None or one.need.until is None]
+        return self._lemmas(actions, at_their_step, known) or self._lemmas(actions, constraints, known)
+
+    def _lemmas(
+        self, actions: Sequence[Action], constraints: list[Between], known: Collection[Difference]
+    ) -> list[Lemma]:
+        found: list[Lemma] = []
+        while len(found) < MOST_REASONS:
+            outcome = earliest_times(len(actions), edges_of(len(actions), constraints))
+            if not isinstance(outcome, Contradiction):
+                break
+            differences = differences_of(outcome, {*known, *(one for lemma in found for one in lemma.differences)})
+            found.append(Lemma(outcome, generalised(differences, self._system.clocks)))
+            used = [edge.because for edge in outcome.edges if edge.because is not None and edge.because.need is None]
+            constraints = [one for one in constraints if not any(one is other for other in used)]
+            if not used:
+                break
+        return found
+
+    def monitors(self, system: TransitionSystem, lemmas: Iterable[Lemma]) -> Monitors:
+        """What leaves out of a part of the model the runs that the lemmas exclude. Raises :class:`TooManyFlags`."""
+        watched = watch(*self._seen_in(system))
+        at_first = RunningClocks(*self._seen_in(system)).running(system.initial)
+        differences = {one for lemma in lemmas for one in lemma.differences}
+        return tables(system.actions, watched, at_first, differences)
+
+
+def clocks_of(contradiction: Contradiction) -> list[Clock]:
+    """The clocks that a contradiction speaks of."""
+    clocks = {edge.because.clock.key: edge.because.clock for edge in contradiction.edges if edge.because is not None}
+    return list(clocks.values())

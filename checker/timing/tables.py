@@ -1,0 +1,136 @@
+"""Differences between clocks as tables of monitors (checker/kernel/monitored.py): the rules of monitors.py, as numbers.
+
+The two are written apart and held against each other in tests: the same system with the same differences has the same
+reachable states, whichever way it is explored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.kernel.monitored import BY_FLAGS, EARLIER, LATER, NO_CLOCK, NOT_NEGATIVE, OWN_DEADLINE, Monitors
+from checker.timing.differences import NOW, ClockKey, Difference, excluded_by_needs
+from checker.timing.monitors import Watched
+from model.language import Action
+
+WORD = 64
+
+Bits = NDArray[np.uint64]
+
+
+class TooManyFlags(Exception):
+    """More differences than states should carry."""
+
+
+MOST_FLAGS = 512
+
+
+def tables(
+    actions: Sequence[Action],
+    clocks: Mapping[ClockKey, Watched],
+    running: Collection[ClockKey],
+    differences: Iterable[Difference],
+) -> Monitors:
+    """Tables for a system's actions, by label.
+
+    ``running``: the clocks that run in the initial state. Raises :class:`TooManyFlags`.
+    """
+    deadlines = {key: clock.deadline for key, clock in clocks.items()}
+    watched = {*clocks, NOW}
+    chosen = sorted(one for one in set(differences) if one.earlier in watched and one.later in watched)
+    if len(chosen) > MOST_FLAGS:
+        raise TooManyFlags(f"{len(chosen)} differences between clocks; at most {MOST_FLAGS}")
+    maker = _Tables(chosen, deadlines)
+    classes: list[int] = []
+    needs: list[Bits] = [maker.needs((), ())]
+    for action in actions:
+        least = tuple(
+            (need.clock.key, value)
+            for need in action.needs
+            if need.until is None
+            and need.at_least is not None
+            and (value := need.at_least.at_least())
+            and need.clock.key in deadlines
+        )
+        excluded = excluded_by_needs(action, deadlines)
+        classes.append(len(needs) if least or excluded else 0)
+        if least or excluded:
+            needs.append(maker.needs(least, excluded))
+    initial = [one.most >= 0 and one.earlier in running and one.later in running for one in chosen]
+    return Monitors(
+        tuple(clock.runs for clock in clocks.values()),
+        maker.flags().view(np.int64),
+        np.array(classes, dtype=np.int64),
+        np.array(needs).view(np.int64),
+        maker.mask(number for number, holds in enumerate(initial) if holds),
+    )
+
+
+class _Tables:
+    def __init__(self, differences: Sequence[Difference], deadlines: Mapping[ClockKey, int | None]) -> None:
+        self._differences = differences
+        self._deadlines = {key: deadline for key, deadline in deadlines.items() if deadline is not None}
+        self._bit = {key: bit for bit, key in enumerate(deadlines)}
+        self._pairs: dict[tuple[ClockKey, ClockKey], list[int]] = {}
+        for number, one in enumerate(differences):
+            self._pairs.setdefault((one.earlier, one.later), []).append(number)
+        self.words = -(-len(differences) // WORD)
+
+    def mask(self, numbers: Iterable[int], words: int | None = None) -> tuple[int, ...]:
+        """These bits, as words."""
+        found = [0] * (self.words if words is None else words)
+        for number in numbers:
+            found[number // WORD] |= 1 << number % WORD
+        return tuple(found)
+
+    def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> list[int]:
+        """The flag of this pair that is set most often among those that say at most ``most``."""
+        fitting = [n for n in self._pairs.get((earlier, later), ()) if self._differences[n].most <= most]
+        return [max(fitting, key=lambda n: self._differences[n].most)] if fitting else []
+
+    def flags(self) -> Bits:
+        """What sets a flag when the later of its clocks starts, and whether the start of the earlier does."""
+        rows = np.zeros((len(self._differences), BY_FLAGS + self.words), dtype=np.uint64)
+        for number, one in enumerate(self._differences):
+            row = rows[number]
+            row[EARLIER] = np.uint64(NO_CLOCK & (2**64 - 1)) if one.earlier == NOW else self._bit[one.earlier]
+            row[LATER] = self._bit[one.later]
+            row[NOT_NEGATIVE] = one.most >= 0
+            if one.earlier != NOW:
+                own = self._deadlines.get(one.earlier)
+                row[OWN_DEADLINE] = own is not None and own <= one.most
+                by = [
+                    flag
+                    for key, deadline in self._deadlines.items()
+                    for flag in self._weakest(one.earlier, key, one.most - deadline)
+                ]
+                row[BY_FLAGS:] = self.mask(by)
+        return rows
+
+    def needs(self, least: Sequence[tuple[ClockKey, int]], excluded: Sequence[Difference]) -> Bits:
+        """What a step that needs this of clocks sets by it; in the last row, what makes it impossible."""
+        rows = np.zeros((len(self._differences) + 1, 2 + self.words), dtype=np.uint64)
+        for number, one in enumerate(self._differences):
+            rows[number] = self._since(least, one.later, one.most)
+        conflict = np.zeros(2 + self.words, dtype=np.uint64)
+        for key, deadline in self._deadlines.items():
+            conflict |= self._since(least, key, -deadline - 1)
+        for one in excluded:
+            clocks = [self._bit[one.earlier]] if one.earlier == one.later else []
+            flags = [] if clocks else self._weakest(one.earlier, one.later, one.most)
+            conflict |= np.array([*self.mask(clocks, 2), *self.mask(flags)], dtype=np.uint64)
+        rows[-1] = conflict
+        return rows
+
+    def _since(self, least: Sequence[tuple[ClockKey, int]], later: ClockKey, most: int) -> Bits:
+        """By which clocks that ran, or flags, ``later`` was started at most ``most`` (less than 0) ms after now."""
+        flags = list(self._weakest(NOW, later, most))
+        clocks = []
+        for key, value in least:
+            if key == later and -value <= most:
+                clocks.append(self._bit[key])
+            flags += self._weakest(key, later, most + value)
+        return np.array([*self.mask(clocks, 2), *self.mask(flags)], dtype=np.uint64)

@@ -1,0 +1,140 @@
+"""The durations of a deployment: its settings in milliseconds, and what is assumed of its environment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+from model.deployment.deployment import Durations, Origin, Setting
+from model.deployment.given import Given, Settings, complaint
+from model.deployment.section import Section
+from model.durations import Quantity
+
+
+class Environment(NamedTuple):
+    """A duration that no file tells: its default range, as it is written, and what it is about in one sentence."""
+
+    default: str
+    sentence: str
+
+
+ENVIRONMENT: Mapping[str, Environment] = {
+    "network": Environment("0..100ms", "how long one message takes from machine to machine"),
+    "metadata": Environment(
+        "0..500ms", "how long it takes until a broker or a client knows what the controller decided"
+    ),
+    "election": Environment(
+        "0..1s", "how long the controller takes to fence a broker whose session is over, and to elect"
+    ),
+    "broker_restart": Environment("1s..unbounded", "how long a broker that died is away"),
+    "application_restart": Environment("1s..1h", "how long a consumer that crashed is away"),
+    "processing_time": Environment(
+        "0..unbounded", "how long after poll() returned a record a worker that it is handed to has processed it"
+    ),
+    "poll_interval": Environment("0..unbounded", "how long lies between two calls of poll()"),
+    "slowness": Environment("0..unbounded", "how long a slow follower does not fetch"),
+    "cut_off": Environment("0..unbounded", "how long a broker cannot reach the controller"),
+}
+"""What is assumed of the environment, by the key of ``--assume`` and of the YAML format."""
+
+UNLIMITED_BELOW_0 = "retention.ms"
+"""The setting of which every reader knows that -1 means never."""
+
+UNBOUNDED = "unbounded"
+_AS_IN = f"as in 20s, 0..300ms or 1min..{UNBOUNDED}"
+_UNITS = {"": 1, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_UNIT_NAMES = ", ".join(unit for unit in _UNITS if unit)
+LONGEST = 2**53
+"""Settings in ms that are longer than this (292 million years: the largest of a Java long) mean never."""
+
+SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
+    "linger": ("producer", "linger.ms", None),
+    "request_timeout": ("producer", "request.timeout.ms", None),
+    "retry_backoff": ("producer", "retry.backoff.ms", None),
+    "retry_backoff_max": ("producer", "retry.backoff.max.ms", "retry.backoff.ms"),
+    "delivery_timeout": ("producer", "delivery.timeout.ms", None),
+    "reconnect_backoff_max": ("producer", "reconnect.backoff.max.ms", None),
+    "connection_setup": ("producer", "socket.connection.setup.timeout.max.ms", 127_000),
+    "replica_lag": ("broker", "replica.lag.time.max.ms", None),
+    "fetch_wait": ("broker", "replica.fetch.wait.max.ms", None),
+    "fetch_backoff": ("broker", "replica.fetch.backoff.ms", None),
+    "broker_session": ("broker", "broker.session.timeout.ms", None),
+    "broker_heartbeat": ("broker", "broker.heartbeat.interval.ms", None),
+    "max_poll": ("consumer", "max.poll.interval.ms", None),
+    "retention": ("topic", "retention.ms", None),
+}
+"""Field of :class:`Durations` -> component, setting, and what stands in before a release has it: another setting, or a
+value in ms (before KIP-601 the operating system gave up on a connection, Linux after 127 s)."""
+
+
+def keys_of(scope: str) -> tuple[str, ...]:
+    """The settings of a component that are durations of the model: their values must be known."""
+    return tuple(key for component, key, _ in SETTINGS.values() if component == scope)
+
+
+@dataclass(frozen=True)
+class DurationValues:
+    """The durations, and where each came from."""
+
+    durations: Durations
+    settings: tuple[Setting, ...]
+
+
+def read_durations(sections: Mapping[str, Section], effective: tuple[Setting, ...], given: Settings) -> DurationValues:
+    """The durations of a deployment.
+
+    ``sections`` by component; ``effective`` are settings that a rule has looked at already, and perhaps changed;
+    ``given`` is what was said of the environment. Raises DeploymentError for a range that is none.
+    """
+    ruled = {(setting.scope, setting.key): setting for setting in effective}
+    values: dict[str, Quantity] = {}
+    settings: list[Setting] = []
+    for name, (scope, key, stand_in) in SETTINGS.items():
+        section = sections[scope]
+        if stand_in is not None and not section.knows(key):
+            if isinstance(stand_in, int):
+                values[name] = Quantity(key, stand_in, stand_in)
+                continue
+            key = stand_in
+        setting = ruled.get((scope, key))
+        if setting is None:
+            setting = section.setting(key)
+            settings.append(setting)
+        values[name] = _quantity(key, int(setting.value))
+    for name, environment in ENVIRONMENT.items():
+        said = given.get(name, Given(name, environment.default, Origin("assumption", "documented default")))
+        least, most = read_range(said)
+        values[name] = Quantity(name, least, most)
+        settings.append(Setting("assume", name, said.value.strip(), said.origin))
+    return DurationValues(Durations(**values), tuple({(s.scope, s.key): s for s in settings}.values()))
+
+
+def _quantity(key: str, value: int) -> Quantity:
+    """What a setting says; nothing where it is below 0, which means now to one reader and never to another."""
+    if value < 0 and key != UNLIMITED_BELOW_0:
+        return Quantity(key, 0, None)
+    never = value < 0 or value > LONGEST
+    return Quantity(key, LONGEST if never else value, None if never else value)
+
+
+def read_range(given: Given) -> tuple[int, int | None]:
+    """``0..300``, ``1s..2min``, ``5s..unbounded``, or one value: least and most in ms, None where nothing limits it."""
+    first, dots, last = given.value.strip().partition("..")
+    least = _milliseconds(first)
+    most = least if not dots else None if last.strip() == UNBOUNDED else _milliseconds(last)
+    if least is None or (most is None and dots and last.strip() != UNBOUNDED):
+        raise complaint(given, f"must be a duration or a range, in {_UNIT_NAMES}, {_AS_IN}")
+    if most is not None and most < least:
+        raise complaint(given, f"ends before it begins ({given.value.strip()})")
+    return least, most
+
+
+def _milliseconds(text: str) -> int | None:
+    found = re.fullmatch(r"\s*([0-9]{1,10})\s*(ms|s|min|h|d|)\s*", text)
+    return int(found[1]) * _UNITS[found[2]] if found else None
+
+
+NAMES = tuple(field.name for field in fields(Durations))
+"""Every duration, in the order of :class:`Durations`."""

@@ -1,0 +1,88 @@
+"""Lengths of time: a setting in milliseconds, a range that is assumed of the environment, and sums of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A length of time that has a name: ``least`` to ``most`` milliseconds, both the same where it is a setting.
+
+    ``most`` is None where nothing limits it.
+    """
+
+    name: str
+    least: int
+    most: int | None
+
+    def __post_init__(self) -> None:
+        if self.least < 0 or (self.most is not None and self.most < self.least):
+            raise ValueError(f"{self.name}: {self.least}..{self.most} is no range of durations")
+
+    @property
+    def is_fixed(self) -> bool:
+        """There is only one value."""
+        return self.least == self.most
+
+
+@dataclass(frozen=True)
+class Duration:
+    """A sum of quantities, each with a factor.
+
+    It stands for a range: each use of it in a run may come to another value within. Bounds are whole milliseconds,
+    rounded outwards, so that no run that is possible is lost.
+    """
+
+    parts: tuple[tuple[Fraction, Quantity], ...]
+
+    @staticmethod
+    def of(quantity: Quantity, factor: Fraction | int = 1) -> Duration:
+        """A quantity, or a multiple of it."""
+        return Duration(((Fraction(factor), quantity),))
+
+    def __add__(self, other: Duration) -> Duration:
+        return Duration(tuple(_merged([*self.parts, *other.parts])))
+
+    def __mul__(self, times: int) -> Duration:
+        return Duration(tuple((factor * times, quantity) for factor, quantity in self.parts))
+
+    def __sub__(self, other: Duration) -> Duration:
+        return self + Duration(tuple((-factor, quantity) for factor, quantity in other.parts))
+
+    def with_value(self, name: str, value: int) -> Duration:
+        """The same where the quantity of this name, if it is among the parts, is so many ms."""
+        changed = Quantity(name, value, value)
+        return Duration(tuple((f, changed if quantity.name == name else quantity) for f, quantity in self.parts))
+
+    def at_least(self) -> int:
+        """The shortest it can be, in ms; never below 0."""
+        total = Fraction(0)
+        for factor, quantity in self.parts:
+            value = quantity.least if factor > 0 else quantity.most
+            if value is None:
+                return 0
+            total += factor * value
+        return max(0, floor(total))
+
+    def at_most(self) -> int | None:
+        """The longest it can be, in ms; None where nothing limits it."""
+        total = Fraction(0)
+        for factor, quantity in self.parts:
+            value = quantity.most if factor > 0 else quantity.least
+            if value is None:
+                return None
+            total += factor * value
+        return max(0, ceil(total))
+
+
+def _merged(parts: list[tuple[Fraction, Quantity]]) -> Iterator[tuple[Fraction, Quantity]]:
+    """Each quantity once; a range twice where one use adds and another takes away, as the two need not be equal."""
+    factors: dict[tuple[Quantity, bool], Fraction] = {}
+    for factor, quantity in parts:
+        key = quantity, quantity.is_fixed or factor > 0
+        factors[key] = factors.get(key, Fraction(0)) + factor
+    return ((factor, quantity) for (quantity, _), factor in factors.items() if factor)

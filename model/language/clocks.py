@@ -1,0 +1,50 @@
+"""Clocks: how long a condition has held. What an action needs of them, and by when something must have happened.
+
+A clock runs while its condition holds, and starts from 0 at the step that makes it hold. So no action has to say which
+clocks it starts and stops: whatever makes the condition true starts them, and nothing can be forgotten.
+Reference: R. Alur, D. L. Dill, "A theory of timed automata", Theoretical Computer Science 126 (1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import z3
+
+from model.durations import Duration
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How long ``runs`` has held without interruption.
+
+    ``name`` and ``arguments`` identify it as they do an action; ``since`` completes the sentence "so many milliseconds
+    since ..."; ``at_most`` is a deadline: the condition ends before it has held for longer.
+    """
+
+    name: str
+    arguments: Mapping[str, int]
+    runs: z3.BoolRef
+    since: str
+    at_most: Duration | None = None
+    key: tuple[str, tuple[tuple[str, int], ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", (self.name, tuple(sorted(self.arguments.items()))))
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True)
+class Need:
+    """An action can happen only while a clock, if it runs, shows at least so much, and at most so much.
+
+    With ``until`` it is what the clock showed when that clock started, which runs whenever the action can happen.
+    """
+
+    clock: Clock
+    at_least: Duration | None = None
+    at_most: Duration | None = None
+    until: Clock | None = None

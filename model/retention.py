@@ -1,0 +1,74 @@
+"""Retention: the leader deletes what is old enough, read or not, and a consumer that comes too late is out of range.
+
+Semantics 10: D1, D5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.consumer import reaches
+from model.deployment.deployment import OffsetReset
+from model.language import Action, Effect, State, Variable
+from model.state import Pipeline, Replica
+
+
+def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int) -> Action:
+    """The leader deletes its first record; it must be below the high watermark (semantics 10, D1)."""
+    slot = leader.log.slots[offset]
+
+    def sentence(before: State, after: State) -> str:
+        record = pipeline.producer.batches[before[slot["batch"].name]].record
+        read = before[pipeline.consumer.processed[record].name] > 0
+        return (
+            f"{leader.name} deletes record {record + 1} at offset {offset}, which is older than retention.ms"
+            f"{'' if read else ' and which nobody has processed'}"
+        )
+
+    oldest = z3.And(log_start.term == offset, leader.high_watermark.term > offset)
+    return Action(
+        "expire",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "offset": offset},
+        z3.And(pipeline.serves(leader), oldest),
+        {log_start: z3.IntVal(offset + 1)},
+        sentence,
+        "10 D1",
+    )
+
+
+def reset_position(pipeline: Pipeline, log_start: Variable, leader: Replica) -> Action:
+    """The position is below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
+    consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
+    to = log_start.term if policy is OffsetReset.EARLIEST else leader.high_watermark.term
+    effect = Effect()
+    effect[consumer.leader_epoch] = leader.epoch.term
+    effect[consumer.position] = to
+    effect[consumer.position_epoch] = leader.log.at(to - 1, "epoch")
+    return Action(
+        "reset_position",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        z3.And(reaches(pipeline, leader), consumer.position.term < log_start.term),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, which is deleted, and goes "
+            f"on at the {policy.value} offset {after[consumer.position.name]}"
+        ),
+        "10 D5",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What becomes of records that nobody reads in time, where that can happen."""
+    if pipeline.log_start is None:
+        return
+    for leader in pipeline.replicas:
+        for offset in range(leader.log.capacity):
+            yield expire(pipeline, pipeline.log_start, leader, offset)
+        if pipeline.deployment.offset_reset is not OffsetReset.NONE:
+            yield reset_position(pipeline, pipeline.log_start, leader)

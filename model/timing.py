@@ -1,0 +1,323 @@
+"""When things happen: what each action needs of the clocks, and by when what is due must have happened.
+
+Every clock follows a section of the semantics. A bound that is not certain is taken wide: a need too short or a
+deadline too late allows runs that no real cluster has, never the other way round (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import z3
+
+from model.deployment.deployment import Acks, Commit
+from model.durations import Quantity
+from model.faults import Fault
+from model.language import Action, Clock, Duration, Need
+from model.producer import epoch_heard_of
+from model.replica import fetches_from
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+JITTER = Fraction(1, 5)
+"""How far a backoff is off its value, either way; that of retries only from 3.7 on (KIP-580)."""
+
+LAG_IS_CHECKED = Fraction(1, 2)
+"""A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
+
+UNNOTICED = frozenset(
+    {Fault.POWER_LOSS, Fault.DISK_LOSS, Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST}
+)
+"""Faults after which nothing closes the connection: a client notices when request.timeout.ms runs out."""
+
+HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
+"""What can become of a request that reaches a broker."""
+
+RESTARTS = ("restart", "restart_before_fenced")
+"""How a broker that died comes back."""
+
+RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
+"""How a consumer that crashed comes back."""
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Actions with what they need of the clocks, and the clocks."""
+
+    actions: tuple[Action, ...]
+    clocks: tuple[Clock, ...]
+
+
+def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
+    """Put the actions of a pipeline into time."""
+    timing = _Timing(pipeline, actions)
+    needs: dict[tuple[str, tuple[tuple[str, int], ...]], list[Need]] = {}
+    for names, arguments, need in timing.needs():
+        for action in timing.named(names, **arguments):
+            needs.setdefault(action.key, []).append(need)
+    needed = {need.clock.key: need.clock for all_needs in needs.values() for need in all_needs}
+    clocks = {clock.key: clock for clock in (*needed.values(), *timing.deadlines())}
+    with_needs = tuple(replace(action, needs=tuple(needs.get(action.key, ()))) for action in actions)
+    return Timed(with_needs, tuple(clocks.values()))
+
+
+Requirement = tuple[tuple[str, ...], dict[str, int], Need]
+"""Names of actions, arguments that they must have, and what all of these need."""
+
+
+class _Timing:
+    def __init__(self, pipeline: Pipeline, actions: Sequence[Action]) -> None:
+        self._pipeline = pipeline
+        self._actions = actions
+        self._times = pipeline.deployment.durations
+        self._network = Duration.of(self._times.network)
+        self._news = Duration.of(self._times.metadata)
+        possible = {kind for kind, most in pipeline.deployment.faults.at_most if most > 0}
+        self._unnoticed = bool(UNNOTICED & possible)
+        self._batches = pipeline.producer.batches
+
+    def named(self, names: Sequence[str], **arguments: int) -> list[Action]:
+        """The actions with these names, and with these arguments among theirs."""
+        return [a for a in self._actions if a.name in names and arguments.items() <= dict(a.arguments).items()]
+
+    def _guard(self, *names: str, **arguments: int) -> z3.BoolRef:
+        """One of these actions can happen."""
+        return z3.Or(*(action.guard for action in self.named(names, **arguments)))
+
+    def _due(self, name: str, since: str, at_most: Duration, names: Sequence[str], **arguments: int) -> Clock:
+        """Once one of these actions can happen, one of them happens in time, or something makes all impossible."""
+        return Clock(name, arguments, self._guard(*names, **arguments), since, at_most)
+
+    def needs(self) -> Iterator[Requirement]:
+        """What actions need of the clocks."""
+        given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
+        yield ("give_up",), {}, given_up
+        for batch in self._batches:
+            yield from self._needs_of_batch(batch)
+        for replica in self._pipeline.replicas:
+            yield from self._needs_of_broker(replica)
+        if self._pipeline.log_start is not None:
+            for offset in range(self._pipeline.deployment.bounds.log):
+                yield ("expire",), {"offset": offset}, Need(self.kept(offset), at_least=self._times.kept_at_least)
+        away = Need(self.consumer_away(), at_least=Duration.of(self._times.application_restart))
+        yield RESTARTS_OF_CONSUMER, {}, away
+        for offset in range(len(self._pipeline.consumer.queued)):
+            yield from self._needs_of_worker(offset)
+
+    def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
+        """What workers had finished, and what was committed, by the time of the crash (semantics 12, C2)."""
+        worker, away = self.with_worker(offset), self.consumer_away()
+        processing, polls = Duration.of(self._times.processing_time), Duration.of(self._times.poll_interval)
+        for finished in range(1 << len(self._pipeline.consumer.queued)):
+            if finished >> offset & 1:
+                yield from self._before_crash(offset, processing, {"finished": finished})
+            else:
+                yield RESTARTS_OF_CONSUMER, {"finished": finished}, Need(worker, at_most=processing, until=away)
+        if self._pipeline.deployment.commit is Commit.AUTO:
+            # A poll commits what earlier ones returned.
+            yield from self._before_crash(offset, polls, {"committed_all": 1})
+
+    def _before_crash(self, offset: int, least: Duration, arguments: dict[str, int]) -> Iterator[Requirement]:
+        """A record was with a worker for so long before the crash, and so for longer before the restart."""
+        worker, away = self.with_worker(offset), Duration.of(self._times.application_restart)
+        yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least, until=self.consumer_away())
+        yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
+
+    def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
+        backoff = Duration.of(self._first_backoff, 1 - self._jitter)
+        for leader in self._pipeline.replicas:
+            to = {"batch": batch.number, "leader": leader.number}
+            yield ("transmit",), to, Need(self.backoff(batch, leader), at_least=backoff)
+            waits = Duration.of(self._times.request_timeout) - self._network
+            yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
+
+    def _needs_of_broker(self, replica: Replica) -> Iterator[Requirement]:
+        times, number = self._times, {"broker": replica.number}
+        session = Duration.of(times.broker_session) - Duration.of(times.broker_heartbeat) - self._network
+        yield ("fence",), number, Need(self.unheard(replica), at_least=session)
+        away = Need(self.away(replica), at_least=Duration.of(times.broker_restart))
+        yield ("restart", "restart_before_fenced"), number, away
+        # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
+        yield ("restart_before_fenced",), number, Need(self.unheard(replica), at_least=session)
+        for follower in self._pipeline.followers_of(replica):
+            pair = {"leader": replica.number, "follower": follower.number}
+            lag = Duration.of(times.replica_lag) - self._between_fetches - self._between_fetches
+            yield ("shrink_isr",), pair, Need(self.behind(replica, follower), at_least=lag)
+
+    def deadlines(self) -> Iterator[Clock]:
+        """By when what is due must have happened."""
+        for batch in self._batches:
+            yield from self._deadlines_of_batch(batch)
+        since = "the producer could sort out its sequence numbers"
+        yield self._due("resolving", since, self._network, ("resolve_sequences",))
+        for replica in self._pipeline.replicas:
+            yield from self._deadlines_of_broker(replica)
+        back = Duration.of(self._times.application_restart)
+        yield self._due("consumer_back", "the consumer crashed", back, RESTARTS_OF_CONSUMER)
+        if self._pipeline.log_start is not None:
+            yield self._polling()
+
+    def busy(self) -> Clock:
+        """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
+        accepted = z3.Or(*(self._waits(batch) for batch in self._batches))
+        return Clock("busy", {}, accepted, "the application sent a record that is still on its way")
+
+    def _waits(self, batch: Batch) -> z3.BoolRef:
+        """With acks=0 a request that is written is done (semantics 3.2)."""
+        return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.acks is Acks.NONE else batch.incomplete
+
+    def backoff(self, batch: Batch, leader: Replica) -> Clock:
+        """A retry waits for retry.backoff.ms, unless there is a newer leader (semantics 3.1, P2 P4; KIP-951)."""
+        same_leader = epoch_heard_of(self._pipeline, leader) == self._pipeline.producer.leader_epoch.term
+        failed = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > 0, same_leader)
+        since = f"the last attempt at {record_name(batch)} failed"
+        return Clock("backoff", {"batch": batch.number, "leader": leader.number}, failed, since)
+
+    def in_flight(self, leader: Replica) -> Clock:
+        """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""
+        waiting = z3.Or(*(z3.And(b.in_flight, b.target.term == leader.number) for b in self._batches))
+        return Clock("in_flight", {"leader": leader.number}, waiting, f"something is in flight to {leader.name}")
+
+    @property
+    def _jitter(self) -> Fraction:
+        """Clients that know retry.backoff.max.ms choose each pause at random around its length."""
+        return JITTER if self._times.retry_backoff_max.name == "retry.backoff.max.ms" else ZERO
+
+    @property
+    def _first_backoff(self) -> Quantity:
+        """The first pause; a maximum that is less makes every pause as long as itself."""
+        first, longest = self._times.retry_backoff, self._times.retry_backoff_max
+        return min(first, longest, key=lambda quantity: quantity.least)
+
+    def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
+        number, record = batch.number, record_name(batch)
+        since = f"{record} could be transmitted to a broker that takes it"
+        yield Clock("sendable", {"batch": number}, self._can_be_sent(batch), since, self._until_sent)
+        travels = self._network + Duration.of(self._times.request_timeout) if self._unnoticed else self._network
+        since = f"{record} was transmitted"
+        yield Clock("arriving", {"batch": number}, self._can_be_handled(batch), since, travels)
+        answers = ("acknowledge", "fail_not_enough_after_append")
+        yield self._due("answering", f"{record} was replicated", travels, answers, batch=number)
+
+    @property
+    def _until_sent(self) -> Duration:
+        """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""
+        times = self._times
+        backoff = Duration.of(times.retry_backoff_max, 1 + self._jitter)
+        finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
+        noticed = self._network
+        if self._unnoticed:
+            noticed = Duration.of(times.request_timeout) + Duration.of(times.connection_setup, 1 + JITTER)
+        return Duration.of(times.linger) + noticed + finds + backoff
+
+    def _can_be_sent(self, batch: Batch) -> z3.BoolRef:
+        """A leader would append the batch. Attempts that are refused over and over need not be made in time."""
+        ways = []
+        for leader in self._pipeline.replicas:
+            takes = leader.presumes_leadership
+            if self._pipeline.deployment.acks is Acks.ALL:
+                takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
+            ways.append(z3.And(self._guard("transmit", batch=batch.number, leader=leader.number), takes))
+        return z3.Or(*ways)
+
+    def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
+        """A broker reads no further request of a connection until it has answered the one before."""
+        ahead = [z3.And(o.is_(Fate.APPENDED), o.target.term == batch.target.term) for o in self._batches if o != batch]
+        return z3.And(self._guard(*HANDLED, batch=batch.number), z3.Not(z3.Or(*ahead)))
+
+    @property
+    def _between_fetches(self) -> Duration:
+        """The longest time between two fetches of a follower that nothing holds up."""
+        times = self._times
+        messages = Duration.of(times.network, 3)
+        return Duration.of(times.fetch_wait) + Duration.of(times.fetch_backoff) + messages
+
+    def away(self, replica: Replica) -> Clock:
+        """How long a broker that died has been away."""
+        return Clock("away", {"broker": replica.number}, z3.Not(replica.up.is_set), f"{replica.name} died")
+
+    def unheard(self, replica: Replica) -> Clock:
+        """The controller fences a broker that it has not heard of for broker.session.timeout.ms (semantics 6.4).
+
+        It looks every eighth of that, and fences one broker at a time.
+        """
+        looks = 1 + Fraction(len(self._pipeline.replicas), 8)
+        at_most = Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
+        since = f"the controller last heard of {replica.name}"
+        return self._due("unheard", since, at_most, ("fence",), broker=replica.number)
+
+    def behind(self, leader: Replica, follower: Replica) -> Clock:
+        """How long a follower has not been known to have a leader's whole log (semantics 6.2, I1)."""
+        pair = {"leader": leader.number, "follower": follower.number}
+        known_end = leader.fetched[follower.number].term - 1
+        lags = z3.Or(follower.does_not_fetch_from(leader), known_end < leader.log.end.term)
+        return Clock(
+            "behind",
+            pair,
+            z3.And(leader.presumes_leadership, lags),
+            f"{follower.name} was last known to have all of {leader.name}'s log",
+        )
+
+    def _deadlines_of_broker(self, replica: Replica) -> Iterator[Clock]:
+        times, number, name = self._times, replica.number, replica.name
+        yield self.unheard(replica)
+        back = Duration.of(times.broker_restart)
+        yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
+        learns = f"there was news from the controller for {name}"
+        yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)
+        slow = Duration.of(times.slowness)
+        yield Clock("slow", {"broker": number}, replica.slow.is_set, f"{name} became slow", slow)
+        cut_off = Duration.of(times.cut_off) + Duration.of(times.broker_heartbeat) + self._news + self._network
+        yield self._due("cut_off", f"{name} was cut off", cut_off, ("reconnect", "rejoin"), broker=number)
+        for follower in self._pipeline.followers_of(replica):
+            yield self._fetching(replica, follower)
+            yield from self._changes_of_isr(replica, follower)
+
+    def _changes_of_isr(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
+        pair = {"follower": follower.number, "leader": leader.number}
+        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED) + self._network + self._news
+        since = f"{leader.name} could drop {follower.name} from the ISR"
+        yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
+        since = f"{follower.name} had caught up with {leader.name}"
+        expands = z3.And(self._guard("expand_isr", **pair), fetches_from(follower, leader))
+        yield Clock("caught_up", pair, expands, since, self._between_fetches + self._news)
+
+    def _fetching(self, leader: Replica, follower: Replica) -> Clock:
+        """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
+
+        One clock for all of the backlog: each record is fetched by itself here.
+        """
+        pair = {"follower": follower.number, "leader": leader.number}
+        end = follower.log.end.term
+        has_news = z3.Or(leader.log.end.term > end, leader.fetched[follower.number].term < end + 1)
+        fetches = z3.And(self._guard("fetch", **pair), has_news)
+        since = f"there was something to fetch for {follower.name} at {leader.name}"
+        at_most = self._between_fetches * (leader.log.capacity + 1)
+        return Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", **pair)), since, at_most)
+
+    def kept(self, offset: int) -> Clock:
+        """retention.ms counts from a record's timestamp, which may be as old as delivery.timeout.ms (semantics 10)."""
+        written = z3.Or(*(replica.log.end.term > offset for replica in self._pipeline.replicas))
+        return Clock("kept", {"offset": offset}, written, f"the record at offset {offset} was written")
+
+    def _polling(self) -> Clock:
+        """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12).
+
+        One clock for all that is there to be polled.
+        """
+        polls = ("poll", "hand_off", "crash_while_processing", "seek_to_divergence", "reset_position")
+        return self._due("polling", "there was something to poll", self._pipeline.deployment.until_polled, polls)
+
+    def with_worker(self, offset: int) -> Clock:
+        """How long ago a record was handed to a worker."""
+        queued = self._pipeline.consumer.queued[offset]
+        since = f"the record at offset {offset} was handed to a worker"
+        return Clock("with_worker", {"offset": offset}, queued.term > 0, since)
+
+    def consumer_away(self) -> Clock:
+        """How long a consumer that crashed has been away."""
+        return Clock("consumer_away", {}, z3.Not(self._pipeline.consumer.running.is_set), "the consumer crashed")

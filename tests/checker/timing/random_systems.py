@@ -1,0 +1,137 @@
+"""Small random systems in time, whose runs are short enough to be listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import z3
+from hypothesis import strategies as st
+
+from model.durations import Quantity
+from model.faults import Fault
+from model.language import Action, Clock, Duration, Need, TransitionSystem, Variable
+
+VALUES = 2
+LONGEST = 4
+"""Steps of a run: every action counts them."""
+
+STEPS = Variable("steps", 0, LONGEST, 0)
+PLACES = (Variable("x", 0, VALUES, 0), Variable("y", 0, VALUES, 0))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A system and what violates it."""
+
+    system: TransitionSystem
+    violated: z3.BoolRef
+
+
+def of(name: str, least: int, most: int | None) -> Duration:
+    return Duration.of(Quantity(name, least, most), Fraction(1))
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> z3.BoolRef:
+    """One place has, or has not, a value."""
+    place, value = draw(st.sampled_from(PLACES)), draw(st.integers(0, VALUES))
+    return draw(st.sampled_from([place.term == value, place.term != value, place.term <= value]))
+
+
+@st.composite
+def clocks(draw: st.DrawFn, number: int) -> Clock:
+    deadline = draw(st.none() | st.integers(1, 8))
+    at_most = None if deadline is None else of(f"deadline {number}", 0, deadline)
+    return Clock("clock", {"number": number}, draw(conditions()), f"clock {number} started", at_most)
+
+
+@st.composite
+def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
+    place, value = draw(st.sampled_from(PLACES)), draw(st.integers(0, VALUES))
+    needs = tuple(
+        Need(clock, at_least=of(f"need {number}", draw(st.integers(1, 10)), None))
+        for clock in draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique_by=lambda clock: clock.key))
+    )
+    guard = z3.And(STEPS.term < LONGEST, draw(conditions()), place.term != value)
+    if draw(st.integers(0, 2)) == 0:
+        clock, until = draw(st.permutations(known))[:2]
+        least, most = draw(st.none() | st.integers(1, 8)), draw(st.none() | st.integers(0, 8))
+        at_least = None if least is None else of(f"before {number}", least, None)
+        at_most = None if most is None else of(f"before {number}", 0, most)
+        needs = (*needs, Need(clock, at_least, at_most, until))
+        guard = z3.And(guard, until.runs)
+    updates = {place: z3.IntVal(value), STEPS: STEPS.term + 1}
+    fault = Fault.KILL if number == 0 else None
+    return Action(
+        "act", "somebody", "brokers", {"number": number}, guard, updates, lambda _, __: "acts", "none", fault, needs
+    )
+
+
+@st.composite
+def timed_systems(draw: st.DrawFn) -> Timed:
+    """Two or three clocks, three or four actions, of which the first is a fault."""
+    known = tuple(draw(clocks(number)) for number in range(3))
+    acts = tuple(draw(actions(number, known)) for number in range(draw(st.integers(4, 6))))
+    system = TransitionSystem("random", (STEPS, *PLACES), acts, clocks=known)
+    goal = {place: draw(st.integers(1, VALUES)) for place in PLACES}
+    return Timed(system, z3.And(*(place.term == value for place, value in goal.items())))
+
+
+State = dict[str, int]
+
+
+def evaluated(term: z3.ExprRef, state: State) -> z3.ExprRef:
+    return z3.simplify(z3.substitute(term, *((z3.Int(name), z3.IntVal(value)) for name, value in state.items())))
+
+
+def runs(system: TransitionSystem) -> Iterator[tuple[list[Action], list[State]]]:
+    """Every run, by Z3's reading of the terms alone."""
+
+    def further(taken: list[Action], states: list[State]) -> Iterator[tuple[list[Action], list[State]]]:
+        yield taken, states
+        for action in system.actions:
+            if z3.is_true(evaluated(action.guard, states[-1])):
+                after = {v.name: evaluated(value, states[-1]).as_long() for v, value in action.updates.items()}
+                yield from further([*taken, action], [*states, {**states[-1], **after}])
+
+    yield from further([], [dict(system.initial)])
+
+
+def has_times(system: TransitionSystem, taken: list[Action], states: list[State]) -> bool:
+    """Whether Z3 finds times for a run, from the definition of clocks alone."""
+    at = [z3.Real(f"t{step}") for step in range(len(states))]
+    solver = z3.Solver()
+    solver.add(at[0] == 0, *(earlier <= later for earlier, later in pairwise(at)))
+    for clock in system.clocks:
+        running = [z3.is_true(evaluated(clock.runs, state)) for state in states]
+        started: list[int | None] = []
+        for step, runs_now in enumerate(running):
+            before = started[-1] if step else None
+            started.append(None if not runs_now else step if before is None else before)
+        for step in range(1, len(states)):
+            begin = started[step - 1]
+            if begin is None:
+                continue
+            deadline = None if clock.at_most is None else clock.at_most.at_most()
+            if deadline is not None:
+                solver.add(at[step] - at[begin] <= deadline)
+            for need in taken[step - 1].needs:
+                if need.clock.key != clock.key:
+                    continue
+                end = step if need.until is None else last_start(need.until, states, step)
+                if end >= begin and need.at_least is not None:
+                    solver.add(at[end] - at[begin] >= need.at_least.at_least())
+                if end >= begin and need.at_most is not None:
+                    solver.add(at[end] - at[begin] <= need.at_most.at_most())
+    return bool(solver.check() == z3.sat)
+
+
+def last_start(clock: Clock, states: list[State], step: int) -> int:
+    """The state in which a clock that runs before a step was started."""
+    start = step - 1
+    while start > 0 and z3.is_true(evaluated(clock.runs, states[start - 1])):
+        start -= 1
+    return start

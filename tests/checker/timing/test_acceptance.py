@@ -1,0 +1,139 @@
+"""The lessons of examples/time: what violates each property there, and from which value of a setting on it holds."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import check
+from checker.thresholds import thresholds
+from model.deployment import Deployment
+from model.deployment.deployment import OffsetReset
+from model.deployment.yaml_reader import read_deployment
+from model.durations import Quantity
+from properties.verdict import Result, Status, Threshold, Verdict
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
+
+
+def deployment_of(name: str) -> Deployment:
+    return read_deployment(EXAMPLES / f"{name}.yaml")
+
+
+@cache
+def checked(name: str) -> Result:
+    return check(deployment_of(name))
+
+
+def required(name: str) -> Verdict:
+    (found,) = [verdict for verdict in checked(name).verdicts if verdict.required]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [
+        ("three-retries", {"kill": 1}),
+        ("short-delivery-timeout", {"kill": 1}),
+        ("short-retention", {"consumer-crash": 1}),
+        ("lagging-follower-dropped", {"kill": 1, "slow-follower": 1}),
+        ("slow-workers", {"consumer-crash": 1}),
+        ("flush-ms", {"power-loss": 1}),
+    ],
+)
+def test_violated_with_a_timed_trace(name: str, faults: dict[str, int]) -> None:
+    verdict = required(name)
+    assert verdict.status is Status.VIOLATED
+    assert [dict(cut_set) for cut_set in verdict.cut_sets] == [faults]
+    times = [step.at for step in verdict.traces[0].steps]
+    assert None not in times
+    assert times == sorted(time for time in times if time is not None)
+
+
+@pytest.mark.parametrize("name", ["delivery-timeout", "lagging-follower-kept", "quick-workers", "long-retention"])
+def test_holds_in_time(name: str) -> None:
+    verdict = required(name)
+    assert verdict.status is Status.HOLDS
+    assert verdict.lemmas
+
+
+def test_retention_that_no_outage_comes_near_is_no_part_of_the_model() -> None:
+    deployment = deployment_of("long-retention")
+    times = replace(deployment.durations, retention=Quantity("retention.ms", 864_000_000, 864_000_000))
+    result = check(replace(deployment, durations=times))
+    assert [(v.status, v.lemmas) for v in result.verdicts if v.required] == [(Status.HOLDS, ())]
+
+
+def texts(name: str) -> list[tuple[int | None, str]]:
+    return [(step.at, step.text) for step in required(name).traces[0].steps]
+
+
+def test_three_refusals_a_backoff_apart() -> None:
+    refused = [at for at, text in texts("three-retries") if "NOT_LEADER" in text]
+    assert len(refused) == 3
+    assert [later - earlier for earlier, later in pairwise(at for at in refused if at is not None)] == [100, 100]
+
+
+def test_given_up_when_the_delivery_timeout_is_over() -> None:
+    assert [at for at, text in texts("short-delivery-timeout") if "gives up" in text] == [5_000]
+
+
+@pytest.mark.parametrize("reset", ["earliest", "latest", "none"])
+def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
+    deployment = deployment_of("short-retention")
+    result = check(replace(deployment, offset_reset=OffsetReset(reset)))
+    (loss,) = [verdict for verdict in result.verdicts if verdict.required]
+    assert loss.status is Status.VIOLATED
+    deleted = [step.at for step in loss.traces[0].steps if "older than retention.ms" in step.text]
+    assert deleted and min(at or 0 for at in deleted) >= 86_400_000 - 120_000
+
+
+def test_flush_ms_changes_nothing() -> None:
+    """The same verdicts, with the same ids."""
+    with_it = deployment_of("flush-ms")
+    assert [(one.key, one.reason) for one in with_it.ignored] == [
+        ("flush.ms", "a power loss may always come before a timed flush")
+    ]
+    without = replace(with_it, ignored=())
+    assert check(without).verdicts == checked("flush-ms").verdicts
+
+
+def turning(name: str) -> dict[str, Threshold]:
+    found = thresholds(deployment_of(name), checked(name).verdicts, Budget(), threading.Event())
+    return {one.setting: one for one in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("delivery-timeout", "delivery.timeout.ms"),
+        ("short-delivery-timeout", "delivery.timeout.ms"),
+        ("lagging-follower-kept", "replica.lag.time.max.ms"),
+        ("lagging-follower-dropped", "replica.lag.time.max.ms"),
+        ("short-retention", "retention.ms"),
+    ],
+)
+def test_thresholds_are_exact_and_hold_against_the_checker(name: str, setting: str) -> None:
+    found = turning(name)[setting]
+    assert found.holds_at == found.violated_at + 1
+    field = {"delivery.timeout.ms": "delivery_timeout", "replica.lag.time.max.ms": "replica_lag"}.get(
+        setting, "retention"
+    )
+    for value, status in ((found.holds_at, Status.HOLDS), (found.violated_at, Status.VIOLATED)):
+        deployment = deployment_of(name)
+        times = replace(deployment.durations, **{field: Quantity(setting, value, value)})
+        result = check(replace(deployment, durations=times))
+        assert [v.status for v in result.verdicts if v.required] == [status]
+
+
+def test_both_sides_agree_on_the_threshold() -> None:
+    """From above and from below it is the same value, where nothing else differs."""
+    kept, dropped = turning("lagging-follower-kept"), turning("lagging-follower-dropped")
+    setting = "replica.lag.time.max.ms"
+    assert kept[setting].holds_at == dropped[setting].holds_at

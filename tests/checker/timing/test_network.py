@@ -1,0 +1,91 @@
+"""Difference constraints: the earliest times there are, or a cycle that shows that there are none; Z3 agrees."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+import z3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.timing import schedule as scheduling
+from checker.timing.constraints import Between
+from checker.timing.network import Contradiction, earliest_times, edges_of
+from checker.timing.schedule import Schedule, TimingMismatch, schedule
+from model.language import Clock
+
+STEPS = 5
+CLOCK = Clock("clock", {}, z3.BoolVal(True), "it started")
+
+
+@st.composite
+def bounds(draw: st.DrawFn) -> Between:
+    earlier = draw(st.integers(0, STEPS - 1))
+    later = draw(st.integers(earlier + 1, STEPS))
+    least = draw(st.none() | st.integers(0, 12))
+    most = draw(st.none() | st.integers(0, 12))
+    return Between(earlier, later, least, most, CLOCK)
+
+
+def between(earlier: int, later: int, least: int | None = None, most: int | None = None) -> Between:
+    return Between(earlier, later, least, most, CLOCK)
+
+
+@given(st.lists(bounds(), max_size=8))
+@settings(max_examples=150, derandomize=True)
+def test_earliest_times_are_what_z3_finds(constraints: list[Between]) -> None:
+    at = [z3.Int(f"t{step}") for step in range(STEPS + 1)]
+    solver = z3.Optimize()
+    solver.add(at[0] == 0, *(at[step] <= at[step + 1] for step in range(STEPS)))
+    for one in constraints:
+        passed = at[one.later] - at[one.earlier]
+        solver.add(*([passed >= one.least] if one.least is not None else []))
+        solver.add(*([passed <= one.most] if one.most is not None else []))
+    solver.minimize(z3.Sum(at))
+    found = earliest_times(STEPS, edges_of(STEPS, constraints))
+    if isinstance(found, Contradiction):
+        assert solver.check() == z3.unsat
+        assert found.slack < 0
+        around = pairwise([*found.edges, found.edges[0]])
+        assert all(edge.head == following.tail for edge, following in around)
+    else:
+        assert solver.check() == z3.sat
+        model = solver.model()
+        assert found == [model.eval(time, model_completion=True).as_long() for time in at]
+
+
+@given(st.lists(bounds(), max_size=6))
+@settings(max_examples=60, derandomize=True)
+def test_times_keep_to_every_bound(constraints: list[Between]) -> None:
+    found = schedule(STEPS, constraints)
+    if isinstance(found, Schedule):
+        times = [0, *found.times]
+        assert times == sorted(times)
+        assert all(one.allows(times) for one in constraints)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "times"),
+    [
+        ([], (0, 0)),
+        ([between(0, 1, least=9_000)], (9_000, 9_000)),
+        ([between(0, 1, least=8_600)], (9_000, 9_000)),  # a little later, and rounder
+        ([between(0, 1, least=8_600, most=8_700)], (8_600, 8_600)),  # no time for that: hundreds
+        ([between(0, 1, least=7_003)], (8_000, 8_000)),
+        ([between(0, 1, least=101), between(1, 2, least=101)], (110, 220)),
+    ],
+)
+def test_times_are_early_and_round(constraints: list[Between], times: tuple[int, ...]) -> None:
+    assert schedule(2, constraints) == Schedule(times)
+
+
+def test_a_wrong_graph_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the graph and Z3 disagree nothing is claimed."""
+    impossible = [between(0, 1, least=10), between(0, 2, most=5)]
+    assert isinstance(schedule(2, impossible), Contradiction)
+    monkeypatch.setattr(scheduling, "earliest_times", lambda steps, edges: [0, 0, 0])
+    with pytest.raises(TimingMismatch, match="impossible"):
+        schedule(2, impossible)
+    with pytest.raises(TimingMismatch, match="does not accept"):
+        schedule(2, [between(0, 1, least=10)])

@@ -1,0 +1,85 @@
+"""Monitors as tables, in the kernel, and as terms, composed with the system: written apart, and the same states."""
+
+from __future__ import annotations
+
+import z3
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checker.budget import Budget, Meter
+from checker.embedded import EmbeddedExploration
+from checker.exploration import Question
+from checker.kernel.monitored import Monitors
+from checker.kernel.table import PARTITIONS
+from checker.timing.constraints import RunningClocks
+from checker.timing.differences import NOW, ClockKey, Difference
+from checker.timing.monitors import compose, watch
+from checker.timing.tables import tables
+from model.faults import Fault
+from model.language import TransitionSystem
+from tests.checker.timing.random_systems import Timed, has_times, runs, timed_systems
+
+FAULTS = 2
+
+
+@st.composite
+def watched_systems(draw: st.DrawFn) -> tuple[Timed, list[Difference]]:
+    """A system and differences between its clocks, whatever these may be good for."""
+    timed = draw(timed_systems())
+    keys: list[ClockKey] = [clock.key for clock in timed.system.clocks]
+    pairs = [(earlier, later) for earlier in (*keys, NOW) for later in keys if earlier != later]
+    differences = [
+        Difference(earlier, later, draw(st.integers(-12, -1 if earlier == NOW else 12)))
+        for earlier, later in draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=6))
+    ]
+    return timed, differences
+
+
+def explored(system: TransitionSystem, timed: Timed, monitors: Monitors | None = None) -> EmbeddedExploration:
+    """Everything that few faults lead to."""
+    question = Question({"never": z3.BoolVal(False)}, None, {"bad": timed.violated})
+    meter = Meter(Budget(), timed=False)
+    exploration = EmbeddedExploration(system, question, {Fault.KILL: FAULTS}, meter, infer=False, monitors=monitors)
+    for _ in range(FAULTS + 1):
+        exploration.explore_layer()
+    return exploration
+
+
+def levels(exploration: EmbeddedExploration) -> list[list[int]]:
+    """How many states there are at each depth, for each combination of faults."""
+    return [exploration.shards[one].level_sizes() for one in sorted(exploration.shards)]
+
+
+@given(watched_systems())
+@settings(max_examples=60, derandomize=True)
+def test_both_find_the_same_states(watched: tuple[Timed, list[Difference]]) -> None:
+    timed, differences = watched
+    system = timed.system
+    clocks = watch(system.clocks, [clock.runs for clock in system.clocks])
+    running = RunningClocks(system.clocks, [clock.runs for clock in system.clocks]).running(system.initial)
+    as_tables = explored(system, timed, tables(system.actions, clocks, running, differences))
+    assert levels(as_tables) == levels(explored(compose(system, clocks, differences), timed))
+
+
+@given(watched_systems())
+@settings(max_examples=60, derandomize=True)
+def test_nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Difference]]) -> None:
+    """Whatever is watched, every state that some run with times leads to is still there."""
+    timed, differences = watched
+    system = timed.system
+    clocks = watch(system.clocks, [clock.runs for clock in system.clocks])
+    running = RunningClocks(system.clocks, [clock.runs for clock in system.clocks]).running(system.initial)
+    exploration = explored(system, timed, tables(system.actions, clocks, running, differences))
+    there = {
+        tuple(exploration.layout.unpack(row).values())
+        for shard in exploration.shards.values()
+        for part in range(PARTITIONS)
+        for row in shard.rows(part)[0]
+    }
+    names = [variable.name for variable in system.variables]
+    in_time = {
+        tuple(states[-1][name] for name in names)
+        for taken, states in runs(system)
+        if sum(action.fault is not None for action in taken) <= FAULTS and has_times(system, taken, states)
+    }
+    assert in_time <= there

@@ -1,0 +1,295 @@
+"""What the model says of time: every deadline and every need, in ms, and when each clock runs.
+
+The values are those of a Kafka 4.0 deployment with nothing but defaults, worked out by hand; docs/semantics.md says
+what each is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from model.deployment import Deployment, read_properties
+from model.deployment.deployment import Acks
+from model.durations import Duration, Quantity
+from model.faults import Fault
+from model.language import Action, Need, TransitionSystem
+from model.pipeline import build
+from tests.checker.asking import assuming
+from tests.checker.plain_evaluator import holds
+from tests.model.scripted import Scenario
+
+FOUND_DEAD = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.CONSUMER_CRASH)
+"""Faults after which every connection that breaks is seen to be broken."""
+
+ALL = tuple(Fault)
+
+
+def defaults(kinds: Iterable[Fault] = ALL, kafka: str = "4.0", **assume: str) -> Deployment:
+    """Three replicas, one record, and whatever the release says."""
+    said = {"replicas": "3", "elr": "off", "bounds.records": "1"}
+    return assuming(read_properties(kafka=kafka, assume={**said, **assume}), kinds, 2)
+
+
+DEFAULTS = build(defaults()).system
+SEEN_AT_ONCE = build(defaults(FOUND_DEAD)).system
+BEFORE_4 = build(defaults(kafka="3.9")).system
+
+DEADLINES = {
+    "sendable": 70_105,
+    "arriving": 30_100,
+    "answering": 30_100,
+    "resolving": 100,
+    "unheard": 13_475,
+    "news": 500,
+    "fetching": 5_400,
+    "lagging": 45_600,
+    "caught_up": 2_300,
+    "returning": None,
+    "slow": None,
+    "cut_off": None,
+    "consumer_back": 3_600_000,
+}
+"""Clock -> by when its condition ends; None where nothing limits it."""
+
+NEVER_DUE = {"backoff", "behind", "busy", "in_flight", "away", "consumer_away"}
+"""Clocks that only say how long something has to be waited for."""
+
+NEEDS = {
+    "give_up": ("busy", 120_000),
+    "transmit": ("backoff", 80),
+    "time_out_at_broker": ("in_flight", 29_900),
+    "shrink_isr": ("behind", 26_400),
+    "fence": ("unheard", 6_900),
+    "restart": ("away", 1_000),
+    "restart_consumer": ("consumer_away", 1_000),
+}
+"""Action -> the clock it needs, and what that must show at least."""
+
+
+def deadlines(system: TransitionSystem) -> dict[str, set[int | None]]:
+    found: dict[str, set[int | None]] = {}
+    for clock in system.clocks:
+        if clock.at_most is not None:
+            found.setdefault(clock.name, set()).add(clock.at_most.at_most())
+    return found
+
+
+def needs(system: TransitionSystem) -> dict[str, set[tuple[str, int | None]]]:
+    found: dict[str, set[tuple[str, int | None]]] = {}
+    for action in system.actions:
+        for need in action.needs:
+            assert need.at_least is not None
+            assert need.at_most is None
+            found.setdefault(action.name, set()).add((need.clock.name, need.at_least.at_least()))
+    return found
+
+
+def wrong_needs(system: TransitionSystem) -> list[str]:
+    """The actions of which some need differs from what it should be."""
+    found = needs(system)
+    complete = {name: all(len(action.needs) == 1 for action in system.actions if action.name == name) for name in NEEDS}
+    return [name for name, need in NEEDS.items() if found.get(name) != {need} or not complete[name]]
+
+
+# --- how long -------------------------------------------------------------------------------------------------------
+
+
+def test_every_deadline() -> None:
+    assert deadlines(DEFAULTS) == {name: {value} for name, value in DEADLINES.items()}
+
+
+def test_every_need() -> None:
+    assert wrong_needs(DEFAULTS) == []
+    assert needs(DEFAULTS).keys() == NEEDS.keys()
+
+
+def test_a_connection_that_breaks_is_noticed_at_once_unless_a_fault_hides_it() -> None:
+    """No answer within request.timeout.ms is all a client sees of a machine without power, or of a lost message."""
+    changed = {"sendable": {4_205}, "arriving": {100}, "answering": {100}}
+    assert deadlines(SEEN_AT_ONCE) == {name: {value} for name, value in DEADLINES.items()} | changed
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [Fault.POWER_LOSS, Fault.DISK_LOSS, Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST],
+)
+def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
+    assert deadlines(build(defaults((*FOUND_DEAD, hidden))).system)["arriving"] == {30_100}
+
+
+def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:
+    """It is refused while the session of its former incarnation lasts (6.4)."""
+    found = needs(BEFORE_4)
+    assert found.pop("restart_before_fenced") == {("away", 1_000), ("unheard", 6_900)}
+    assert found == {name: {need} for name, need in NEEDS.items()}
+
+
+def test_without_acks_a_record_is_done_once_it_is_written() -> None:
+    deployment = replace(defaults(), acks=Acks.NONE, idempotence=False)
+    run = Scenario(deployment).do("send", batch=0)
+    assert "busy()" in running(run)
+    assert "busy()" not in running(run.do("transmit", batch=0, leader=1))
+
+
+def test_backoffs_were_exact_before_they_grew() -> None:
+    system = build(defaults(kafka="3.6")).system
+    assert needs(system)["transmit"] == {("backoff", 100)}
+
+
+@pytest.mark.parametrize(
+    ("assume", "clock", "most"),
+    [
+        ({"network": "0..1s"}, "unheard", 14_375),
+        ({"network": "0..1s"}, "arriving", 31_000),
+        ({"network": "0..1s"}, "fetching", 13_500),
+        ({"metadata": "2s"}, "news", 2_000),
+        ({"metadata": "2s"}, "sendable", 71_605),
+        ({"election": "5s"}, "unheard", 17_475),
+        ({"broker_restart": "1s..1min"}, "returning", 60_000),
+        ({"application_restart": "10s"}, "consumer_back", 10_000),
+        ({"slowness": "0..40s"}, "slow", 40_000),
+        ({"cut_off": "0..7s"}, "cut_off", 9_600),
+        ({"network": "0..unbounded"}, "arriving", None),
+    ],
+)
+def test_an_assumption_moves_a_deadline(assume: dict[str, str], clock: str, most: int | None) -> None:
+    assert deadlines(build(defaults(**assume)).system)[clock] == {most}
+
+
+@pytest.mark.parametrize(
+    ("assume", "action", "least"),
+    [
+        ({"network": "0..1s"}, "fence", 6_000),
+        ({"network": "0..1s"}, "shrink_isr", 21_000),
+        ({"network": "0..unbounded"}, "fence", 0),
+        ({"broker_restart": "30s..1min"}, "restart", 30_000),
+        ({"application_restart": "10s"}, "restart_consumer", 10_000),
+    ],
+)
+def test_an_assumption_moves_a_need(assume: dict[str, str], action: str, least: int) -> None:
+    assert {value for _, value in needs(build(defaults(**assume)).system)[action]} == {least}
+
+
+# --- since when -----------------------------------------------------------------------------------------------------
+
+
+def running(run: Scenario) -> set[str]:
+    """The clocks that run now."""
+    return {str(clock) for clock in run.model.system.clocks if holds(clock.runs, run.state)}
+
+
+def test_nothing_is_due_at_first() -> None:
+    assert running(Scenario(defaults())) == set()
+
+
+def test_the_clocks_of_a_send() -> None:
+    run = Scenario(defaults()).do("send", batch=0)
+    assert running(run) == {"busy()", "sendable(batch=0)"}
+    run.do("transmit", batch=0, leader=1)
+    sent = {"busy()", "in_flight(leader=1)"}
+    assert running(run) == sent | {"arriving(batch=0)"}
+    run.do("append", batch=0, leader=1)
+    fetching = {"fetching(follower=2, leader=1)", "fetching(follower=3, leader=1)"}
+    behind = {"behind(leader=1, follower=2)", "behind(leader=1, follower=3)"}
+    assert running(run) == sent | fetching | behind
+    run.replicate(2, 1).replicate(3, 1)
+    assert running(run) == sent | {"answering(batch=0)"}
+    run.do("acknowledge", batch=0, leader=1)
+    assert running(run) == set()
+
+
+def test_the_clocks_of_a_retry() -> None:
+    run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)
+    other = {"backoff(batch=0, leader=2)", "backoff(batch=0, leader=3)"}  # that do not lead in this epoch
+    assert running(run) == {"busy()", "backoff(batch=0, leader=1)", "sendable(batch=0)"} | other
+    assert "backoff(batch=0, leader=1)" not in running(run.do("transmit", batch=0, leader=1))
+
+
+def test_the_clocks_of_a_death() -> None:
+    run = Scenario(defaults()).do("kill", broker=1)
+    assert running(run) == {"away(broker=1)", "unheard(broker=1)"}
+    run.do("fence", broker=1)
+    gone = {"away(broker=1)", "returning(broker=1)"}
+    assert running(run) == gone | {"news(broker=2)", "news(broker=3)"}
+    run.do("apply_metadata", broker=2)
+    assert {"behind(leader=2, follower=1)", "behind(leader=2, follower=3)"} <= running(run)
+    run.do("restart", broker=1)
+    assert not gone & running(run)
+
+
+def test_the_clocks_of_a_slow_follower() -> None:
+    run = Scenario(defaults()).do("become_slow", broker=3)
+    assert {"slow(broker=3)", "behind(leader=1, follower=3)"} <= running(run)
+    assert "lagging(follower=3, leader=1)" not in running(run), "it is known to have the whole log"
+    run.produce(0, 1)
+    assert "lagging(follower=3, leader=1)" in running(run)
+    run.do("shrink_isr", leader=1, follower=3)
+    assert "lagging(follower=3, leader=1)" not in running(run)
+    assert "slow(broker=3)" not in running(run.do("recover_speed", broker=3))
+    assert "behind(leader=1, follower=3)" in running(run), "until the leader knows that it has caught up"
+
+
+def test_a_broker_that_is_cut_off_is_unheard_until_it_is_heard_again() -> None:
+    run = Scenario(defaults()).do("cut_off", broker=2)
+    assert {"cut_off(broker=2)", "unheard(broker=2)"} <= running(run)
+    assert not {"cut_off(broker=2)", "unheard(broker=2)"} & running(run.do("reconnect", broker=2))
+
+
+def test_the_clock_of_a_consumer_that_is_away() -> None:
+    run = Scenario(defaults()).do("crash_consumer")
+    assert running(run) == {"consumer_away()", "consumer_back()"}
+
+
+# --- the whole ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4])
+def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
+    declared = {clock.key: clock for clock in system.clocks}
+    for action in system.actions:
+        for need in action.needs:
+            assert need.clock.runs.eq(declared[need.clock.key].runs)
+
+
+@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4])
+def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
+    """Whose clock it is: that of the same batch, broker or pair of brokers."""
+    for action in system.actions:
+        for need in action.needs:
+            assert need.clock.arguments.items() <= action.arguments.items()
+
+
+def test_clocks_say_since_when() -> None:
+    """Each completes the sentence "so many milliseconds since ..."."""
+    assert all(clock.since and not clock.since.endswith(".") for clock in DEFAULTS.clocks)
+
+
+def test_a_system_refuses_a_need_of_a_clock_that_it_does_not_have() -> None:
+    used = {need.clock.key for action in DEFAULTS.actions for need in action.needs}
+    kept = tuple(clock for clock in DEFAULTS.clocks if clock.key not in used)
+    with pytest.raises(ValueError, match="needs the undeclared clock"):
+        replace(DEFAULTS, clocks=kept)
+
+
+def without(need: Need, action: Action) -> Action:
+    return replace(action, needs=tuple(one for one in action.needs if one is not need))
+
+
+def longer(need: Need, action: Action) -> Action:
+    assert need.at_least is not None
+    more = replace(need, at_least=need.at_least + Duration.of(Quantity("more", 1, 1)))
+    return replace(action, needs=tuple(more if one is need else one for one in action.needs))
+
+
+@pytest.mark.parametrize("change", [without, longer])
+@pytest.mark.parametrize("name", NEEDS)
+def test_a_need_that_is_dropped_or_changed_is_noticed(name: str, change: Any) -> None:
+    """In a single action: one of several of that name would be enough to let a run through, or to lose one."""
+    first = next(action for action in DEFAULTS.actions if action.name == name)
+    mutated = change(first.needs[0], first)
+    system = replace(DEFAULTS, actions=tuple(mutated if action is first else action for action in DEFAULTS.actions))
+    assert wrong_needs(system) == [name]
