@@ -18,7 +18,7 @@ from checker.kernel.canonical import Canonical
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
 from checker.solver import Replayer
-from checker.timing.constraints import RunningClocks, constraints_along
+from checker.timing.constraints import RunningClocks, constraints_along, within
 from checker.timing.network import Contradiction
 from checker.timing.schedule import schedule
 from checker.traces import actions_of, build_trace, replay
@@ -147,7 +147,8 @@ def _close_group(
         violations = exploration.cut_sets(name)
         prop = next(prop for prop in one.properties if prop.name == name)
         traces = (
-            _concrete_trace(deployment, prop, exploration, violation, ranking.families) for violation in violations
+            _concrete_trace(deployment, prop, one.cones[name], exploration, violation, ranking.families)
+            for violation in violations
         )
         trace = next((trace for trace in traces if trace is not None), None)
         unknown = None
@@ -165,6 +166,7 @@ def _close_group(
 def _concrete_trace(
     deployment: Deployment,
     prop: Property,
+    cone: TransitionSystem,
     exploration: AnyExploration,
     violation: Violation,
     families: tuple[Ranked, ...],
@@ -175,8 +177,8 @@ def _concrete_trace(
     actions = actions_of(concrete, [exploration.system.actions[label] for label in labels])
     replayer = Replayer(concrete)
     running = RunningClocks(concrete.clocks, [clock.runs for clock in concrete.clocks])
-    constraints = constraints_along(running, actions, replay(concrete, replayer, actions))
-    times = schedule(len(actions), constraints)
+    bounds = constraints_along(running, actions, replay(concrete, replayer, actions))
+    times = schedule(len(actions), within(bounds, {clock.key for clock in cone.clocks}))
     if isinstance(times, Contradiction):
         return None
     found = exploration.states_along(violation)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import z3
 
 from checker.terms import TermTable
-from model.language import Action, TransitionSystem, Variable
+from model.language import Action, Clock, TransitionSystem, Variable
 
 Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
 
@@ -75,7 +75,10 @@ def specialise(term: z3.ExprRef, fixed: Substitution) -> z3.ExprRef:
 
 
 def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVariables) -> TransitionSystem:
-    """The part of ``system`` that the root terms can see; the rest neither enables nor changes any of it."""
+    """The part of ``system`` that the root terms can see; the rest neither enables nor changes any of it.
+
+    Of the clocks it has those that can keep something of this part from happening (see :func:`_clocks_of`).
+    """
     by_name = {variable.name: variable for variable in system.variables}
     cone: set[str] = set()
     frontier = set().union(*(free.of(root) for root in roots)) & by_name.keys()
@@ -95,4 +98,25 @@ def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVa
         if updates:
             actions.append(replace(action, updates=updates))
     variables = tuple(variable for variable in system.variables if variable.name in cone)
-    return replace(system, variables=variables, actions=tuple(actions))
+    return replace(system, variables=variables, actions=tuple(actions), clocks=_clocks_of(system, actions, free))
+
+
+def _clocks_of(system: TransitionSystem, kept: Iterable[Action], free: FreeVariables) -> tuple[Clock, ...]:
+    """The clocks that matter to actions of a part: what they need, and deadlines that the rest cannot keep by itself.
+
+    A deadline is left to the rest if all that is due belongs to it and changes nothing that another clock counts: any
+    run of the part goes on, whatever is due elsewhere happening at its time.
+    """
+    keys = {action.key for action in kept}
+    clocks = [clock for action in kept for need in action.needs for clock in (need.clock, need.until)]
+    needed = {clock.key for clock in clocks if clock is not None}
+    elsewhere = [clock for clock in system.clocks if clock.due and not clock.due & keys and clock.key not in needed]
+    while True:
+        left = {clock.key for clock in elsewhere}
+        mattering = [c for c in system.clocks if c.key in needed or (c.at_most is not None and c.key not in left)]
+        counted = frozenset().union(*(free.of(clock.runs) for clock in mattering))
+        changing = {action.key for action in system.actions if counted & {variable.name for variable in action.updates}}
+        still = [clock for clock in elsewhere if not clock.due & changing]
+        if len(still) == len(elsewhere):
+            return tuple(mattering)
+        elsewhere = still

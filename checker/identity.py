@@ -40,10 +40,11 @@ class Fingerprint:
         return hashlib.sha256(head + self.of_term(action.guard) + b"".join(updates)).digest()
 
     def of_clocks(self, system: TransitionSystem) -> bytes:
-        """The hash of what a system says about time: deadlines of its clocks, and what its actions need of them."""
+        """The hash of what a part of a system says about time: its deadlines, and what its actions need of clocks."""
         clocks = [f"{clock} {_bound(clock.at_most)}".encode() + self.of_term(clock.runs) for clock in system.clocks]
         needs = [
-            f"{action} {need.clock} {0 if need.at_least is None else need.at_least.at_least()} {_bound(need.at_most)}"
+            f"{action} {need.clock} {0 if need.at_least is None else need.at_least.at_least()} {_bound(need.at_most)} "
+            f"{need.until}"
             for action in system.actions
             for need in action.needs
         ]

@@ -120,7 +120,6 @@ def fingerprints(prepared: Prepared, groups: Sequence[Group]) -> dict[str, bytes
     """
     prints = Fingerprint()
     whole = prepared.model.system
-    in_time = prints.of_clocks(whole)
     hashes = {}
     for one in groups:
         for prop in one.properties:
@@ -133,5 +132,5 @@ def fingerprints(prepared: Prepared, groups: Sequence[Group]) -> dict[str, bytes
             ]
             asked = [term for term in (prop.violated, prop.witness, prop.goal) if term is not None]
             system = prints.of_system(replace(cone, actions=tuple(written)))
-            hashes[prop.name] = b"".join([system, in_time, *(prints.of_term(term) for term in asked)])
+            hashes[prop.name] = b"".join([system, prints.of_clocks(cone), *(prints.of_term(term) for term in asked)])
     return hashes

@@ -67,11 +67,12 @@ def _candidates(run: Run, number: int, prop: Property) -> set[str]:
     if not timely:
         return settings & {name for lemma in in_time.lemmas for name in lemma.contradiction.needed}
     runs = [run.actions_to(number, one) for one in timely]
-    waited_for = set.intersection(*(run.timing.needed_by(actions) for actions in runs))
+    timing = in_time.timing_of(prop.name)
+    waited_for = set.intersection(*(timing.needed_by(actions) for actions in runs))
     return {
         name
         for name in settings & waited_for
-        if not any(run.timing.times_exist_with(actions, name, LONGEST) for actions in runs)
+        if not any(timing.times_exist_with(actions, name, LONGEST) for actions in runs)
     }
 
 
@@ -135,7 +136,7 @@ class _Search:
         timely = in_time.timely(name)
         if timely:
             runs = [run.actions_to(number, one) for one in timely]
-            timing = in_time.timing
+            timing = in_time.timing_of(name)
 
             def are_gone(other: int) -> bool:
                 return not any(timing.times_exist_with(actions, self._setting, other) for actions in runs)

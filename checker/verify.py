@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -13,10 +13,10 @@ from checker.closure import with_epochs
 from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
-from checker.timing.constraints import RunningClocks, constraints_along
+from checker.timing.constraints import Between, RunningClocks, constraints_along, within
 from checker.traces import ReplayMismatch, replay, steps_of
 from model.deployment import Deployment, from_document
-from model.language import Action, State
+from model.language import Action, State, TransitionSystem
 from model.pipeline import Model, build
 from properties.catalogue import properties_of
 from properties.property import Property
@@ -44,6 +44,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
     prepared, groups = prepare_groups(deployment)
     model = _model_of_traces(deployment, prepared.model, document)
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
+    cones = {name: cone for one in groups for name, cone in one.cones.items()}
     lines = []
     for verdict in document["verdicts"]:
         name = verdict["property"]
@@ -56,7 +57,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
         if (verdict["status"] == "violated") != bool(verdict["traces"]):
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:
-            _verify_trace(model, properties[name], trace)
+            _verify_trace(model, properties[name], cones[name], trace)
             lines.append(f"{name}, {_faults(trace)}:")
             lines += [f"  step {number} is allowed: {step['text']}" for number, step in enumerate(trace["steps"], 1)]
             lines.append(f"  and {name} is violated at the end: {trace['failure']}")
@@ -83,7 +84,7 @@ def _faults(trace: Mapping[str, Any]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in trace["faults"].items()) or "no fault"
 
 
-def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> None:
+def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: Mapping[str, Any]) -> None:
     system, replayer = model.system, Replayer(model.system)
     actions: list[Action] = []
     for number, step in enumerate(trace["steps"], 1):
@@ -107,7 +108,9 @@ def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> Non
         for key, fact in facts.items():
             if said[key] != fact:
                 raise TamperedDocument(f"{prop.name}, step {number}: {key} is not what the model says")
-    _verify_times(model, prop, actions, states, [step["at"] for step in trace["steps"]])
+    running = RunningClocks(system.clocks, [clock.runs for clock in system.clocks])
+    bounds = within(constraints_along(running, actions, states), {clock.key for clock in cone.clocks})
+    _verify_times(prop, bounds, [step["at"] for step in trace["steps"]])
     faults = [action.fault.value for action in actions if action.fault is not None]
     if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
         raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")
@@ -120,9 +123,7 @@ def _verify_trace(model: Model, prop: Property, trace: Mapping[str, Any]) -> Non
         raise TamperedDocument(f"{prop.name}: what failed is not what the model says")
 
 
-def _verify_times(
-    model: Model, prop: Property, actions: Sequence[Action], states: Sequence[State], times: Sequence[int | None]
-) -> None:
+def _verify_times(prop: Property, bounds: Iterable[Between], times: Sequence[int | None]) -> None:
     """Every step has a time, none is before the one before it, and every bound between two steps is kept."""
     told = [time for time in times if time is not None]
     if not told:
@@ -133,9 +134,7 @@ def _verify_times(
     for number, (before, after) in enumerate(pairwise(at), 1):
         if after < before:
             raise TamperedDocument(f"{prop.name}, step {number}: is earlier than the step before it")
-    clocks = model.system.clocks
-    running = RunningClocks(clocks, [clock.runs for clock in clocks])
-    for bound in constraints_along(running, actions, states):
+    for bound in bounds:
         if not bound.allows(at):
             raise TamperedDocument(
                 f"{prop.name}, step {bound.later}: comes {at[bound.later] - at[bound.earlier]:,} ms after "

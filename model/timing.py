@@ -90,7 +90,8 @@ class _Timing:
 
     def _due(self, name: str, since: str, at_most: Duration, names: Sequence[str], **arguments: int) -> Clock:
         """Once one of these actions can happen, one of them happens in time, or something makes all impossible."""
-        return Clock(name, arguments, self._guard(*names, **arguments), since, at_most)
+        due = frozenset(action.key for action in self.named(names, **arguments))
+        return Clock(name, arguments, self._guard(*names, **arguments), since, at_most, due)
 
     def needs(self) -> Iterator[Requirement]:
         """What actions need of the clocks."""
@@ -309,7 +310,7 @@ class _Timing:
 
         One clock for all that is there to be polled.
         """
-        polls = ("poll", "hand_off", "crash_while_processing", "seek_to_divergence", "reset_position")
+        polls = ("poll", "hand_off", "seek_to_divergence", "reset_position")
         return self._due("polling", "there was something to poll", self._pipeline.deployment.until_polled, polls)
 
     def with_worker(self, offset: int) -> Clock:

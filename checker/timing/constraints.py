@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import z3
 
 from checker.evaluation import Evaluator, Value
-from model.language import Action, Clock, Need, State
+from model.language import Action, Clock, ClockKey, Need, State
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,11 @@ def constraints_along(clocks: RunningClocks, actions: Sequence[Action], states: 
                     if (least or most is not None) and end is not None and end >= started:
                         found.append(Between(started, end, least or None, most, clock, need, step))
     return found
+
+
+def within(bounds: Sequence[Between], clocks: Collection[ClockKey] | None) -> list[Between]:
+    """The bounds that these clocks set; all of them if None."""
+    return [one for one in bounds if clocks is None or one.clock.key in clocks]
 
 
 def _start_of(clock: Clock, step: int, episodes: Sequence[tuple[Clock, int, int | None]]) -> int | None:

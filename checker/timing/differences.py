@@ -11,10 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checker.timing.network import Contradiction, Edge
-from model.language import Action, Clock
-
-ClockKey = tuple[str, tuple[tuple[str, int], ...]]
-"""A clock's name and arguments."""
+from model.language import Action, Clock, ClockKey
 
 NOW: ClockKey = ("now", ())
 """Stands for the present moment, as a clock that always shows 0."""

@@ -83,10 +83,17 @@ class InTime:
         self._compiled = compiled
         self._judged: dict[tuple[str, Combination], Timely | None] = {}
         self._untimely: dict[str, list[Faults]] = {}
+        self._timing_of: dict[str, Timing] = {}
         self._stopped: str | None = None
         self._spent = 0
         self.again: EmbeddedExploration | None = None
         self.lemmas: list[Lemma] = []
+
+    def timing_of(self, name: str) -> Timing:
+        """Time in the runs that violate one of the properties."""
+        if name not in self._timing_of:
+            self._timing_of[name] = self.timing.that_matters_to(self._ask([name])[0])
+        return self._timing_of[name]
 
     def under(self, timing: Timing, name: str) -> InTime:
         """The same asked of one property alone, under other times."""
@@ -102,7 +109,7 @@ class InTime:
         for name in self._names:
             for violation in found.violations[name]:
                 if (name, violation.combination) not in self._judged:
-                    self._judge(found, violation, self.timing.schedule(run_of(found, violation)))
+                    self._judge(found, violation, self.timing_of(name).schedule(run_of(found, violation)))
         if self._untimely and self._stopped is None:
             if known != set(self._untimely):
                 self._forget()
@@ -218,7 +225,7 @@ class InTime:
             return
         for violation in self.again.violations[name]:
             if not self._is_violated_by_part(name, _faults(self.again, violation)):
-                outcome = self.timing.schedule(_own_run(self.again, violation))
+                outcome = self.timing_of(name).schedule(_own_run(self.again, violation))
                 if isinstance(outcome, Contradiction):
                     yield violation, None
                 else:
@@ -247,7 +254,7 @@ class InTime:
             for violation in exploration.violations[name]:
                 if self._is_violated_by_part(name, _faults(exploration, violation)):
                     continue
-                if isinstance(self.timing.schedule(_own_run(exploration, violation)), Contradiction):
+                if isinstance(self.timing_of(name).schedule(_own_run(exploration, violation)), Contradiction):
                     is_first = not (self.lemmas or found)
                     for lemma in self._reasons(exploration, violation, clocks, known, first=is_first):
                         known |= lemma.differences

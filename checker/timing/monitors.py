@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.cone import FreeVariables
-from checker.timing.differences import NOW, ClockKey, Difference, excluded_by_needs
-from model.language import Action, Clock, Effect, TransitionSystem, Variable, flag
+from checker.timing.differences import NOW, Difference, excluded_by_needs
+from model.language import Action, Clock, ClockKey, Effect, TransitionSystem, Variable, flag
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ import z3
 from checker.kernel.monitored import Monitors
 from checker.questions import Prepared
 from checker.solver import Replayer
-from checker.timing.constraints import Between, RunningClocks, constraints_along
+from checker.timing.constraints import Between, RunningClocks, constraints_along, within
 from checker.timing.differences import Difference, differences_of, generalised
 from checker.timing.monitors import watch
 from checker.timing.network import Contradiction, earliest_times, edges_of
 from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
 from checker.traces import replay
-from model.language import Action, Clock, State, TransitionSystem
+from model.language import Action, Clock, ClockKey, State, TransitionSystem
 from model.pipeline import Model
 
 MOST_REASONS = 6
@@ -42,28 +42,34 @@ class OtherSystem(Exception):
 
 
 class Timing:
-    """Time in the runs of one model."""
+    """Time in the runs of one model; ``mattering``: the keys of the clocks that are kept, all of them if None."""
 
-    def __init__(self, prepared: Prepared, replayer: Replayer) -> None:
+    def __init__(self, prepared: Prepared, replayer: Replayer, mattering: frozenset[ClockKey] | None = None) -> None:
         self._prepared = prepared
         self._system = prepared.model.system
         self._replayer = replayer
         self._clocks = RunningClocks(self._system.clocks, [clock.runs for clock in self._system.clocks])
         self._actions = {action.key: action for action in self._system.actions}
         self._known: dict[tuple[object, ...], list[Between]] = {}
+        self._mattering = mattering
+
+    def that_matters_to(self, part: TransitionSystem) -> Timing:
+        """The same where a part of the model is looked at, whose runs are timed against its own clocks alone."""
+        return Timing(self._prepared, self._replayer, frozenset(clock.key for clock in part.clocks))
 
     def with_times_of(self, model: Model) -> Timing:
         """The same of a model that differs from this one in its durations alone. Raises :class:`OtherSystem`."""
         actions = {action.key for action in model.system.actions}
         if actions != self._actions.keys() or model.system.variables != self._system.variables:
             raise OtherSystem
-        return Timing(replace(self._prepared, model=model), self._replayer)
+        return Timing(replace(self._prepared, model=model), self._replayer, self._mattering)
 
     def put_into(self, system: TransitionSystem) -> TransitionSystem:
         """A part of the model, with the clocks and needs of this one."""
         needs = {action.key: action.needs for action in self._system.actions}
         actions = tuple(replace(action, needs=needs[action.key]) for action in system.actions)
-        return replace(system, actions=actions, clocks=self._system.clocks)
+        keys = {clock.key for clock in system.clocks}
+        return replace(system, actions=actions, clocks=tuple(c for c in self._system.clocks if c.key in keys))
 
     def schedule(self, actions: Sequence[Action]) -> Schedule | Contradiction:
         """Times for a run of the model, or why there are none."""
@@ -84,7 +90,8 @@ class Timing:
         run = tuple(action.key for action in actions)
         if run not in self._known:
             own = [self._actions[key] for key in run]
-            self._known[run] = constraints_along(self._clocks, own, replay(self._system, self._replayer, own))
+            bounds = constraints_along(self._clocks, own, replay(self._system, self._replayer, own))
+            self._known[run] = within(bounds, self._mattering)
         return self._known[run]
 
     def clocks_in(self, system: TransitionSystem) -> RunningClocks:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.kernel.monitored import BY_FLAGS, EARLIER, LATER, NO_CLOCK, NOT_NEGATIVE, OWN_DEADLINE, Monitors
-from checker.timing.differences import NOW, ClockKey, Difference, excluded_by_needs
+from checker.timing.differences import NOW, Difference, excluded_by_needs
 from checker.timing.monitors import Watched
-from model.language import Action
+from model.language import Action, ClockKey
 
 WORD = 64
 

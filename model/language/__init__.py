@@ -3,7 +3,7 @@
 from model.durations import Duration, Quantity
 from model.language.actions import Action, Effect, Sentence
 from model.language.canonical import Permutation, Ranked, Symmetry
-from model.language.clocks import Clock, Need
+from model.language.clocks import Clock, ClockKey, Need
 from model.language.logs import Log, Slot, log
 from model.language.system import Display, TransitionSystem, describe
 from model.language.variables import State, Variable, flag
@@ -11,6 +11,7 @@ from model.language.variables import State, Variable, flag
 __all__ = [
     "Action",
     "Clock",
+    "ClockKey",
     "Display",
     "Duration",
     "Effect",

@@ -14,13 +14,17 @@ import z3
 
 from model.durations import Duration
 
+ClockKey = tuple[str, tuple[tuple[str, int], ...]]
+"""A clock's name and arguments, by which it is known; an action's are alike."""
+
 
 @dataclass(frozen=True)
 class Clock:
     """How long ``runs`` has held without interruption.
 
     ``name`` and ``arguments`` identify it as they do an action; ``since`` completes the sentence "so many milliseconds
-    since ..."; ``at_most`` is a deadline: the condition ends before it has held for longer.
+    since ..."; ``at_most`` is a deadline: the condition ends before it has held for longer. ``due`` are the keys of
+    actions of which one can happen whenever the clock runs: nothing else has to be done to keep the deadline.
     """
 
     name: str
@@ -28,7 +32,8 @@ class Clock:
     runs: z3.BoolRef
     since: str
     at_most: Duration | None = None
-    key: tuple[str, tuple[tuple[str, int], ...]] = field(init=False)
+    due: frozenset[ClockKey] = frozenset()
+    key: ClockKey = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", (self.name, tuple(sorted(self.arguments.items()))))

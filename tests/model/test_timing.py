@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import z3
 
 from model.deployment import Deployment, read_properties
 from model.deployment.deployment import Acks
@@ -261,6 +262,37 @@ def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
     for action in system.actions:
         for need in action.needs:
             assert need.clock.arguments.items() <= action.arguments.items()
+
+
+def deleting_unread() -> Deployment:
+    """Records are deleted an hour after they were written, which is as long as a consumer is away at most."""
+    kept = Quantity("retention.ms", 3_600_000, 3_600_000)
+    return replace(defaults(), durations=replace(defaults().durations, retention=kept))
+
+
+DELETING_UNREAD = build(deleting_unread()).system
+
+
+@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4, DELETING_UNREAD])
+def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
+    """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
+    actions = {action.key: action for action in system.actions}
+    for clock in system.clocks:
+        due = [actions[key] for key in clock.due]
+        assert all(action.fault is None for action in due)
+        if not due:
+            continue
+        assert clock.runs.eq(z3.Or(*(a.guard for a in system.actions if a.key in clock.due)))
+        most = None if clock.at_most is None else clock.at_most.at_most()
+        for need in (need for action in due for need in action.needs):
+            least = 0 if need.at_least is None else need.at_least.at_least()
+            assert most is None or least <= most
+
+
+def test_a_consumer_polls_where_records_can_be_deleted_unread() -> None:
+    assert "polling" not in {clock.name for clock in DEFAULTS.clocks}
+    (polling,) = [clock for clock in DELETING_UNREAD.clocks if clock.name == "polling"]
+    assert {name for name, _ in polling.due} == {"poll", "seek_to_divergence", "reset_position"}
 
 
 def test_clocks_say_since_when() -> None:

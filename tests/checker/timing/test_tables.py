@@ -12,11 +12,11 @@ from checker.exploration import Question
 from checker.kernel.monitored import Monitors
 from checker.kernel.table import PARTITIONS
 from checker.timing.constraints import RunningClocks
-from checker.timing.differences import NOW, ClockKey, Difference
+from checker.timing.differences import NOW, Difference
 from checker.timing.monitors import compose, watch
 from checker.timing.tables import tables
 from model.faults import Fault
-from model.language import TransitionSystem
+from model.language import ClockKey, TransitionSystem
 from tests.checker.timing.random_systems import Timed, has_times, runs, timed_systems
 
 FAULTS = 2

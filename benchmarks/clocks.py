@@ -1,0 +1,71 @@
+"""What time costs: a check with clocks against the same check without any, on every example.
+
+Run ``python benchmarks/clocks.py [EXAMPLE ...]`` on a quiet machine (a quarter of an hour). Both are asked of the same
+process in turns, from the deployment to the verdicts with their traces. The goal is at most three times.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from checker.budget import Budget
+from checker.check import Run
+from checker.questions import group, prepare
+from model.deployment import Deployment, read_deployment
+from model.language import TransitionSystem
+from model.pipeline import build
+from properties.catalogue import properties_of
+from properties.verdict import Status, Verdict
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+RUNS = 3
+GOAL = 3.0
+
+
+def without_clocks(system: TransitionSystem) -> TransitionSystem:
+    """The same system, in which everything may happen at any time."""
+    return replace(system, actions=tuple(replace(action, needs=()) for action in system.actions), clocks=())
+
+
+def checked(deployment: Deployment, *, timed: bool) -> tuple[float, Sequence[Verdict], Run]:
+    """Seconds from the deployment to the verdicts."""
+    started = time.perf_counter()
+    model = build(deployment)
+    prepared = prepare(model if timed else replace(model, system=without_clocks(model.system)))
+    run = Run(deployment, prepared, group(prepared, properties_of(model.pipeline)), Budget())
+    run.explore(None)
+    verdicts = run.verdicts()
+    return time.perf_counter() - started, verdicts, run
+
+
+def row(name: str) -> str:
+    """A row of the table: medians, how many verdicts change, and how much was explored again."""
+    deployment = read_deployment(EXAMPLES / f"{name}.yaml")
+    turns = [(checked(deployment, timed=False), checked(deployment, timed=True)) for _ in range(RUNS)]
+    untimed, timed = (statistics.median(turn[which][0] for turn in turns) for which in (0, 1))
+    without, having = turns[-1][0][1], turns[-1][1][1]
+    both = zip(without, having, strict=True)
+    changed = sum((one.status, one.cut_sets) != (other.status, other.cut_sets) for one, other in both)
+    unknown = sum(one.status is Status.UNKNOWN for one in having) - sum(one.status is Status.UNKNOWN for one in without)
+    engine = turns[-1][1][2].engine()
+    met = "met" if timed <= GOAL * untimed else "not met"
+    figures = f"{untimed:.1f} | {timed:.1f} | {timed / untimed:.2f} | {met} | {changed} | {unknown} | {engine.states:,}"
+    return f"| {name} | {figures} | {engine.states_again:,} |"
+
+
+def main(examples: Sequence[str]) -> None:
+    """Print a row per example."""
+    print("| example | without s | with s | ratio | at most 3 | verdicts changed | of them unknown | states | again |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    everything = [*EXAMPLES.glob("*.yaml"), *EXAMPLES.glob("time/*.yaml")]
+    for name in examples or sorted(str(path.relative_to(EXAMPLES).with_suffix("")) for path in everything):
+        print(row(name), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,60 @@
+"""What is due in a part that a property does not see keeps nothing of what it sees from happening."""
+
+from __future__ import annotations
+
+import z3
+
+from checker.cone import FreeVariables, slice_to
+from model.language import Action, Clock, Need, TransitionSystem, Variable
+from tests.checker.timing.random_systems import State, has_times, of
+
+SEEN, UNSEEN = Variable("seen", 0, 1, 0), Variable("unseen", 0, 1, 0)
+WAITS, BETWEEN_POLLS = 10, 4
+
+
+def act(name: str, guard: z3.BoolRef, variable: Variable, value: int, *needs: Need) -> Action:
+    updates = {variable: z3.IntVal(value)}
+    return Action(name, "somebody", "brokers", {}, guard, updates, lambda _, __: name, "none", None, needs)
+
+
+def system(counts: z3.BoolRef) -> TransitionSystem:
+    """Something may happen once ``counts`` has held for ten ms; elsewhere something is due every four."""
+    since = Clock("since", {}, counts, "it began")
+    polls = act("poll", UNSEEN.term == 0, UNSEEN, 1), act("poll_again", UNSEEN.term == 1, UNSEEN, 0)
+    most = of("between polls", 0, BETWEEN_POLLS)
+    due = [Clock("due", {"poll": n}, poll.guard, "a poll", most, frozenset({poll.key})) for n, poll in enumerate(polls)]
+    waits = Need(since, at_least=of("waits", WAITS, None))
+    happens = act("happen", SEEN.term == 0, SEEN, 1, waits)
+    return TransitionSystem("two parts", (SEEN, UNSEEN), (happens, *polls), clocks=(since, *due))
+
+
+def clocks_seen(whole: TransitionSystem, root: z3.BoolRef) -> list[str]:
+    return [clock.name for clock in slice_to(whole, [root], FreeVariables()).clocks]
+
+
+def run_with(whole: TransitionSystem, polls: int) -> tuple[list[Action], list[State]]:
+    """It happens after so many polls."""
+    happens, *poll = whole.actions
+    taken = [poll[number % 2] for number in range(polls)]
+    states: list[State] = [{"seen": 0, "unseen": number % 2} for number in range(polls + 1)]
+    return [*taken, happens], [*states, {"seen": 1, "unseen": polls % 2}]
+
+
+def test_what_is_due_elsewhere_is_done_meanwhile() -> None:
+    """The whole has times for it, with polls in between; a run that shows none of them is one of the part."""
+    whole = system(SEEN.term == 0)
+    assert not has_times(whole, *run_with(whole, 0))
+    assert has_times(whole, *run_with(whole, 2))
+    assert clocks_seen(whole, SEEN.term == 1) == ["since"]
+
+
+def test_what_is_due_matters_where_it_changes_what_a_clock_counts() -> None:
+    """Every second poll begins the ten milliseconds anew, and there is one every four."""
+    whole = system(z3.And(SEEN.term == 0, UNSEEN.term == 0))
+    assert not any(has_times(whole, *run_with(whole, polls)) for polls in (0, 2, 4, 6))
+    assert clocks_seen(whole, SEEN.term == 1) == ["since", "due", "due"]
+
+
+def test_what_is_due_in_the_part_itself_matters() -> None:
+    assert clocks_seen(system(SEEN.term == 0), z3.And(SEEN.term == 1, UNSEEN.term == 1)) == ["since", "due", "due"]
+    assert clocks_seen(system(SEEN.term == 0), UNSEEN.term == 1) == ["due", "due"]
