@@ -15,7 +15,7 @@ import z3
 from model.deployment.deployment import Commit, Group, OffsetReset, Processing, Sink
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.state import Pipeline, Replica
+from model.state import EXPIRED, Pipeline, Replica
 
 Finished = tuple[int, ...]
 """Offsets of records that workers had finished."""
@@ -250,7 +250,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     everything returned so far; otherwise nothing was committed since the start. What lies between is less than one of
     the two: it skips less than the former and repeats less than the latter.
     """
-    consumer = pipeline.consumer
+    consumer, deployment = pipeline.consumer, pipeline.deployment
     effect = Effect()
     for offset in finished:
         queued = consumer.queued[offset]
@@ -258,7 +258,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         effect[queued] = 0
     if committed_all:
         _commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
-    elif pipeline.deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
+    elif deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
         _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
     for queued in consumer.queued:
@@ -273,7 +273,9 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         committed = after[consumer.committed.name]
         words = f"the consumer restarts at offset {max(committed, 0)}: before the crash "
         if committed_all:
-            words += "it auto-committed that" if pipeline.deployment.commit is Commit.AUTO else "it committed that"
+            words += "it auto-committed that" if deployment.commit is Commit.AUTO else "it committed that"
+        elif before[consumer.committed.name] == EXPIRED:
+            words = "the consumer restarts at offset 0: its committed offset is deleted, and earliest starts there"
         elif committed < 0:
             words += "it committed nothing, and earliest starts there"
         else:
@@ -299,6 +301,8 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) ->
     conditions += [consumer.queued[offset].term > 0 for offset in finished]
     if committed_all:
         conditions.append(consumer.position.term != consumer.committed.term)
+        if deployment.offsets_expire:
+            conditions.append(consumer.committed.term != EXPIRED)
         if deployment.commit is Commit.AFTER:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
             conditions += [queued.term == 0 for queued in others]
@@ -316,7 +320,7 @@ def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
 
 
 def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> Action:
-    """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13)."""
+    """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13 C14)."""
     consumer = pipeline.consumer
     end = leader.high_watermark.term
     effect = Effect()
@@ -327,6 +331,12 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
         effect[queued] = 0
     effect[consumer.position] = end
     effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
+
+    def sentence(before: State, after: State) -> str:
+        expired = before[consumer.committed.name] == EXPIRED
+        why = "as its committed offset is deleted" if expired else "having committed none"
+        return f"the consumer restarts at the latest offset {after[consumer.position.name]}, {why}"
+
     return Action(
         "restart_consumer_at_end",
         "consumer",
@@ -339,16 +349,16 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
             *(consumer.queued[offset].term > 0 for offset in finished),
         ),
         effect.updates,
-        lambda before, after: (
-            f"the consumer restarts at the latest offset {after[consumer.position.name]}, having committed none"
-        ),
-        "12 C13",
+        sentence,
+        "12 C13 C14",
     )
 
 
 def _start(pipeline: Pipeline, effect: Effect) -> None:
     consumer = pipeline.consumer
     effect[consumer.running] = True
+    if pipeline.deployment.offsets_expire:
+        effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
     begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]
     effect.set_when(z3.Or(*begun), consumer.restarted, 1)
 
@@ -363,7 +373,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything the consumer does."""
     deployment = pipeline.deployment
     most = min(deployment.max_poll_records, deployment.bounds.log)
-    starts_at_end = deployment.group is Group.NEW and deployment.offset_reset is OffsetReset.LATEST
+    may_have_none = deployment.group is Group.NEW or deployment.offsets_expire
+    starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST
     for leader in pipeline.replicas:
         if deployment.processing is Processing.HANDED_OFF:
             yield hand_off(pipeline, leader)

@@ -1,6 +1,6 @@
-"""Retention: the leader deletes what is old enough, read or not, and a consumer that comes too late is out of range.
+"""Retention: records and committed offsets are deleted when they are old enough, whether anybody needs them or not.
 
-Semantics 10: D1, D5.
+Semantics 10, D1 and D5, and 12, C14.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import z3
 from model.consumer import reaches
 from model.deployment.deployment import OffsetReset
 from model.language import Action, Effect, State, Variable
-from model.state import Pipeline, Replica
+from model.state import EXPIRED, Pipeline, Replica
 
 
 def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int) -> Action:
@@ -63,8 +63,25 @@ def reset_position(pipeline: Pipeline, log_start: Variable, leader: Replica) -> 
     )
 
 
+def expire_offsets(pipeline: Pipeline) -> Action:
+    """The committed offsets of a group without members are deleted (semantics 12, C14)."""
+    consumer = pipeline.consumer
+    return Action(
+        "expire_offsets",
+        "brokers",
+        "brokers",
+        {},
+        z3.And(z3.Not(consumer.running.is_set), consumer.committed.term != EXPIRED),
+        {consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
+        lambda before, after: "the brokers delete the committed offset of the group, which has long had no member",
+        "12 C14",
+    )
+
+
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What becomes of records that nobody reads in time, where that can happen."""
+    """What becomes of records and offsets that nobody needs in time, where that can happen."""
+    if pipeline.deployment.offsets_expire:
+        yield expire_offsets(pipeline)
     if pipeline.log_start is None:
         return
     for leader in pipeline.replicas:

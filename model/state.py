@@ -21,6 +21,10 @@ UNLIMITED_ATTEMPTS = 3
 """A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
 
 
+EXPIRED = -2
+"""Stands for a committed offset that the brokers have deleted."""
+
+
 class Fate(IntEnum):
     """Where a batch is on its way (semantics 1.2)."""
 
@@ -177,11 +181,11 @@ class Consumer:
     """The only member of the consumer group (semantics 12).
 
     ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` is the
-    group's committed offset as of the last start (-1 = none yet), likewise. ``processed`` counts (up to 2) per
-    record; ``queued`` holds, per offset, one more than the record handed off since the last start. ``leader_epoch``
-    is the newest leader epoch it has fetched in since then. ``latest`` is one more than the latest record processed
-    since the last start; ``disorder`` remembers that processing left the order of sending, ``restarted`` that the
-    group lost work half done.
+    group's committed offset as of the last start (-1 = none yet, -2 = expired), likewise. ``processed`` counts (up to
+    2) per record; ``queued`` holds, per offset, one more than the record handed off since the last start.
+    ``leader_epoch`` is the newest leader epoch it has fetched in since then. ``latest`` is one more than the latest
+    record processed since the last start; ``disorder`` remembers that processing left the order of sending,
+    ``restarted`` that the group lost work half done.
     """
 
     running: Variable
@@ -345,13 +349,14 @@ def _declare_producer(deployment: Deployment) -> Producer:
 
 def _declare_consumer(deployment: Deployment) -> Consumer:
     capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
-    none = -1 if deployment.group is Group.NEW else 0
+    first = -1 if deployment.group is Group.NEW else 0
+    least = EXPIRED if deployment.offsets_expire else first
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
     return Consumer(
         flag("consumer_running", True),
         Variable("position", 0, capacity, 0),
         Variable("position_epoch", 0, epochs, 0),
-        Variable("committed", none, capacity, none),
+        Variable("committed", least, capacity, first),
         Variable("committed_epoch", 0, epochs, 0),
         tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
         tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),

@@ -104,6 +104,8 @@ class _Timing:
         if self._pipeline.log_start is not None:
             for offset in range(self._pipeline.deployment.bounds.log):
                 yield ("expire",), {"offset": offset}, Need(self.kept(offset), at_least=self._times.kept_at_least)
+        expired = Need(self.consumer_away(), at_least=self._times.offsets_kept_at_least)
+        yield ("expire_offsets",), {}, expired
         away = Need(self.consumer_away(), at_least=Duration.of(self._times.application_restart))
         yield RESTARTS_OF_CONSUMER, {}, away
         for offset in range(len(self._pipeline.consumer.queued)):

@@ -13,9 +13,9 @@ from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
-from model.deployment.durations import LONGEST
 from model.deployment.errors import DeploymentError
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
+from model.durations import Quantity
 from model.pipeline import VERSION
 
 if TYPE_CHECKING:
@@ -68,6 +68,14 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def _unused(deployment: Deployment) -> Iterator[str]:
+    """The durations that no clock of the model has."""
+    if not deployment.records_expire_unread:
+        yield from ("retention", "max_poll", "consumer_session")
+    if not deployment.offsets_expire:
+        yield "offsets_kept"
+
+
 def meaning(deployment: Deployment) -> Deployment:
     """What the model is built from and the exploration is bounded by, without names and places.
 
@@ -77,9 +85,7 @@ def meaning(deployment: Deployment) -> Deployment:
     if faults.total is None and not faults.any_number:
         faults = faults.up_to(ALWAYS_COVERED)
     durations = deployment.durations
-    if not deployment.records_expire_unread:
-        for_ever = replace(durations.retention, least=LONGEST, most=None)
-        durations = replace(durations, retention=for_ever, max_poll=replace(durations.max_poll, least=0, most=0))
+    durations = replace(durations, **{name: Quantity(name, 0, None) for name in _unused(deployment)})
     # Some properties are asked only where they are required.
     asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
     meant = replace(deployment, faults=faults, durations=durations, require=asked)

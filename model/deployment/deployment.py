@@ -15,6 +15,9 @@ from typing import Literal
 from model.durations import Duration, Quantity
 from model.faults import Fault
 
+MINUTE = 60_000
+"""In ms."""
+
 
 class Acks(StrEnum):
     """The producer's ``acks``: how much of the cluster must have a record before it is acknowledged."""
@@ -209,7 +212,9 @@ class Durations:
     broker_session: Quantity
     broker_heartbeat: Quantity
     max_poll: Quantity
+    consumer_session: Quantity
     retention: Quantity
+    offsets_kept: Quantity  # in minutes, as brokers say it
     network: Quantity
     metadata: Quantity
     election: Quantity
@@ -224,6 +229,11 @@ class Durations:
     def kept_at_least(self) -> Duration:
         """How long a record is in the log at least: its age counts from when it was sent (semantics 10)."""
         return Duration.of(self.retention) - Duration.of(self.delivery_timeout)
+
+    @property
+    def offsets_kept_at_least(self) -> Duration:
+        """How long the committed offsets of a group without members are kept at least (semantics 12, C14)."""
+        return Duration.of(self.offsets_kept, MINUTE)
 
 
 @dataclass(frozen=True)
@@ -269,11 +279,14 @@ class Deployment:
 
     @property
     def until_polled(self) -> Duration:
-        """How long a consumer that runs takes to poll all that is there; each poll may return one record."""
+        """How long a consumer that runs takes to poll all that is there; each poll may return one record.
+
+        One that was restarted may have to wait until the session of the one before it is over.
+        """
         times = self.durations
         between = min(times.poll_interval, times.max_poll, key=_longest)
         one = Duration.of(between) + Duration.of(times.metadata) + Duration.of(times.network, 2)
-        return one * (self.bounds.log + 1)
+        return one * (self.bounds.log + 1) + Duration.of(times.consumer_session)
 
     @property
     def records_expire_unread(self) -> bool:
@@ -288,6 +301,17 @@ class Deployment:
         if not crashes or away is None or polls is None:
             return bool(crashes)
         return 2 * (away + 2 * polls) >= self.durations.kept_at_least.at_least()
+
+    @property
+    def offsets_expire(self) -> bool:
+        """Whether the consumer may be away for so long that its committed offsets are deleted (semantics 12, C14).
+
+        Offsets that the sink keeps are not.
+        """
+        crashes = dict(self.faults.at_most).get(Fault.CONSUMER_CRASH, 0)
+        away = _longest(self.durations.application_restart)
+        kept = self.durations.offsets_kept_at_least.at_least()
+        return bool(crashes) and self.sink is not Sink.TRANSACTIONAL and away >= kept
 
     @property
     def assumptions(self) -> tuple[Setting, ...]:

@@ -63,7 +63,9 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "broker_session": ("broker", "broker.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "broker.heartbeat.interval.ms", None),
     "max_poll": ("consumer", "max.poll.interval.ms", None),
+    "consumer_session": ("consumer", "session.timeout.ms", None),
     "retention": ("topic", "retention.ms", None),
+    "offsets_kept": ("broker", "offsets.retention.minutes", None),
 }
 """Field of :class:`Durations` -> component, setting, and what stands in before a release has it: another setting, or a
 value in ms (before KIP-601 the operating system gave up on a connection, Linux after 127 s)."""

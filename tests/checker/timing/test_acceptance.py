@@ -14,7 +14,8 @@ from checker.budget import Budget
 from checker.check import check
 from checker.thresholds import thresholds
 from model.deployment import Deployment
-from model.deployment.deployment import OffsetReset
+from model.deployment.deployment import OffsetReset, Sink
+from model.deployment.durations import SETTINGS
 from model.deployment.yaml_reader import read_deployment
 from model.durations import Quantity
 from properties.verdict import Result, Status, Threshold, Verdict
@@ -43,6 +44,7 @@ def required(name: str) -> Verdict:
         ("short-delivery-timeout", {"kill": 1}),
         ("short-retention", {"consumer-crash": 1}),
         ("lagging-follower-dropped", {"kill": 1, "slow-follower": 1}),
+        ("expired-offsets", {"consumer-crash": 1}),
         ("slow-workers", {"consumer-crash": 1}),
         ("flush-ms", {"power-loss": 1}),
     ],
@@ -94,6 +96,25 @@ def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
     assert deleted and min(at or 0 for at in deleted) >= 86_400_000 - 120_000
 
 
+def test_earliest_reads_again_what_a_group_has_forgotten() -> None:
+    deployment = deployment_of("expired-offsets")
+    result = check(replace(deployment, offset_reset=OffsetReset.EARLIEST))
+    assert [verdict.status for verdict in result.verdicts if verdict.required] == [Status.HOLDS]
+
+
+def test_offsets_that_no_outage_outlasts_do_not_expire() -> None:
+    deployment = deployment_of("expired-offsets")
+    assert deployment.offsets_expire
+    times = replace(deployment.durations, application_restart=Quantity("application_restart", 1_000, 604_799_999))
+    kept = replace(deployment, durations=times)
+    assert not kept.offsets_expire
+    assert [verdict.status for verdict in check(kept).verdicts if verdict.required] == [Status.HOLDS]
+
+
+def test_offsets_that_the_sink_keeps_do_not_expire() -> None:
+    assert not replace(deployment_of("expired-offsets"), sink=Sink.TRANSACTIONAL).offsets_expire
+
+
 def test_flush_ms_changes_nothing() -> None:
     """The same verdicts, with the same ids."""
     with_it = deployment_of("flush-ms")
@@ -117,14 +138,13 @@ def turning(name: str) -> dict[str, Threshold]:
         ("lagging-follower-kept", "replica.lag.time.max.ms"),
         ("lagging-follower-dropped", "replica.lag.time.max.ms"),
         ("short-retention", "retention.ms"),
+        ("expired-offsets", "offsets.retention.minutes"),
     ],
 )
 def test_thresholds_are_exact_and_hold_against_the_checker(name: str, setting: str) -> None:
     found = turning(name)[setting]
     assert found.holds_at == found.violated_at + 1
-    field = {"delivery.timeout.ms": "delivery_timeout", "replica.lag.time.max.ms": "replica_lag"}.get(
-        setting, "retention"
-    )
+    field = next(field for field, (_, key, _) in SETTINGS.items() if key == setting)
     for value, status in ((found.holds_at, Status.HOLDS), (found.violated_at, Status.VIOLATED)):
         deployment = deployment_of(name)
         times = replace(deployment.durations, **{field: Quantity(setting, value, value)})

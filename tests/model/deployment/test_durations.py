@@ -108,7 +108,9 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "broker_session": ("broker.session.timeout.ms", 9_000),
         "broker_heartbeat": ("broker.heartbeat.interval.ms", 2_000),
         "max_poll": ("max.poll.interval.ms", 300_000),
+        "consumer_session": ("session.timeout.ms", 45_000),
         "retention": ("retention.ms", 604_800_000),
+        "offsets_kept": ("offsets.retention.minutes", 10_080),
     }
     assert expected.keys() == SETTINGS.keys()
     for name, (key, value) in expected.items():
