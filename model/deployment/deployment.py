@@ -232,7 +232,7 @@ class Durations:
 
     @property
     def offsets_kept_at_least(self) -> Duration:
-        """How long the committed offsets of a group without members are kept at least (semantics 12, C14)."""
+        """How long the committed offsets of a group without members are kept at least (semantics 12)."""
         return Duration.of(self.offsets_kept, MINUTE)
 
 
@@ -304,7 +304,7 @@ class Deployment:
 
     @property
     def offsets_expire(self) -> bool:
-        """Whether the consumer may be away for so long that its committed offsets are deleted (semantics 12, C14).
+        """Whether the consumer may be away for so long that its committed offsets are deleted (semantics 12).
 
         Offsets that the sink keeps are not.
         """
