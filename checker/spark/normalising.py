@@ -13,6 +13,7 @@ from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
+from model.deployment.durations import LONGEST
 from model.deployment.errors import DeploymentError
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.durations import Quantity
@@ -68,12 +69,13 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _unused(deployment: Deployment) -> Iterator[str]:
-    """The durations that no clock of the model has."""
+def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
+    """The durations that no clock of the model has, with values that leave it so."""
     if not deployment.records_expire_unread:
-        yield from ("retention", "max_poll", "consumer_session")
+        yield from (("max_poll", Quantity("", 0, 0)), ("consumer_session", Quantity("", 0, 0)))
+        yield "retention", Quantity("", LONGEST, None)
     if not deployment.offsets_expire:
-        yield "offsets_kept"
+        yield "offsets_kept", Quantity("", LONGEST, None)
 
 
 def meaning(deployment: Deployment) -> Deployment:
@@ -85,7 +87,7 @@ def meaning(deployment: Deployment) -> Deployment:
     if faults.total is None and not faults.any_number:
         faults = faults.up_to(ALWAYS_COVERED)
     durations = deployment.durations
-    durations = replace(durations, **{name: Quantity(name, 0, None) for name in _unused(deployment)})
+    durations = replace(durations, **dict(_unused(deployment)))
     # Some properties are asked only where they are required.
     asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
     meant = replace(deployment, faults=faults, durations=durations, require=asked)

@@ -63,6 +63,7 @@ def deployments() -> dict[str, Deployment]:
             offset_reset=OffsetReset.EARLIEST,
         ),
         "acks-all, deleted unread": replace(example("time/short-retention"), bounds=SMALL, replicas=2),
+        "acks-all, forgotten offsets": replace(example("time/expired-offsets"), bounds=SMALL, replicas=2),
     }
 
 

@@ -50,6 +50,7 @@ def handed_over(
     return other, reference
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3), st.integers(1, 5), st.booleans())
 def test_random_systems(chance: random.Random, total: int, partitions: int, goal: bool) -> None:

@@ -302,6 +302,7 @@ def test_a_rejected_row_is_called_as_the_source_calls_it(
     assert found["question"][0] is None
 
 
+@pytest.mark.slow
 def test_a_damaged_result_ends_the_audit(spark: Any, matrix: Path, tmp_path: Path) -> None:
     """One byte that has changed on the disk is told by its page's checksum, and passes for no verdict."""
     source, out = find_source(matrix, {}), tmp_path / "out"

@@ -133,11 +133,11 @@ def turning(name: str) -> dict[str, Threshold]:
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
-        ("delivery-timeout", "delivery.timeout.ms"),
+        pytest.param("delivery-timeout", "delivery.timeout.ms", marks=pytest.mark.slow),
         ("short-delivery-timeout", "delivery.timeout.ms"),
         ("lagging-follower-kept", "replica.lag.time.max.ms"),
-        ("lagging-follower-dropped", "replica.lag.time.max.ms"),
-        ("short-retention", "retention.ms"),
+        pytest.param("lagging-follower-dropped", "replica.lag.time.max.ms", marks=pytest.mark.slow),
+        pytest.param("short-retention", "retention.ms", marks=pytest.mark.slow),
         ("expired-offsets", "offsets.retention.minutes"),
     ],
 )
@@ -152,6 +152,7 @@ def test_thresholds_are_exact_and_hold_against_the_checker(name: str, setting: s
         assert [v.status for v in result.verdicts if v.required] == [status]
 
 
+@pytest.mark.slow
 def test_both_sides_agree_on_the_threshold() -> None:
     """From above and from below it is the same value, where nothing else differs."""
     kept, dropped = turning("lagging-follower-kept"), turning("lagging-follower-dropped")
