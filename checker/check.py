@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -40,6 +40,9 @@ from properties.verdict import (
 )
 
 OnProgress = Callable[[Progress], None]
+
+READ_IN_TIME = "records are taken to be read before retention.ms deletes them, however long brokers are away"
+"""What a pass takes for granted where the model leaves retention out and outages could outlast it."""
 
 PASSES = (Status.HOLDS, Status.VACUOUS)
 """What may rest on time: that nothing was found that violates a property."""
@@ -236,9 +239,16 @@ class Run:
             found.states,
             found.coverage,
             self._ids[prop.name],
-            found.notes,
+            (*found.notes, *self._taken_for_granted(prop, number, found.status)),
             self.in_time(prop.name).rests_on(prop.name) if found.status in PASSES else (),
         )
+
+    def _taken_for_granted(self, prop: Property, number: int, status: Status) -> Iterator[str]:
+        """What a pass rests on and was not explored."""
+        seen = {variable.name for variable in self.groups[number].cones[prop.name].variables}
+        position = self.prepared.model.pipeline.consumer.position.name
+        if status in PASSES and position in seen and self.deployment.reading_in_time_is_assumed:
+            yield READ_IN_TIME
 
     def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""
@@ -257,6 +267,9 @@ class Run:
             status = Status.VIOLATED
         elif undecided or stopped is not None:
             status = Status.UNKNOWN
+        elif self.deployment.faults.any_number:
+            status = Status.UNKNOWN
+            notes = ("not decided for any number of faults: there is no time for what violates it with few",)
         elif prop.name in exploration.undecided:
             status = Status.UNKNOWN
             notes = (

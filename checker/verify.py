@@ -126,10 +126,8 @@ def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: M
 def _verify_times(prop: Property, bounds: Iterable[Between], times: Sequence[int | None]) -> None:
     """Every step has a time, none is before the one before it, and every bound between two steps is kept."""
     told = [time for time in times if time is not None]
-    if not told:
-        return
     if len(told) != len(times):
-        raise TamperedDocument(f"{prop.name}: some steps have a time and some have none")
+        raise TamperedDocument(f"{prop.name}: {len(times) - len(told)} of {len(times)} steps have no time")
     at = [0, *told]
     for number, (before, after) in enumerate(pairwise(at), 1):
         if after < before:

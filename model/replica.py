@@ -180,7 +180,7 @@ def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
             pipeline.controller.isr[follower.number].is_set,
         ),
         effect.updates,
-        lambda before, after: f"{follower.name} stops fetching for longer than replica.lag.time.max.ms",
+        lambda before, after: f"{follower.name} stops fetching for a while",
         "6.2 I1",
         Fault.SLOW_FOLLOWER,
     )

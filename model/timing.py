@@ -159,10 +159,17 @@ class _Timing:
         yield self._due("resolving", since, self._network, ("resolve_sequences",))
         for replica in self._pipeline.replicas:
             yield from self._deadlines_of_broker(replica)
-        back = Duration.of(self._times.application_restart)
-        yield self._due("consumer_back", "the consumer crashed", back, RESTARTS_OF_CONSUMER)
+        yield self._consumer_back()
         if self._pipeline.log_start is not None:
             yield self._polling()
+
+    def _consumer_back(self) -> Clock:
+        """Nothing is due where it could start only from an offset that had to be committed before it crashed."""
+        back = Duration.of(self._times.application_restart)
+        restarts = [action for action in self.named(RESTARTS_OF_CONSUMER) if not action.arguments.get("committed_all")]
+        due = frozenset(action.key for action in restarts)
+        can = z3.Or(*(action.guard for action in restarts))
+        return Clock("consumer_back", {}, can, "the consumer crashed", back, due)
 
     def busy(self) -> Clock:
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
@@ -248,10 +255,13 @@ class _Timing:
 
         It looks every eighth of that, and fences one broker at a time.
         """
-        looks = 1 + Fraction(len(self._pipeline.replicas), 8)
-        at_most = Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
         since = f"the controller last heard of {replica.name}"
-        return self._due("unheard", since, at_most, ("fence",), broker=replica.number)
+        return self._due("unheard", since, self._until_fenced, ("fence",), broker=replica.number)
+
+    @property
+    def _until_fenced(self) -> Duration:
+        looks = 1 + Fraction(len(self._pipeline.replicas), 8)
+        return Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
 
     def behind(self, leader: Replica, follower: Replica) -> Clock:
         """How long a follower has not been known to have a leader's whole log (semantics 6.2, I1)."""
@@ -268,7 +278,8 @@ class _Timing:
     def _deadlines_of_broker(self, replica: Replica) -> Iterator[Clock]:
         times, number, name = self._times, replica.number, replica.name
         yield self.unheard(replica)
-        back = Duration.of(times.broker_restart)
+        # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
+        back = Duration.of(times.broker_restart) + self._until_fenced
         yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
         learns = f"there was news from the controller for {name}"
         yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)

@@ -58,7 +58,9 @@ def timing_lines(result: Result) -> Iterator[str]:
         more = len(lemmas) - MOST_INEQUALITIES
         rest = f"; and {wording.number(more)} more" if more > 0 else ""
         holds = "holds" if len(properties) == 1 else "hold"
-        yield f"{wording.listed(properties)}: {holds} under these timing assumptions (in ms): {shown}{rest}"
+        why = f"{holds} with these durations (in ms), which leave no time for what would violate"
+        them = "it" if len(properties) == 1 else "them"
+        yield f"{wording.listed(properties)}: {why} {them}, as in: {shown}{rest}"
 
 
 def _verdict_notes(result: Result) -> list[tuple[list[str], str]]:

@@ -72,7 +72,8 @@ def _whole(text: str) -> str:
 def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     """The durations that no clock of the model has, with values that leave it so."""
     if not deployment.records_expire_unread:
-        yield from (("max_poll", Quantity("", 0, 0)), ("consumer_session", Quantity("", 0, 0)))
+        for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
+            yield name, Quantity("", 0, 0)
         yield "retention", Quantity("", LONGEST, None)
     if not deployment.offsets_expire:
         yield "offsets_kept", Quantity("", LONGEST, None)

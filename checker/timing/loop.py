@@ -236,7 +236,7 @@ class InTime:
         if self.stopped(name) is not None:
             timely = [_faults(one.exploration, one.violation) for one in self.timely(name)]
             left = [faults for faults in self._untimely[name] if not any(_contained(one, faults) for one in timely)]
-            return [tuple(sorted((kind.value, count) for kind, count in faults.items())) for faults in left]
+            return sorted(tuple(sorted((kind.value, count) for kind, count in faults.items())) for faults in left)
         if self.again is None:
             return []
         return [self.again.named(one.combination) for one, timely in self._second_look(name) if timely is None]

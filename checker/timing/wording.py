@@ -32,7 +32,8 @@ def _lemma(contradiction: Contradiction) -> TimingLemma:
             shortest.append((because.later, clock.since, need.at_least))
     needed = [f"{_total(d, shortest=True):,} ms since {since}" for _, since, d in sorted(shortest, key=_place)]
     allowed = [f"{_total(d, shortest=False):,} ms since {since}" for _, since, d in sorted(longest, key=_place)]
-    inequality = f"{_sum(d for *_, d in shortest)} > {_sum(d for *_, d in longest)}"
+    too_long = _sum((d for *_, d in shortest), shortest=True)
+    inequality = f"{too_long} > {_sum((d for *_, d in longest), shortest=False)}"
     return TimingLemma(tuple(needed), tuple(allowed), inequality)
 
 
@@ -46,18 +47,20 @@ def _total(duration: Duration, *, shortest: bool) -> int:
     return value
 
 
-def _sum(durations: Iterable[Duration]) -> str:
+def _sum(durations: Iterable[Duration], *, shortest: bool) -> str:
     total = Duration(())
     for duration in durations:
         total = total + duration
-    return in_parts(total) or "0"
+    return in_parts(total, shortest=shortest) or "0"
 
 
-def in_parts(duration: Duration) -> str:
-    """``broker.session.timeout.ms 9,000 + election 1,000``."""
+def in_parts(duration: Duration, *, shortest: bool) -> str:
+    """``broker.session.timeout.ms 9,000 + election 1,000``: the ends of ranges that make it shortest, or longest."""
     text = ""
     for factor, quantity in duration.parts:
-        value = quantity.most if (factor > 0) == (quantity.most is not None) else quantity.least
+        value = quantity.least if (factor > 0) == shortest else quantity.most
+        if value is None:
+            continue
         times = "" if abs(factor) == 1 else f"{_decimal(abs(factor))} x "
         sign = (" + " if factor > 0 else " - ") if text else ("" if factor > 0 else "-")
         text += f"{sign}{times}{quantity.name} {value:,}"

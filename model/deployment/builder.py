@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from model.deployment import broker_rules, consumer_rules, producer_rules
@@ -13,7 +13,7 @@ from model.deployment.budget import read_budget
 from model.deployment.clients import JavaClient, read_broker_release, read_client
 from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Deployment, Ignored, Origin, Setting
+from model.deployment.deployment import Deployment, Durations, Ignored, Origin, Setting
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
@@ -118,8 +118,19 @@ def build(given: GivenDeployment) -> Deployment:
             for accepted in (topic_settings, broker_settings, producer_settings, consumer_settings)
             for ignored in (*_left_over(accepted.section, used, broker.overridden), *accepted.ignored)
         ),
-        notes=(*_era_notes(kafka), *broker.notes, *sending.notes, *reading.notes),
+        notes=(*_era_notes(kafka), *broker.notes, *sending.notes, *reading.notes, *_slow_polls(given, times.durations)),
     )
+
+
+def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
+    """A member that polls too late is thrown out of its group; what comes of that is not modelled."""
+    if "poll_interval" in given.environment:
+        latest, limit = durations.poll_interval.most, durations.max_poll.least
+        if latest is None or latest > limit:
+            yield (
+                f"poll_interval may be longer than max.poll.interval.ms ({limit:,}): the consumer would be thrown out "
+                f"of its group and process records again, which no verdict here looks at"
+            )
 
 
 def _client_section(client: JavaClient, given: GivenClient, kafka: Given) -> Section:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from math import inf
 from typing import Literal
 
@@ -17,6 +18,9 @@ from model.faults import Fault
 
 MINUTE = 60_000
 """In ms."""
+
+JITTERED = Fraction(6, 5)
+"""A timeout that may be a fifth longer than its setting."""
 
 
 class Acks(StrEnum):
@@ -213,6 +217,8 @@ class Durations:
     broker_heartbeat: Quantity
     max_poll: Quantity
     consumer_session: Quantity
+    consumer_request: Quantity
+    consumer_connection: Quantity
     retention: Quantity
     offsets_kept: Quantity  # in minutes, as brokers say it
     network: Quantity
@@ -281,26 +287,54 @@ class Deployment:
     def until_polled(self) -> Duration:
         """How long a consumer that runs takes to poll all that is there; each poll may return one record.
 
-        One that was restarted may have to wait until the session of the one before it is over.
+        One that was restarted may have to wait until the session of the one before it is over, and one whose leader is
+        gone until it notices that and has connected to another one.
         """
         times = self.durations
         between = min(times.poll_interval, times.max_poll, key=_longest)
         one = Duration.of(between) + Duration.of(times.metadata) + Duration.of(times.network, 2)
-        return one * (self.bounds.log + 1) + Duration.of(times.consumer_session)
+        noticed = Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, JITTERED)
+        return one * (self.bounds.log + 1) + Duration.of(times.consumer_session) + noticed
 
     @property
     def records_expire_unread(self) -> bool:
-        """Whether an outage of the consumer may give a record the time to get too old.
+        """Whether a record may wait so long for the consumer that it gets too old.
 
-        An outage is a crash with the time away, before and after it the longest time until the next poll. Whether it
-        really does is for the clocks to say; here everything counts that is not twice as long as that.
+        It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
+        old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        crashes = dict(self.faults.at_most).get(Fault.CONSUMER_CRASH, 0)
-        away = self.durations.application_restart.most
+        return self._too_old_after(self._waits_for_consumer)
+
+    @property
+    def reading_in_time_is_assumed(self) -> bool:
+        """Whether outages of brokers, or more outages than are counted, could make a record too old before it is read.
+
+        Retention is no part of such a model: what passes does so only if records are read in time.
+        """
+        if self.records_expire_unread:
+            return False
+        return bool(self.faults.any_number) or self._too_old_after(self._waits_for_consumer + self._waits_for_brokers)
+
+    def _too_old_after(self, waited: float) -> bool:
+        return self.durations.retention.most is not None and 2 * waited >= self.durations.kept_at_least.at_least()
+
+    @property
+    def _waits_for_consumer(self) -> float:
+        crashes = self._at_most(Fault.CONSUMER_CRASH)
+        away = crashes * _longest(self.durations.application_restart) if crashes else 0
         polls = self.until_polled.at_most()
-        if not crashes or away is None or polls is None:
-            return bool(crashes)
-        return 2 * (away + 2 * polls) >= self.durations.kept_at_least.at_least()
+        return away + (crashes + 1) * (inf if polls is None else polls)
+
+    @property
+    def _waits_for_brokers(self) -> float:
+        times = self.durations
+        longest = {Fault.CUT_OFF: times.cut_off, Fault.SLOW_FOLLOWER: times.slowness}
+        longest |= dict.fromkeys((Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS), times.broker_restart)
+        return sum(self._at_most(kind) * _longest(time) for kind, time in longest.items() if self._at_most(kind))
+
+    def _at_most(self, kind: Fault) -> int:
+        most = dict(self.faults.at_most).get(kind, 0)
+        return most if self.faults.total is None else min(most, self.faults.total)
 
     @property
     def offsets_expire(self) -> bool:
@@ -308,10 +342,9 @@ class Deployment:
 
         Offsets that the sink keeps are not.
         """
-        crashes = dict(self.faults.at_most).get(Fault.CONSUMER_CRASH, 0)
         away = _longest(self.durations.application_restart)
         kept = self.durations.offsets_kept_at_least.at_least()
-        return bool(crashes) and self.sink is not Sink.TRANSACTIONAL and away >= kept
+        return self._at_most(Fault.CONSUMER_CRASH) > 0 and self.sink is not Sink.TRANSACTIONAL and away >= kept
 
     @property
     def assumptions(self) -> tuple[Setting, ...]:

@@ -33,7 +33,7 @@ ENVIRONMENT: Mapping[str, Environment] = {
     "processing_time": Environment(
         "0..unbounded", "how long after poll() returned a record a worker that it is handed to has processed it"
     ),
-    "poll_interval": Environment("0..unbounded", "how long lies between two calls of poll()"),
+    "poll_interval": Environment("0..unbounded", "how long after poll() returned it is called again"),
     "slowness": Environment("0..unbounded", "how long a slow follower does not fetch"),
     "cut_off": Environment("0..unbounded", "how long a broker cannot reach the controller"),
 }
@@ -64,6 +64,8 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "broker_heartbeat": ("broker", "broker.heartbeat.interval.ms", None),
     "max_poll": ("consumer", "max.poll.interval.ms", None),
     "consumer_session": ("consumer", "session.timeout.ms", None),
+    "consumer_request": ("consumer", "request.timeout.ms", None),
+    "consumer_connection": ("consumer", "socket.connection.setup.timeout.max.ms", 127_000),
     "retention": ("topic", "retention.ms", None),
     "offsets_kept": ("broker", "offsets.retention.minutes", None),
 }

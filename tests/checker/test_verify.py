@@ -145,6 +145,19 @@ def test_a_changed_change(document: Document) -> None:
         verify(document)
 
 
+@pytest.mark.parametrize("which", [slice(None), slice(1, 2)])
+def test_times_that_are_left_out(document: Document, which: slice) -> None:
+    """A run that has no times in this deployment could be shown without any."""
+
+    def change(trace: Document) -> None:
+        for step in trace["steps"][which]:
+            step["at"] = None
+
+    edit_traces(document, change)
+    with pytest.raises(TamperedDocument, match="steps have no time"):
+        verify(document)
+
+
 def test_a_run_cut_off_before_the_violation(document: Document) -> None:
     edit_traces(document, lambda trace: trace["steps"].pop())
     last = len(lost(document)["traces"][0]["steps"])

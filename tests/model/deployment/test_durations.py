@@ -109,6 +109,8 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "broker_heartbeat": ("broker.heartbeat.interval.ms", 2_000),
         "max_poll": ("max.poll.interval.ms", 300_000),
         "consumer_session": ("session.timeout.ms", 45_000),
+        "consumer_request": ("request.timeout.ms", 30_000),
+        "consumer_connection": ("socket.connection.setup.timeout.max.ms", 30_000),
         "retention": ("retention.ms", 604_800_000),
         "offsets_kept": ("offsets.retention.minutes", 10_080),
     }
