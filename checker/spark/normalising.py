@@ -74,7 +74,7 @@ def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     if not deployment.records_expire_unread:
         for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
             yield name, Quantity("", 0, 0)
-        yield "retention", Quantity("", LONGEST, None)
+        yield "retention", Quantity("", LONGEST, LONGEST if deployment.reading_in_time_is_assumed else None)
     if not deployment.offsets_expire:
         yield "offsets_kept", Quantity("", LONGEST, None)
 
@@ -88,7 +88,10 @@ def meaning(deployment: Deployment) -> Deployment:
     if faults.total is None and not faults.any_number:
         faults = faults.up_to(ALWAYS_COVERED)
     durations = deployment.durations
-    durations = replace(durations, **dict(_unused(deployment)))
+    plainer = replace(durations, **dict(_unused(deployment)))
+    assumed = deployment.reading_in_time_is_assumed
+    if replace(deployment, durations=plainer).reading_in_time_is_assumed == assumed:
+        durations = plainer
     # Some properties are asked only where they are required.
     asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
     meant = replace(deployment, faults=faults, durations=durations, require=asked)

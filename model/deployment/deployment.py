@@ -311,7 +311,7 @@ class Deployment:
 
         Retention is no part of such a model: what passes does so only if records are read in time.
         """
-        if self.records_expire_unread:
+        if self.records_expire_unread or self.durations.retention.most is None:
             return False
         return bool(self.faults.any_number) or self._too_old_after(self._waits_for_consumer + self._waits_for_brokers)
 
