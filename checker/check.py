@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -262,7 +262,7 @@ class Run:
             coverage = replace(coverage, stopped=stopped)
         notes: tuple[str, ...] = ()
         if undecided:
-            notes = (f"it was not decided whether there is time for {'; '.join(map(_in_words, undecided))}",)
+            notes = (f"it was not decided whether there is time for {'; '.join(map(faults_in_words, undecided))}",)
         if traces:
             status = Status.VIOLATED
         elif undecided or stopped is not None:
@@ -450,7 +450,8 @@ def _reporter(
     return report
 
 
-def _in_words(faults: CutSet) -> str:
+def faults_in_words(faults: Iterable[tuple[str, int]]) -> str:
+    """``1 kill, 2 slow-follower``, or that there is none."""
     return ", ".join(f"{count} {kind}" for kind, count in faults) or "no fault"
 
 

@@ -18,7 +18,7 @@ from checker.kernel.canonical import Canonical
 from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
 from checker.solver import Replayer
-from checker.timing.constraints import RunningClocks, constraints_along, within
+from checker.timing.constraints import bounds_on
 from checker.timing.network import Contradiction
 from checker.timing.schedule import schedule
 from checker.traces import actions_of, build_trace, replay
@@ -176,9 +176,8 @@ def _concrete_trace(
     concrete = build(with_epochs(deployment, len(labels) + 2)).system
     actions = actions_of(concrete, [exploration.system.actions[label] for label in labels])
     replayer = Replayer(concrete)
-    running = RunningClocks(concrete.clocks, [clock.runs for clock in concrete.clocks])
-    bounds = constraints_along(running, actions, replay(concrete, replayer, actions))
-    times = schedule(len(actions), within(bounds, {clock.key for clock in cone.clocks}))
+    states = replay(concrete, replayer, actions)
+    times = schedule(len(actions), bounds_on(concrete, cone, actions, states))
     if isinstance(times, Contradiction):
         return None
     found = exploration.states_along(violation)

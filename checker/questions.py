@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import z3
@@ -86,9 +86,9 @@ def narrowed(prepared: Prepared, one: Group, names: Sequence[str]) -> Group:
     return _group(prepared, kept, {prop.name: one.cones[prop.name] for prop in kept}, system)
 
 
-def sliced(prepared: Prepared, properties: Sequence[Property], also: Iterable[z3.BoolRef] = ()) -> TransitionSystem:
-    """The part of the system that properties see, and that further terms see."""
-    return slice_to(prepared.system, [*_roots(prepared, properties), *also], prepared.free)
+def sliced(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:
+    """The part of the system that properties see."""
+    return slice_to(prepared.system, _roots(prepared, properties), prepared.free)
 
 
 def _group(

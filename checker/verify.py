@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from checker.budget import Budget, Meter
-from checker.check import prepare_groups, question_ids
+from checker.check import faults_in_words, prepare_groups, question_ids
 from checker.closure import with_epochs
 from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
-from checker.timing.constraints import Between, RunningClocks, constraints_along, within
+from checker.timing.constraints import Between, bounds_on
 from checker.traces import ReplayMismatch, replay, steps_of
 from model.deployment import Deployment, from_document
 from model.language import Action, State, TransitionSystem
@@ -58,7 +58,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:
             _verify_trace(model, properties[name], cones[name], trace)
-            lines.append(f"{name}, {_faults(trace)}:")
+            lines.append(f"{name}, {faults_in_words(trace['faults'].items())}:")
             lines += [f"  step {number} is allowed: {step['text']}" for number, step in enumerate(trace["steps"], 1)]
             lines.append(f"  and {name} is violated at the end: {trace['failure']}")
         if not verdict["traces"]:
@@ -78,10 +78,6 @@ def _model_of_traces(deployment: Deployment, model: Model, document: Mapping[str
         return model
     longest = max((len(trace["steps"]) for verdict in document["verdicts"] for trace in verdict["traces"]), default=0)
     return build(with_epochs(deployment, max(deployment.bounds.epochs, longest + 2)))
-
-
-def _faults(trace: Mapping[str, Any]) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in trace["faults"].items()) or "no fault"
 
 
 def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: Mapping[str, Any]) -> None:
@@ -108,9 +104,7 @@ def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: M
         for key, fact in facts.items():
             if said[key] != fact:
                 raise TamperedDocument(f"{prop.name}, step {number}: {key} is not what the model says")
-    running = RunningClocks(system.clocks, [clock.runs for clock in system.clocks])
-    bounds = within(constraints_along(running, actions, states), {clock.key for clock in cone.clocks})
-    _verify_times(prop, bounds, [step["at"] for step in trace["steps"]])
+    _verify_times(prop, bounds_on(system, cone, actions, states), [step["at"] for step in trace["steps"]])
     faults = [action.fault.value for action in actions if action.fault is not None]
     if {kind: faults.count(kind) for kind in set(faults)} != trace["faults"]:
         raise TamperedDocument(f"{prop.name}: the steps do not have the faults it names")

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
+JITTER = Fraction(1, 5)
+"""How far a client's backoff or time to connect is off its setting, either way; backoffs of retries from 3.7 on only
+(KIP-580)."""
+
 
 @dataclass(frozen=True)
 class Quantity:

@@ -6,23 +6,20 @@ deadline too late allows runs that no real cluster has, never the other way roun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import z3
 
 from model.deployment.deployment import Acks, Commit
-from model.durations import Quantity
+from model.durations import JITTER, Quantity
 from model.faults import Fault
 from model.language import Action, Clock, Duration, Need
 from model.producer import epoch_heard_of
 from model.replica import fetches_from
 from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
-
-JITTER = Fraction(1, 5)
-"""How far a backoff is off its value, either way; that of retries only from 3.7 on (KIP-580)."""
 
 LAG_IS_CHECKED = Fraction(1, 2)
 """A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
@@ -90,8 +87,7 @@ class _Timing:
 
     def _due(self, name: str, since: str, at_most: Duration, names: Sequence[str], **arguments: int) -> Clock:
         """Once one of these actions can happen, one of them happens in time, or something makes all impossible."""
-        due = frozenset(action.key for action in self.named(names, **arguments))
-        return Clock(name, arguments, self._guard(*names, **arguments), since, at_most, due)
+        return _one_of(name, arguments, since, at_most, self.named(names, **arguments))
 
     def needs(self) -> Iterator[Requirement]:
         """What actions need of the clocks."""
@@ -167,9 +163,7 @@ class _Timing:
         """Nothing is due where it could start only from an offset that had to be committed before it crashed."""
         back = Duration.of(self._times.application_restart)
         restarts = [action for action in self.named(RESTARTS_OF_CONSUMER) if not action.arguments.get("committed_all")]
-        due = frozenset(action.key for action in restarts)
-        can = z3.Or(*(action.guard for action in restarts))
-        return Clock("consumer_back", {}, can, "the consumer crashed", back, due)
+        return _one_of("consumer_back", {}, "the consumer crashed", back, restarts)
 
     def busy(self) -> Clock:
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
@@ -335,3 +329,9 @@ class _Timing:
     def consumer_away(self) -> Clock:
         """How long a consumer that crashed has been away."""
         return Clock("consumer_away", {}, z3.Not(self._pipeline.consumer.running.is_set), "the consumer crashed")
+
+
+def _one_of(name: str, arguments: Mapping[str, int], since: str, at_most: Duration, actions: Sequence[Action]) -> Clock:
+    """The clock that runs while one of these actions can happen, and has a deadline for it."""
+    can = z3.Or(*(action.guard for action in actions))
+    return Clock(name, arguments, can, since, at_most, frozenset(action.key for action in actions))

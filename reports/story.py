@@ -96,8 +96,7 @@ class Story:
     def _header(self) -> Iterator[Text]:
         for position, lane in enumerate(self.lanes):
             unit = f"{UNIT:>{self.time_digits}} " if self.time_digits and position == len(self.lanes) - 1 else ""
-            margin = f"{unit:>{self._margin}}" if unit else " " * self._margin
-            yield Text(margin + f"{TRACK} " * position + wording.plain(lane), style="dim")
+            yield Text(f"{unit:>{self._margin}}" + f"{TRACK} " * position + wording.plain(lane), style="dim")
 
     def _line(self, position: int, step: Step, width: int) -> Iterator[Text]:
         mark = FAULT_MARK if step.fault else STEP_MARK

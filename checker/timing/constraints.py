@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import z3
 
 from checker.evaluation import Evaluator, Value
-from model.language import Action, Clock, ClockKey, Need, State
+from model.language import Action, Clock, ClockKey, Need, State, TransitionSystem
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,18 @@ class RunningClocks:
         self._conditions = Evaluator(conditions)
         self._known: dict[tuple[int, ...], list[Value]] = {}
 
+    @classmethod
+    def of(cls, system: TransitionSystem) -> RunningClocks:
+        """All clocks of a system, in its own states."""
+        return cls(system.clocks, [clock.runs for clock in system.clocks])
+
     def _running(self, state: State) -> list[Value]:
         key = tuple(state.values())
         if key not in self._known:
             self._known[key] = self._conditions.values(state)
         return self._known[key]
 
-    def running(self, state: State) -> frozenset[tuple[str, tuple[tuple[str, int], ...]]]:
+    def running(self, state: State) -> frozenset[ClockKey]:
         """The clocks that run in a state, by name and arguments."""
         values = self._running(state)
         return frozenset(clock.key for clock, runs in zip(self._clocks, values, strict=True) if runs)
@@ -99,9 +104,23 @@ def constraints_along(clocks: RunningClocks, actions: Sequence[Action], states: 
     return found
 
 
-def within(bounds: Sequence[Between], clocks: Collection[ClockKey] | None) -> list[Between]:
-    """The bounds that these clocks set; all of them if None."""
-    return [one for one in bounds if clocks is None or one.clock.key in clocks]
+def within(bounds: Sequence[Between], clocks: Collection[ClockKey]) -> list[Between]:
+    """The bounds that these clocks set."""
+    return [one for one in bounds if one.clock.key in clocks]
+
+
+def bounds_on(
+    system: TransitionSystem, part: TransitionSystem, actions: Sequence[Action], states: Sequence[State]
+) -> list[Between]:
+    """What the clocks that matter to a part of a system demand of a run of the whole."""
+    bounds = constraints_along(RunningClocks.of(system), actions, states)
+    return within(bounds, {clock.key for clock in part.clocks})
+
+
+def waited_for(needs: Iterable[Need | None]) -> set[str]:
+    """The names of the quantities for which something has to wait because of these needs."""
+    durations = (need.at_least for need in needs if need is not None and need.at_least is not None)
+    return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
 
 
 def _start_of(clock: Clock, step: int, episodes: Sequence[tuple[Clock, int, int | None]]) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.timing.constraints import Between
+from checker.timing.constraints import Between, waited_for
 
 _NEVER = -(10**30)
 """Before any time that a constraint could lead to."""
@@ -46,9 +46,7 @@ class Contradiction:
     @property
     def needed(self) -> set[str]:
         """The names of the quantities of which too much is needed."""
-        needs = [edge.because.need for edge in self.edges if edge.because is not None and edge.head <= edge.tail]
-        durations = [need.at_least for need in needs if need is not None and need.at_least is not None]
-        return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
+        return waited_for(e.because.need for e in self.edges if e.because is not None and e.head <= e.tail)
 
     @property
     def slack(self) -> int:

@@ -8,14 +8,16 @@ Reference: E. Clarke et al., "Counterexample-guided abstraction refinement", CAV
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import z3
 
 from checker.kernel.monitored import Monitors
 from checker.questions import Prepared
 from checker.solver import Replayer
-from checker.timing.constraints import Between, RunningClocks, constraints_along, within
+from checker.timing.constraints import Between, RunningClocks, constraints_along, waited_for, within
 from checker.timing.differences import Difference, differences_of, generalised
 from checker.timing.monitors import watch
 from checker.timing.network import Contradiction, earliest_times, edges_of
@@ -24,6 +26,9 @@ from checker.timing.tables import tables
 from checker.traces import replay
 from model.language import Action, Clock, ClockKey, State, TransitionSystem
 from model.pipeline import Model
+
+Run = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+"""The names and arguments of a run's actions."""
 
 MOST_REASONS = 6
 """So many contradictions are taken from one run at most."""
@@ -42,27 +47,33 @@ class OtherSystem(Exception):
 
 
 class Timing:
-    """Time in the runs of one model; ``mattering``: the keys of the clocks that are kept, all of them if None."""
+    """Time in the runs of one model."""
 
-    def __init__(self, prepared: Prepared, replayer: Replayer, mattering: frozenset[ClockKey] | None = None) -> None:
+    def __init__(self, prepared: Prepared, replayer: Replayer) -> None:
         self._prepared = prepared
         self._system = prepared.model.system
         self._replayer = replayer
-        self._clocks = RunningClocks(self._system.clocks, [clock.runs for clock in self._system.clocks])
+        self._clocks = RunningClocks.of(self._system)
+        self._mattering = frozenset(clock.key for clock in self._system.clocks)
         self._actions = {action.key: action for action in self._system.actions}
-        self._known: dict[tuple[object, ...], list[Between]] = {}
-        self._mattering = mattering
+        self._known: dict[Run, list[Between]] = {}
+        self._schedules: dict[tuple[Run, frozenset[ClockKey]], Schedule | Contradiction] = {}
 
     def that_matters_to(self, part: TransitionSystem) -> Timing:
-        """The same where a part of the model is looked at, whose runs are timed against its own clocks alone."""
-        return Timing(self._prepared, self._replayer, frozenset(clock.key for clock in part.clocks))
+        """The same where a part of the model is looked at, whose runs are timed against its own clocks alone.
+
+        What either learns of a run the other knows as well.
+        """
+        other = copy(self)
+        other._mattering = frozenset(clock.key for clock in part.clocks)
+        return other
 
     def with_times_of(self, model: Model) -> Timing:
         """The same of a model that differs from this one in its durations alone. Raises :class:`OtherSystem`."""
         actions = {action.key for action in model.system.actions}
         if actions != self._actions.keys() or model.system.variables != self._system.variables:
             raise OtherSystem
-        return Timing(replace(self._prepared, model=model), self._replayer, self._mattering)
+        return Timing(replace(self._prepared, model=model), self._replayer)
 
     def put_into(self, system: TransitionSystem) -> TransitionSystem:
         """A part of the model, with the clocks and needs of this one."""
@@ -73,7 +84,10 @@ class Timing:
 
     def schedule(self, actions: Sequence[Action]) -> Schedule | Contradiction:
         """Times for a run of the model, or why there are none."""
-        return schedule(len(actions), self._constraints(actions))
+        asked = _keys(actions), self._mattering
+        if asked not in self._schedules:
+            self._schedules[asked] = schedule(len(actions), self._constraints(actions))
+        return self._schedules[asked]
 
     def times_exist_with(self, actions: Sequence[Action], name: str, value: int) -> bool:
         """Whether there would be times for a run if the setting of this name were so many ms."""
@@ -82,17 +96,14 @@ class Timing:
 
     def needed_by(self, actions: Sequence[Action]) -> set[str]:
         """The names of the quantities for which a run has to wait."""
-        needs = [one.need for one in self._constraints(actions) if one.need is not None]
-        durations = [need.at_least for need in needs if need.at_least is not None]
-        return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
+        return waited_for(one.need for one in self._constraints(actions))
 
     def _constraints(self, actions: Sequence[Action]) -> list[Between]:
-        run = tuple(action.key for action in actions)
+        run = _keys(actions)
         if run not in self._known:
             own = [self._actions[key] for key in run]
-            bounds = constraints_along(self._clocks, own, replay(self._system, self._replayer, own))
-            self._known[run] = within(bounds, self._mattering)
-        return self._known[run]
+            self._known[run] = constraints_along(self._clocks, own, replay(self._system, self._replayer, own))
+        return within(self._known[run], self._mattering)
 
     def clocks_in(self, system: TransitionSystem) -> RunningClocks:
         """The clocks that a part of the model sees whole."""
@@ -100,12 +111,14 @@ class Timing:
 
     def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
         names = {variable.name for variable in system.variables}
-        seen = []
-        for clock in self._system.clocks:
-            runs = self._prepared.specialise(clock.runs)
-            if self._prepared.free.of(runs) <= names and not z3.is_false(runs):
-                seen.append((clock, runs))
+        seen = [(clock, runs) for clock, runs in self._conditions if self._prepared.free.of(runs) <= names]
         return [clock for clock, _ in seen], [runs for _, runs in seen]
+
+    @cached_property
+    def _conditions(self) -> list[tuple[Clock, z3.BoolRef]]:
+        """When each clock runs, constants filled in; without those that never do."""
+        conditions = [(clock, self._prepared.specialise(clock.runs)) for clock in self._system.clocks]
+        return [(clock, runs) for clock, runs in conditions if not z3.is_false(runs)]
 
     def lemmas(
         self, clocks: RunningClocks, actions: Sequence[Action], states: Sequence[State], known: Collection[Difference]
@@ -137,13 +150,11 @@ class Timing:
 
     def monitors(self, system: TransitionSystem, lemmas: Iterable[Lemma]) -> Monitors:
         """What leaves out of a part of the model the runs that the lemmas exclude. Raises :class:`TooManyFlags`."""
-        watched = watch(*self._seen_in(system))
-        at_first = RunningClocks(*self._seen_in(system)).running(system.initial)
+        clocks, conditions = self._seen_in(system)
+        at_first = RunningClocks(clocks, conditions).running(system.initial)
         differences = {one for lemma in lemmas for one in lemma.differences}
-        return tables(system.actions, watched, at_first, differences)
+        return tables(system.actions, watch(clocks, conditions), at_first, differences)
 
 
-def clocks_of(contradiction: Contradiction) -> list[Clock]:
-    """The clocks that a contradiction speaks of."""
-    clocks = {edge.because.clock.key: edge.because.clock for edge in contradiction.edges if edge.because is not None}
-    return list(clocks.values())
+def _keys(actions: Sequence[Action]) -> Run:
+    return tuple(action.key for action in actions)

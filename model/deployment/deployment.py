@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from math import inf
 from typing import Literal
 
-from model.durations import Duration, Quantity
+from model.durations import JITTER, Duration, Quantity
 from model.faults import Fault
 
 MINUTE = 60_000
 """In ms."""
-
-JITTERED = Fraction(6, 5)
-"""A timeout that may be a fifth longer than its setting."""
 
 
 class Acks(StrEnum):
@@ -293,7 +289,7 @@ class Deployment:
         times = self.durations
         between = min(times.poll_interval, times.max_poll, key=_longest)
         one = Duration.of(between) + Duration.of(times.metadata) + Duration.of(times.network, 2)
-        noticed = Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, JITTERED)
+        noticed = Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, 1 + JITTER)
         return one * (self.bounds.log + 1) + Duration.of(times.consumer_session) + noticed
 
     @property

@@ -13,7 +13,7 @@ from checker.kernel.monitored import Monitors
 from checker.kernel.table import PARTITIONS
 from checker.timing.constraints import RunningClocks
 from checker.timing.differences import NOW, Difference
-from checker.timing.monitors import compose, watch
+from checker.timing.monitors import Watched, compose, watch
 from checker.timing.tables import tables
 from model.faults import Fault
 from model.language import ClockKey, TransitionSystem
@@ -50,15 +50,22 @@ def levels(exploration: EmbeddedExploration) -> list[list[int]]:
     return [exploration.shards[one].level_sizes() for one in sorted(exploration.shards)]
 
 
+def watched_clocks(system: TransitionSystem) -> dict[ClockKey, Watched]:
+    return watch(system.clocks, [clock.runs for clock in system.clocks])
+
+
+def explored_with_tables(timed: Timed, differences: list[Difference]) -> EmbeddedExploration:
+    system = timed.system
+    running = RunningClocks.of(system).running(system.initial)
+    return explored(system, timed, tables(system.actions, watched_clocks(system), running, differences))
+
+
 @given(watched_systems())
 @settings(max_examples=60, derandomize=True)
 def test_both_find_the_same_states(watched: tuple[Timed, list[Difference]]) -> None:
     timed, differences = watched
-    system = timed.system
-    clocks = watch(system.clocks, [clock.runs for clock in system.clocks])
-    running = RunningClocks(system.clocks, [clock.runs for clock in system.clocks]).running(system.initial)
-    as_tables = explored(system, timed, tables(system.actions, clocks, running, differences))
-    assert levels(as_tables) == levels(explored(compose(system, clocks, differences), timed))
+    composed = compose(timed.system, watched_clocks(timed.system), differences)
+    assert levels(explored_with_tables(timed, differences)) == levels(explored(composed, timed))
 
 
 @given(watched_systems())
@@ -67,9 +74,7 @@ def test_nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Differenc
     """Whatever is watched, every state that some run with times leads to is still there."""
     timed, differences = watched
     system = timed.system
-    clocks = watch(system.clocks, [clock.runs for clock in system.clocks])
-    running = RunningClocks(system.clocks, [clock.runs for clock in system.clocks]).running(system.initial)
-    exploration = explored(system, timed, tables(system.actions, clocks, running, differences))
+    exploration = explored_with_tables(timed, differences)
     there = {
         tuple(exploration.layout.unpack(row).values())
         for shard in exploration.shards.values()
