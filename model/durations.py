@@ -12,6 +12,24 @@ JITTER = Fraction(1, 5)
 (KIP-580)."""
 
 
+UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
+"""What a length of time is told in, beside seconds, in ms."""
+
+
+def in_units(milliseconds: int) -> str:
+    """``2 d 17 min 2.1 s``, ``300 ms``: exact, for people."""
+    if milliseconds < 1_000:
+        return f"{milliseconds} ms"
+    found = []
+    for size, unit in UNITS:
+        count, milliseconds = divmod(milliseconds, size)
+        if count:
+            found.append(f"{count} {unit}")
+    if milliseconds:
+        found.append(f"{milliseconds // 1_000}.{milliseconds % 1_000:03}".rstrip("0").rstrip(".") + " s")
+    return " ".join(found)
+
+
 @dataclass(frozen=True)
 class Quantity:
     """A length of time that has a name: ``least`` to ``most`` milliseconds, both the same where it is a setting.

@@ -43,10 +43,6 @@ def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
         yield f"{wording.counted(count, 'setting')} ignored, because no property here depends on it (see proofka show)"
 
 
-MOST_INEQUALITIES = 3
-"""So many of the inequalities that verdicts rest on are shown; a result has them all."""
-
-
 def timing_lines(result: Result) -> Iterator[str]:
     """Which properties hold only because of how long things take, and by which inequalities."""
     resting: dict[tuple[TimingLemma, ...], list[str]] = {}
@@ -54,13 +50,13 @@ def timing_lines(result: Result) -> Iterator[str]:
         if verdict.lemmas:
             resting.setdefault(verdict.lemmas, []).append(verdict.property)
     for lemmas, properties in resting.items():
-        shown = "; ".join(lemma.inequality for lemma in lemmas[:MOST_INEQUALITIES])
-        more = len(lemmas) - MOST_INEQUALITIES
-        rest = f"; and {wording.number(more)} more" if more > 0 else ""
-        holds = "holds" if len(properties) == 1 else "hold"
-        why = f"{holds} with these durations (in ms), which leave no time for what would violate"
-        them = "it" if len(properties) == 1 else "them"
-        yield f"{wording.listed(properties)}: {why} {them}, as in: {shown}{rest}"
+        holds, them = ("holds", "it") if len(properties) == 1 else ("hold", "them")
+        more = len(lemmas) - 1
+        others = f" (the tightest of {len(lemmas)} such sums; --json has them all)" if more else ""
+        yield (
+            f"{wording.listed(properties)}: {holds} with these durations (in ms), which leave no time for what would "
+            f"violate {them}: {lemmas[0].inequality}{others}"
+        )
 
 
 def _verdict_notes(result: Result) -> list[tuple[list[str], str]]:

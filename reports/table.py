@@ -97,7 +97,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     holding = [v for v in verdicts if v.status is Status.HOLDS]
     yield from _said(holding, lambda v: wording.unlimited(v) and f"holds for {wording.unlimited(v)}", everyone=False)
     if any(v.lemmas for v in verdicts):
-        yield "in time: it rests on how long things take (see the notes); what only holds does so whatever the timing"
+        yield "in time: it rests on how long things take (see the notes)"
+        yield "what only holds does so whatever the timing, of records that are read before retention.ms is over"
     yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))

@@ -8,7 +8,35 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.evaluation import Evaluator, Value
-from model.language import Action, Clock, ClockKey, Need, State, TransitionSystem
+from model.language import Action, Clock, ClockKey, Duration, Need, State, TransitionSystem
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What the model says of one kind of clock, whichever broker or record it is of: what it shows at least or at most.
+
+    ``until``: the kind of clock at whose start it says so, if not at a step. ``is_deadline``: it says so of all steps.
+    """
+
+    clock: str
+    until: str | None
+    duration: Duration
+    is_least: bool
+    is_deadline: bool = False
+
+
+def bounds_of(need: Need) -> Iterator[Bound]:
+    """The bounds that an action has to keep to because of a need."""
+    until = None if need.until is None else need.until.name
+    if need.at_least is not None:
+        yield Bound(need.clock.name, until, need.at_least, True)
+    if need.at_most is not None:
+        yield Bound(need.clock.name, until, need.at_most, False)
+
+
+def deadline_of(clock: Clock) -> Bound | None:
+    """The bound that a clock's deadline is, if it has one."""
+    return None if clock.at_most is None else Bound(clock.name, None, clock.at_most, False, True)
 
 
 @dataclass(frozen=True)
@@ -26,6 +54,14 @@ class Between:
     clock: Clock
     need: Need | None = None
     needed_at: int | None = None
+
+    def bound(self, *, is_least: bool) -> Bound:
+        """What of the model says so."""
+        if self.need is not None:
+            return next(one for one in bounds_of(self.need) if one.is_least == is_least)
+        deadline = deadline_of(self.clock)
+        assert deadline is not None
+        return deadline
 
     def with_value(self, name: str, value: int) -> Between:
         """The same bound where the setting of this name is so many ms."""

@@ -9,7 +9,7 @@ violates the property without clocks need no second look: clocks only take runs 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from checker.budget import PartMeter
@@ -18,9 +18,8 @@ from checker.embedded import OPTIMISE_AFTER, EmbeddedExploration
 from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.kernel.native import Kernel
 from checker.timing.constraints import RunningClocks
-from checker.timing.differences import Difference
 from checker.timing.network import Contradiction
-from checker.timing.refinement import Lemma, Timing
+from checker.timing.refinement import Lemma, Timing, differences_in
 from checker.timing.schedule import Schedule
 from checker.timing.tables import TooManyFlags
 from checker.timing.wording import in_words
@@ -247,7 +246,6 @@ class InTime:
 
     def _further_lemmas(self, exploration: AnyExploration) -> list[Lemma]:
         """Why some violations cannot happen in time, as far as it was not known."""
-        known = {one for lemma in self.lemmas for one in lemma.differences}
         clocks = self.timing.clocks_in(exploration.system)
         found: list[Lemma] = []
         for name in self._untimely:
@@ -255,33 +253,23 @@ class InTime:
                 if self._is_violated_by_part(name, _faults(exploration, violation)):
                     continue
                 if isinstance(self.timing_of(name).schedule(_own_run(exploration, violation)), Contradiction):
-                    is_first = not (self.lemmas or found)
-                    for lemma in self._reasons(exploration, violation, clocks, known, first=is_first):
-                        known |= lemma.differences
-                        found.append(lemma)
+                    found += self._reasons(exploration, violation, clocks, [*self.lemmas, *found])
         return found
 
     def _reasons(
-        self,
-        exploration: AnyExploration,
-        violation: Violation,
-        clocks: RunningClocks,
-        known: Collection[Difference],
-        *,
-        first: bool,
+        self, exploration: AnyExploration, violation: Violation, clocks: RunningClocks, known: Sequence[Lemma]
     ) -> list[Lemma]:
         """What excludes this violation and others like it."""
-        now_known, in_vain = set(known), 0
         found: list[Lemma] = []
+        in_vain = 0
         for candidate in _one_and_alike(exploration, violation):
             if in_vain == ENOUGH or (candidate != violation and not found):
                 break
             in_vain += 1
             actions = [exploration.system.actions[label] for label in exploration.path(candidate)]
             states = exploration.states_along(candidate)
-            for lemma in self.timing.lemmas(clocks, actions, states, now_known):
-                if not lemma.differences <= now_known or (first and not found):
-                    now_known |= lemma.differences
+            for lemma in self.timing.lemmas(clocks, actions, states, differences_in([*known, *found])):
+                if lemma.adds_to([*known, *found]):
                     found.append(lemma)
                     in_vain = 0
         return found

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from checker.timing.constraints import Between, waited_for
+from checker.timing.constraints import Between, Bound, waited_for
 
 _NEVER = -(10**30)
 """Before any time that a constraint could lead to."""
@@ -22,6 +23,11 @@ class Edge:
     head: int
     weight: int
     because: Between | None
+
+    @property
+    def bound(self) -> Bound | None:
+        """What of the model says so, if it is not only that steps have an order."""
+        return None if self.because is None else self.because.bound(is_least=self.weight < 0)
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,11 @@ class Contradiction:
         return total < 0
 
     @property
+    def bounds(self) -> frozenset[Bound]:
+        """What of the model contradicts itself here."""
+        return frozenset(bound for edge in self.edges if (bound := edge.bound) is not None)
+
+    @property
     def needed(self) -> set[str]:
         """The names of the quantities of which too much is needed."""
         return waited_for(e.because.need for e in self.edges if e.because is not None and e.head <= e.tail)
@@ -52,6 +63,12 @@ class Contradiction:
     def slack(self) -> int:
         """How much time is missing, in ms: at most -1."""
         return sum(edge.weight for edge in self.edges)
+
+    @property
+    def tightness(self) -> Fraction:
+        """How much of what is needed is allowed, from 0 to just below 1."""
+        needed = -sum(edge.weight for edge in self.edges if edge.weight < 0)
+        return Fraction(needed + self.slack, needed)
 
 
 def edges_of(steps: int, constraints: Sequence[Between]) -> list[Edge]:

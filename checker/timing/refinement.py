@@ -7,7 +7,7 @@ Reference: E. Clarke et al., "Counterexample-guided abstraction refinement", CAV
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,14 +17,23 @@ import z3
 from checker.kernel.monitored import Monitors
 from checker.questions import Prepared
 from checker.solver import Replayer
-from checker.timing.constraints import Between, RunningClocks, constraints_along, waited_for, within
+from checker.timing.constraints import (
+    Between,
+    Bound,
+    RunningClocks,
+    bounds_of,
+    constraints_along,
+    deadline_of,
+    waited_for,
+    within,
+)
 from checker.timing.differences import Difference, differences_of, generalised
 from checker.timing.monitors import watch
 from checker.timing.network import Contradiction, earliest_times, edges_of
 from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
 from checker.traces import replay
-from model.language import Action, Clock, ClockKey, State, TransitionSystem
+from model.language import Action, Clock, ClockKey, Need, State, TransitionSystem
 from model.pipeline import Model
 
 Run = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
@@ -40,6 +49,22 @@ class Lemma:
 
     contradiction: Contradiction
     differences: frozenset[Difference]
+
+    @cached_property
+    def bounds(self) -> frozenset[Bound]:
+        """All that it takes of the model's durations."""
+        return self.contradiction.bounds
+
+    def adds_to(self, others: Iterable[Lemma]) -> bool:
+        """Something of it is in none of the others."""
+        known = list(others)
+        bounds = frozenset[Bound]().union(*(one.bounds for one in known))
+        return not (self.bounds <= bounds and self.differences <= differences_in(known))
+
+
+def differences_in(lemmas: Iterable[Lemma]) -> frozenset[Difference]:
+    """What monitors watch for these lemmas."""
+    return frozenset[Difference]().union(*(one.differences for one in lemmas))
 
 
 class OtherSystem(Exception):
@@ -149,11 +174,25 @@ class Timing:
         return found
 
     def monitors(self, system: TransitionSystem, lemmas: Iterable[Lemma]) -> Monitors:
-        """What leaves out of a part of the model the runs that the lemmas exclude. Raises :class:`TooManyFlags`."""
+        """What leaves out of a part of the model the runs that the lemmas exclude. Raises :class:`TooManyFlags`.
+
+        Monitors know no bounds but those of the lemmas: whatever is shown with them rests on these alone.
+        """
+        known = list(lemmas)
+        bounds = frozenset[Bound]().union(*(one.bounds for one in known))
         clocks, conditions = self._seen_in(system)
         at_first = RunningClocks(clocks, conditions).running(system.initial)
-        differences = {one for lemma in lemmas for one in lemma.differences}
-        return tables(system.actions, watch(clocks, conditions), at_first, differences)
+        clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]
+        actions = [replace(one, needs=tuple(_kept(one.needs, bounds))) for one in system.actions]
+        return tables(actions, watch(clocks, conditions), at_first, differences_in(known))
+
+
+def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:
+    """What is left of needs where only these bounds are known."""
+    for need in needs:
+        kept = {bound.is_least: bound.duration for bound in bounds_of(need) if bound in bounds}
+        if kept:
+            yield replace(need, at_least=kept.get(True), at_most=kept.get(False))
 
 
 def _keys(actions: Sequence[Action]) -> Run:

@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from checker.timing.network import Contradiction
+from model.durations import in_units
 from model.language import Duration
 from properties.verdict import TimingLemma
 
 
 def in_words(contradictions: Iterable[Contradiction]) -> tuple[TimingLemma, ...]:
-    """The lemmas that contradictions stand for, as a reader sees them: the shortest first, each inequality once."""
-    found = {one.inequality: one for one in map(_lemma, contradictions)}
-    return tuple(sorted(found.values(), key=lambda one: (len(one.allowed), one.inequality)))
+    """The lemmas that contradictions stand for, as a reader sees them: the tightest first, each inequality once."""
+    tightest = sorted(contradictions, key=lambda one: one.tightness, reverse=True)
+    found = {one.inequality: one for one in map(_lemma, tightest)}
+    return tuple(found.values())
 
 
 def _lemma(contradiction: Contradiction) -> TimingLemma:
     longest: list[tuple[int, str, Duration]] = []
     shortest: list[tuple[int, str, Duration]] = []
     for edge in contradiction.edges:
-        because = edge.because
-        if because is None:
+        because, bound = edge.because, edge.bound
+        if because is None or bound is None:
             continue
-        need, clock = because.need, because.clock
-        if because.most is not None and edge.weight == because.most:
-            at_most = clock.at_most if need is None else need.at_most
-            assert at_most is not None
-            longest.append((because.earlier, clock.since, at_most))
-        elif need is not None and need.at_least is not None:
-            shortest.append((because.later, clock.since, need.at_least))
+        if bound.is_least:
+            shortest.append((because.later, because.clock.since, bound.duration))
+        else:
+            longest.append((because.earlier, because.clock.since, bound.duration))
     needed = [f"{_total(d, shortest=True):,} ms since {since}" for _, since, d in sorted(shortest, key=_place)]
     allowed = [f"{_total(d, shortest=False):,} ms since {since}" for _, since, d in sorted(longest, key=_place)]
-    too_long = _sum((d for *_, d in shortest), shortest=True)
-    inequality = f"{too_long} > {_sum((d for *_, d in longest), shortest=False)}"
-    return TimingLemma(tuple(needed), tuple(allowed), inequality)
+    return TimingLemma(tuple(needed), tuple(allowed), _inequality([d for *_, d in shortest], [d for *_, d in longest]))
+
+
+def _inequality(shortest: Sequence[Duration], longest: Sequence[Duration]) -> str:
+    too_long, too_short = sum(shortest, Duration(())), sum(longest, Duration(()))
+    text = f"{in_parts(too_long, shortest=True) or '0'} > {in_parts(too_short, shortest=False) or '0'}"
+    if len(too_long.parts) < 2 and len(too_short.parts) < 2:
+        return text
+    needed = sum(_total(one, shortest=True) for one in shortest)
+    allowed = sum(_total(one, shortest=False) for one in longest)
+    return f"{text} ({in_units(needed)} > {in_units(allowed)})"
 
 
 def _place(one: tuple[int, str, Duration]) -> int:
@@ -47,20 +54,15 @@ def _total(duration: Duration, *, shortest: bool) -> int:
     return value
 
 
-def _sum(durations: Iterable[Duration], *, shortest: bool) -> str:
-    total = Duration(())
-    for duration in durations:
-        total = total + duration
-    return in_parts(total, shortest=shortest) or "0"
-
-
 def in_parts(duration: Duration, *, shortest: bool) -> str:
-    """``broker.session.timeout.ms 9,000 + election 1,000``: the ends of ranges that make it shortest, or longest."""
+    """``broker.session.timeout.ms 9,000 + election 1,000``: the ends of ranges that make it shortest, or longest.
+
+    What is added comes before what is taken away, and what counts for more before what counts for less.
+    """
     text = ""
-    for factor, quantity in duration.parts:
-        value = quantity.least if (factor > 0) == shortest else quantity.most
-        if value is None:
-            continue
+    ends = [(f, q, q.least if (f > 0) == shortest else q.most) for f, q in duration.parts]
+    known = [(factor, quantity, value) for factor, quantity, value in ends if value is not None]
+    for factor, quantity, value in sorted(known, key=lambda one: (one[0] < 0, -abs(one[0] * one[2]))):
         times = "" if abs(factor) == 1 else f"{_decimal(abs(factor))} x "
         sign = (" + " if factor > 0 else " - ") if text else ("" if factor > 0 else "-")
         text += f"{sign}{times}{quantity.name} {value:,}"
