@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from checker.budget import Budget, processors
@@ -44,8 +45,9 @@ def sensitivities(
     known = fingerprints(*prepare_groups(_narrowed(deployment)))
     found: list[Sensitivity] = []
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processors(), len(changed)), context, _ignore_interrupts) as pool:
-        outcomes = {pool.submit(smallest_cut_sets, variant, known): variant for variant in changed}
+    with ProcessPoolExecutor(min(processors(), len(changed)), context) as pool:
+        with _uninterrupted():
+            outcomes = {pool.submit(smallest_cut_sets, variant, known): variant for variant in changed}
         for outcome, variant in outcomes.items():
             while not outcome.done() and not (stop is not None and stop.is_set()):
                 wait([outcome], timeout=0.1)
@@ -56,9 +58,17 @@ def sensitivities(
     return tuple(found)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; only the first one decides what to do about it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C reaches every process of the terminal; only the first one decides what to do about it.
+
+    Those that are started meanwhile never see it, not even while they begin.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:
