@@ -230,7 +230,9 @@ def answer(verdicts: Sequence[Verdict]) -> str:
         reasons = [
             stopped(v.coverage) or ("a bound was reached" if v.coverage.bounds_reached else None) for v in unknown
         ]
-        why = next(filter(None, reasons), "the budget ran out")
+        why = next(filter(None, reasons), None)
+        if why is None:
+            return f"Undecided: {_named(unknown)}; the notes say why."
         return f"Undecided: {why} before {_named(unknown)} could be decided."
     if vacuous := by_status[Status.VACUOUS]:
         return f"No evidence: {_named(vacuous)} holds only because what it speaks of never happened within the bounds."
