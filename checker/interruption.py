@@ -40,6 +40,19 @@ def held_back() -> Iterator[None]:
 
 
 @contextmanager
+def never_interrupted() -> Iterator[None]:
+    """Processes that are started within the block never see an interrupt, not even while they begin.
+
+    Ctrl-C reaches every process of a terminal; only the first one decides what to do about it.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def interrupts(stop: threading.Event) -> Iterator[None]:
     """Within the block an interrupt sets ``stop``; a second one ends the process as usual.
 

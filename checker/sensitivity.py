@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from checker.budget import Budget, processors
 from checker.check import Run, prepare_groups
+from checker.interruption import never_interrupted
 from checker.questions import fingerprints
 from model.deployment import ASSUMPTIONS, with_assumption
 from model.deployment.deployment import Deployment
@@ -46,7 +45,7 @@ def sensitivities(
     found: list[Sensitivity] = []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(processors(), len(changed)), context) as pool:
-        with _uninterrupted():
+        with never_interrupted():
             outcomes = {pool.submit(smallest_cut_sets, variant, known): variant for variant in changed}
         for outcome, variant in outcomes.items():
             while not outcome.done() and not (stop is not None and stop.is_set()):
@@ -56,19 +55,6 @@ def sensitivities(
                 break
             found += _differences(variant, outcome.result(), verdicts)
     return tuple(found)
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Ctrl-C reaches every process of the terminal; only the first one decides what to do about it.
-
-    Those that are started meanwhile never see it, not even while they begin.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:

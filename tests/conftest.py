@@ -11,11 +11,10 @@ settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def interrupts_arrive() -> None:
-    """A run that was started in the background ignores interrupts, and so would every process that it starts."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Interrupts go to whom they go by default, also in a run that was started in the background and ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

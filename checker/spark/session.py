@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -119,8 +120,12 @@ def spark_session(
         archive = class_archive(java)
         conf.set("spark.driver.extraJavaOptions", java_options)
         conf.set("spark.sql.shuffle.partitions", str(PARTS_ON_ONE_MACHINE))
-    with _gateway(conf, archive, verbose=verbose) as gateway, handling(signal.getsignal(signal.SIGINT)):
+    with (
+        _hushed(verbose=verbose),
+        _gateway(conf, archive, verbose=verbose) as gateway,
         # Spark puts its own handler in the place of that one, for good.
+        handling(signal.getsignal(signal.SIGINT)),
+    ):
         try:
             with spark_errors():
                 context = SparkContext(gateway=gateway, conf=conf)
@@ -137,6 +142,20 @@ def spark_session(
         finally:
             with suppress(ConnectionError, Py4JError):  # where Java has ended before
                 context.stop()
+
+
+@contextmanager
+def _hushed(*, verbose: bool) -> Iterator[None]:
+    """What Spark's client logs to nobody in particular (a traceback where Java has ended) is printed nowhere."""
+    root, silence = logging.getLogger(), logging.NullHandler()
+    hushes = not verbose and not root.handlers
+    if hushes:
+        root.addHandler(silence)
+    try:
+        yield
+    finally:
+        if hushes:
+            root.removeHandler(silence)
 
 
 @contextmanager
