@@ -117,6 +117,7 @@ class Run:
         ]
         self.timing = Timing(prepared, self._replayer)
         self._in_time = [self._asked_in_time(one) for one in groups]
+        self._sizes = [0] * len(groups)
         self.compile_seconds = time.monotonic() - started
 
     def _asked_in_time(self, one: Group) -> InTime:
@@ -174,10 +175,15 @@ class Run:
             progressed = False
             for number in numbers:
                 exploration = self.explorations[number]
-                if exploration.exhausted() or (exploration.layers and exploration.layers[-1].stopped):
+                if exploration.layers and exploration.layers[-1].stopped:
                     continue
-                report = _reporter(exploration, size, on_progress)
-                self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
+                if not exploration.exhausted():
+                    report = _reporter(exploration, size, on_progress)
+                    self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
+                elif not self._in_time[number].goes_on():
+                    # Without clocks no more faults say anything new, and in time they do not either.
+                    continue
+                self._sizes[number] = size + 1
                 self.keep_to_time(number, self._in_time[number], on_progress)
                 progressed = True
             if not progressed:
@@ -199,7 +205,10 @@ class Run:
             return self._run_of(exploration, self.reduced[number], violation)[0]
 
         in_time.keep(
-            self.explorations[number], run_of, lambda exploration, size: _reporter(exploration, size, on_progress)
+            self.explorations[number],
+            self._sizes[number],
+            run_of,
+            lambda exploration, size: _reporter(exploration, size, on_progress),
         )
 
     def actions_to(self, number: int, timely: Timely) -> list[Action]:
@@ -225,7 +234,7 @@ class Run:
         if closed is None or exploration.cut_sets(prop.name):
             found = self._explored(prop, number)
         else:
-            found = self._closed(exploration, closed)
+            found = self._closed(number, closed)
         return Verdict(
             prop.name,
             prop.statement,
@@ -256,8 +265,8 @@ class Run:
         in_time = self._in_time[number]
         traces = tuple(self._trace(prop, reduced, timely) for timely in in_time.timely(prop.name))
         undecided, stopped = in_time.undecided(prop.name), in_time.stopped(prop.name)
-        witnessed = WITNESS + prop.name in exploration.observed()
-        coverage = self._coverage(exploration)
+        witnessed = WITNESS + prop.name in exploration.observed() | in_time.observed()
+        coverage = self._coverage(number)
         if stopped is not None and undecided and coverage.stopped is None:
             coverage = replace(coverage, stopped=stopped)
         notes: tuple[str, ...] = ()
@@ -283,9 +292,10 @@ class Run:
         remarks = (*notes, *reduced.remarks)
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
 
-    def _closed(self, exploration: AnyExploration, closed: Closure) -> _Finding:
+    def _closed(self, number: int, closed: Closure) -> _Finding:
         """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
-        explored = self._coverage(exploration)
+        exploration = self.explorations[number]
+        explored = self._coverage(number)
         coverage = explored
         if closed.trace is not None:
             status = Status.VIOLATED
@@ -363,11 +373,14 @@ class Run:
         wanted = exploration.named(violation.combination)
         return plain, next(v for v in plain.cut_sets(violation.name) if plain.named(v.combination) == wanted)
 
-    def _coverage(self, exploration: AnyExploration) -> Coverage:
+    def _coverage(self, number: int) -> Coverage:
+        exploration = self.explorations[number]
         whole = 0
         while whole < len(exploration.layers) and exploration.layers[whole].complete:
             whole += 1
         following = exploration.layers[whole] if whole < len(exploration.layers) else None
+        if exploration.exhausted():
+            whole = max(whole, self._sizes[number])
         bounds = self.deployment.bounds
         sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
         if self.deployment.idempotence:
@@ -404,8 +417,20 @@ class Run:
             round(self.meter.elapsed, 3),
             round(self.compile_seconds, 3),
             max((exploration.layout.words * 8 for exploration in self.explorations), default=0),
+            sum(in_time.looks for in_time in self._in_time),
             sum(in_time.states for in_time in self._in_time),
         )
+
+
+def verdict_on(name: str, deployment: Deployment, budget: Budget) -> Verdict:
+    """The verdict on one property, asked alone. Raises what :func:`check` does, and KeyError for one not asked for."""
+    model = build(deployment)
+    prepared = prepare(model)
+    asked = {prop.name: prop for prop in properties_of(model.pipeline)}[name]
+    run = Run(deployment, prepared, group(prepared, [asked]), budget)
+    run.explore(None)
+    (verdict,) = run.verdicts()
+    return verdict
 
 
 def prepare_groups(deployment: Deployment, *, cone: bool = True) -> tuple[Prepared, tuple[Group, ...]]:

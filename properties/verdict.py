@@ -152,7 +152,8 @@ class Threshold:
 @dataclass(frozen=True)
 class EngineRun:
     """What the exploration cost and found: ``layers`` is distinct states per number of faults; ``seconds`` wall
-    time; ``states_again`` the states of second looks at what there is no time for, which count nowhere else."""
+    time; ``looks_again`` how many second looks were taken at what there is no time for, ``states_again`` their states,
+    which count nowhere else."""
 
     engine: str
     states: int
@@ -162,6 +163,7 @@ class EngineRun:
     seconds: float
     compile_seconds: float
     bytes_per_state: int
+    looks_again: int = 0
     states_again: int = 0
 
 

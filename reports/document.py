@@ -63,6 +63,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
             seconds=engine["seconds"],
             compile_seconds=engine["compile_seconds"],
             bytes_per_state=engine["bytes_per_state"],
+            looks_again=engine["looks_again"],
             states_again=engine["states_again"],
         ),
         sensitivities=tuple(_read_sensitivity(s) for s in document["sensitivities"]),
@@ -90,6 +91,7 @@ def _engine(run: EngineRun) -> Document:
         "seconds": run.seconds,
         "compile_seconds": run.compile_seconds,
         "bytes_per_state": run.bytes_per_state,
+        "looks_again": run.looks_again,
         "states_again": run.states_again,
     }
 

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from properties.verdict import Result, Status, Verdict
+from properties.verdict import EngineRun, Result, Status, Verdict
 from reports import lines, wording
 
 STYLE: dict[Status, str] = {
@@ -114,9 +114,14 @@ def engine_line(result: Result) -> str:
     return (
         f"{run.engine}: {wording.number(run.states)} states, {wording.number(run.transitions)} transitions, "
         f"depth {run.depth}, {run.seconds:.1f} s (compiling {run.compile_seconds:.1f} s), "
-        f"{run.bytes_per_state} bytes a state"
-        + (f"; {wording.number(run.states_again)} states in second looks in time" if run.states_again else "")
+        f"{run.bytes_per_state} bytes a state{_again(run)}"
     )
+
+
+def _again(run: EngineRun) -> str:
+    if not run.looks_again:
+        return ""
+    return f"; {wording.number(run.states_again)} states in {wording.counted(run.looks_again, 'second look')} in time"
 
 
 def _name(verdict: Verdict) -> Text:

@@ -39,7 +39,7 @@ SECOND_LOOK_SHARE = 0.5
 that is more and some property is not known to be violated; where somebody said how long it may take, that alone counts.
 """
 
-MOST_REFINEMENTS = 12
+MOST_REFINEMENTS = 100
 """So often a layer of faults is explored again at most."""
 
 RunOf = Callable[[AnyExploration, Violation], Sequence[Action]]
@@ -85,6 +85,7 @@ class InTime:
         self._timing_of: dict[str, Timing] = {}
         self._stopped: str | None = None
         self._spent = 0
+        self.looks = 0
         self.again: EmbeddedExploration | None = None
         self.lemmas: list[Lemma] = []
 
@@ -102,8 +103,15 @@ class InTime:
         compiled = None if not alone else self._compiled if self.again is None else self.again.compiled
         return InTime(timing, [name], lambda _: asked, self._threads, compiled)
 
-    def keep(self, found: AnyExploration, run_of: RunOf, reporter: Reporter = lambda _, __: None) -> None:
-        """Judge what an exploration without clocks found so far, and explore again what there is no time for."""
+    def goes_on(self) -> bool:
+        """Whether sets of more faults can say anything new in time, although they do not without clocks."""
+        return bool(self._untimely) and self._stopped is None and self.again is not None and not self.again.exhausted()
+
+    def keep(self, found: AnyExploration, layers: int, run_of: RunOf, reporter: Reporter = lambda _, __: None) -> None:
+        """Judge what an exploration without clocks found so far, and explore again what there is no time for.
+
+        ``layers``: of how many faults, and one more; ``found`` may have no need of all of them.
+        """
         known = set(self._untimely)
         for name in self._names:
             for violation in found.violations[name]:
@@ -112,7 +120,7 @@ class InTime:
         if self._untimely and self._stopped is None:
             if known != set(self._untimely):
                 self._forget()
-            self._refine(found, len(found.layers), reporter)
+            self._refine(found, layers, reporter)
 
     def _judge(self, found: AnyExploration, violation: Violation, outcome: Schedule | Contradiction) -> None:
         key = violation.name, violation.combination
@@ -159,6 +167,7 @@ class InTime:
         old = self.again
         if old is not None:
             self._release(old)
+        self.looks += 1
         system, question = self._ask([name for name in self._names if name in self._untimely])
         return EmbeddedExploration(
             system,
@@ -201,6 +210,10 @@ class InTime:
     def states(self) -> int:
         """The states of the second look, each time that it was taken."""
         return self._spent + (0 if self.again is None else self.again.states)
+
+    def observed(self) -> set[str]:
+        """The observations that held in some state of the second look."""
+        return set() if self.again is None else self.again.observed()
 
     def stopped(self, name: str) -> str | None:
         """Why a second look at this property was not taken to its end, if it was not."""

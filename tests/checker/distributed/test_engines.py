@@ -53,7 +53,7 @@ def told(result: Result) -> list[Any]:
     return [
         replace(verdict, traces=tuple((trace.faults, len(trace.steps)) for trace in verdict.traces))  # type: ignore[misc]
         for verdict in result.verdicts
-    ] + [replace(result.engine, engine="", seconds=0.0, compile_seconds=0.0, states_again=0)]
+    ] + [replace(result.engine, engine="", seconds=0.0, compile_seconds=0.0, looks_again=0, states_again=0)]
 
 
 def one_fault(folder: Path) -> Deployment:

@@ -46,9 +46,10 @@ def explored(timed: Timed) -> InTime:
     def run_of(exploration: AnyExploration, violation: Violation) -> list[Action]:
         return [exploration.system.actions[label] for label in exploration.path(violation)]
 
-    for _ in range(MOST_FAULTS + 1):
-        found.explore_layer()
-        in_time.keep(found, run_of)
+    for faults in range(MOST_FAULTS + 1):
+        if not found.exhausted():
+            found.explore_layer()
+        in_time.keep(found, faults + 1, run_of)
     return in_time
 
 

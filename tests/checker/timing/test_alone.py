@@ -1,0 +1,59 @@
+"""Whether a property is asked alone or with others: sets of faults that only time rules out hide no larger ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import check, verdict_on
+from model.deployment import KNOWN_PROPERTIES, Deployment, read_deployment
+from properties.verdict import CutSet, Status, Verdict
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
+
+TWO_BROKERS_AWAY = """\
+kafka: "4.0"
+topic: {replicas: 3, min.insync.replicas: 2}
+producer: {acks: all}
+assume: {faults: {total: 2, kill: 2}}
+bounds: {records: 1}
+require: [no-dropped-record]
+"""
+
+
+@cache
+def with_others(name: str) -> dict[str, Verdict]:
+    return {verdict.property: verdict for verdict in check(read_deployment(EXAMPLES / f"{name}.yaml")).verdicts}
+
+
+def found(verdict: Verdict) -> tuple[Status, tuple[CutSet, ...], list[int]]:
+    return verdict.status, verdict.cut_sets, [len(trace.steps) for trace in verdict.traces]
+
+
+QUICK = "delivery-timeout"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", [QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != QUICK)])
+@pytest.mark.parametrize("asked", KNOWN_PROPERTIES)
+def test_the_verdict_is_the_same(name: str, asked: str) -> None:
+    together = with_others(name)
+    if asked not in together:
+        return
+    alone = verdict_on(asked, read_deployment(EXAMPLES / f"{name}.yaml"), Budget())
+    assert found(alone) == found(together[asked])
+
+
+def test_what_no_fault_violates_in_time_some_faults_may(tmp_path: Path) -> None:
+    """Without clocks a send can time out at once, so that no larger set of faults is looked at."""
+    verdict = verdict_on("no-dropped-record", read(tmp_path), Budget())
+    assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED, ((("kill", 2),),))
+
+
+def read(folder: Path) -> Deployment:
+    file = folder / "asked.yaml"
+    file.write_text(TWO_BROKERS_AWAY, encoding="utf-8")
+    return read_deployment(file)
