@@ -24,10 +24,11 @@ from model.wording import record_name
 LAG_IS_CHECKED = Fraction(1, 2)
 """A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
 
-UNNOTICED = frozenset(
-    {Fault.POWER_LOSS, Fault.DISK_LOSS, Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST}
-)
-"""Faults after which nothing closes the connection: a client notices when request.timeout.ms runs out."""
+FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
+"""Faults after which a broker's connections are dead, and nobody closes them."""
+
+LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
+"""Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""
 
 HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
 """What can become of a request that reaches a broker."""
@@ -74,7 +75,8 @@ class _Timing:
         self._network = Duration.of(self._times.network)
         self._news = Duration.of(self._times.metadata)
         possible = {kind for kind, most in pipeline.deployment.faults.at_most if most > 0}
-        self._unnoticed = bool(UNNOTICED & possible)
+        self._falls_silent = bool(FALLS_SILENT & possible)
+        self._loses_requests = bool(LOSES_REQUESTS & possible)
         self._batches = pipeline.producer.batches
 
     def named(self, names: Sequence[str], **arguments: int) -> list[Action]:
@@ -200,22 +202,48 @@ class _Timing:
     def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
         number, record = batch.number, record_name(batch)
         since = f"{record} could be transmitted to a broker that takes it"
-        yield Clock("sendable", {"batch": number}, self._can_be_sent(batch), since, self._until_sent)
-        travels = self._network + Duration.of(self._times.request_timeout) if self._unnoticed else self._network
+        can, broken = self._can_be_sent(batch), self._may_be_broken
+        if not z3.is_true(broken):
+            soon = self._until_sent(noticed=self._network)
+            yield Clock("sendable", {"batch": number}, z3.And(can, z3.Not(broken)), since, soon)
+        if not z3.is_false(broken):
+            late = self._until_sent(noticed=self._until_noticed)
+            yield Clock("sendable_late", {"batch": number}, z3.And(can, broken), since, late)
+        travels = self._network + Duration.of(self._times.request_timeout) if self._falls_silent else self._network
         since = f"{record} was transmitted"
         yield Clock("arriving", {"batch": number}, self._can_be_handled(batch), since, travels)
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", travels, answers, batch=number)
 
     @property
-    def _until_sent(self) -> Duration:
+    def _may_be_broken(self) -> z3.BoolRef:
+        """The producer may have a broken connection that it has not noticed.
+
+        Any may be where brokers can fall silent. One that a request was lost with may be until that is sent again; and
+        with acks=0 nobody knows of it.
+        """
+        if self._falls_silent or (self._loses_requests and self._pipeline.deployment.acks is Acks.NONE):
+            return z3.BoolVal(True)
+        if not self._loses_requests:
+            return z3.BoolVal(False)
+        retried = (z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > 0) for batch in self._batches)
+        return z3.Or(*retried, *(batch.is_(Fate.FAILED) for batch in self._batches))
+
+    @property
+    def _until_noticed(self) -> Duration:
+        """How long a client takes to find out that a connection is dead, and to have another one.
+
+        A broker that fell silent answers no attempt to connect to it either.
+        """
+        times = self._times
+        connects = Duration.of(times.connection_setup, 1 + JITTER) if self._falls_silent else self._network
+        return Duration.of(times.request_timeout) + connects
+
+    def _until_sent(self, noticed: Duration) -> Duration:
         """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""
         times = self._times
         backoff = Duration.of(times.retry_backoff_max, 1 + self._jitter)
         finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
-        noticed = self._network
-        if self._unnoticed:
-            noticed = Duration.of(times.request_timeout) + Duration.of(times.connection_setup, 1 + JITTER)
         return Duration.of(times.linger) + noticed + finds + backoff
 
     def _can_be_sent(self, batch: Batch) -> z3.BoolRef:

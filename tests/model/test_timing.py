@@ -37,10 +37,11 @@ def defaults(kinds: Iterable[Fault] = ALL, kafka: str = "4.0", **assume: str) ->
 
 DEFAULTS = build(defaults()).system
 SEEN_AT_ONCE = build(defaults(FOUND_DEAD)).system
+REQUESTS_ARE_LOST = build(defaults((*FOUND_DEAD, Fault.LOST_REQUEST))).system
 BEFORE_4 = build(defaults(kafka="3.9")).system
 
 DEADLINES = {
-    "sendable": 70_105,
+    "sendable_late": 70_105,
     "arriving": 30_100,
     "answering": 30_100,
     "resolving": 100,
@@ -111,15 +112,21 @@ def test_every_need() -> None:
 def test_a_connection_that_breaks_is_noticed_at_once_unless_a_fault_hides_it() -> None:
     """No answer within request.timeout.ms is all a client sees of a machine without power, or of a lost message."""
     changed = {"sendable": {4_205}, "arriving": {100}, "answering": {100}}
-    assert deadlines(SEEN_AT_ONCE) == {name: {value} for name, value in DEADLINES.items()} | changed
+    others = {name: {value} for name, value in DEADLINES.items() if name != "sendable_late"}
+    assert deadlines(SEEN_AT_ONCE) == others | changed
 
 
-@pytest.mark.parametrize(
-    "hidden",
-    [Fault.POWER_LOSS, Fault.DISK_LOSS, Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST],
-)
+@pytest.mark.parametrize("silent", [Fault.POWER_LOSS, Fault.DISK_LOSS])
+def test_each_fault_by_which_a_broker_falls_silent(silent: Fault) -> None:
+    found = deadlines(build(defaults((*FOUND_DEAD, silent))).system)
+    assert (found["arriving"], found["sendable_late"]) == ({30_100}, {70_105})
+
+
+@pytest.mark.parametrize("hidden", [Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST])
 def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
-    assert deadlines(build(defaults((*FOUND_DEAD, hidden))).system)["arriving"] == {30_100}
+    """What is not lost arrives soon; what was lost is sent again once that is noticed."""
+    found = deadlines(build(defaults((*FOUND_DEAD, hidden))).system)
+    assert (found["arriving"], found["sendable"], found["sendable_late"]) == ({100}, {4_205}, {34_205})
 
 
 def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:
@@ -148,7 +155,7 @@ def test_backoffs_were_exact_before_they_grew() -> None:
         ({"network": "0..1s"}, "arriving", 31_000),
         ({"network": "0..1s"}, "fetching", 13_500),
         ({"metadata": "2s"}, "news", 2_000),
-        ({"metadata": "2s"}, "sendable", 71_605),
+        ({"metadata": "2s"}, "sendable_late", 71_605),
         ({"election": "5s"}, "unheard", 17_475),
         ({"broker_restart": "1s..1min"}, "returning", 73_475),
         ({"application_restart": "10s"}, "consumer_back", 10_000),
@@ -189,7 +196,7 @@ def test_nothing_is_due_at_first() -> None:
 
 def test_the_clocks_of_a_send() -> None:
     run = Scenario(defaults()).do("send", batch=0)
-    assert running(run) == {"busy()", "sendable(batch=0)"}
+    assert running(run) == {"busy()", "sendable_late(batch=0)"}
     run.do("transmit", batch=0, leader=1)
     sent = {"busy()", "in_flight(leader=1)"}
     assert running(run) == sent | {"arriving(batch=0)"}
@@ -206,8 +213,26 @@ def test_the_clocks_of_a_send() -> None:
 def test_the_clocks_of_a_retry() -> None:
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)
     other = {"backoff(batch=0, leader=2)", "backoff(batch=0, leader=3)"}  # that do not lead in this epoch
-    assert running(run) == {"busy()", "backoff(batch=0, leader=1)", "sendable(batch=0)"} | other
+    assert running(run) == {"busy()", "backoff(batch=0, leader=1)", "sendable_late(batch=0)"} | other
     assert "backoff(batch=0, leader=1)" not in running(run.do("transmit", batch=0, leader=1))
+
+
+def test_a_connection_may_be_broken_until_what_was_lost_with_it_is_sent_again() -> None:
+    run = Scenario(defaults((Fault.LOST_REQUEST,), **{"bounds.records": "2"}))
+    run.do("send", batch=0).do("transmit", batch=0, leader=1).do("send", batch=1)
+    assert "sendable(batch=1)" in running(run)
+    run.do("lose_request", batch=0)
+    assert "sendable_late(batch=0)" in running(run)
+    assert "sendable(batch=1)" not in running(run)
+    run.do("transmit", batch=0, leader=1)
+    assert "sendable(batch=1)" in running(run)
+    assert "sendable_late(batch=0)" not in running(run)
+
+
+def test_a_connection_may_be_broken_where_what_was_lost_with_it_is_given_up() -> None:
+    once = replace(defaults((Fault.LOST_REQUEST,), **{"bounds.records": "2"}), retries=0)
+    run = Scenario(once).do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)
+    assert "sendable_late(batch=1)" in running(run.do("send", batch=1))
 
 
 def test_the_clocks_of_a_death() -> None:
@@ -248,7 +273,7 @@ def test_the_clock_of_a_consumer_that_is_away() -> None:
 # --- the whole ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4])
+@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, REQUESTS_ARE_LOST, BEFORE_4])
 def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
     declared = {clock.key: clock for clock in system.clocks}
     for action in system.actions:
@@ -256,7 +281,7 @@ def test_needs_are_about_declared_clocks(system: TransitionSystem) -> None:
             assert need.clock.runs.eq(declared[need.clock.key].runs)
 
 
-@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4])
+@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, REQUESTS_ARE_LOST, BEFORE_4])
 def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
     """Whose clock it is: that of the same batch, broker or pair of brokers."""
     for action in system.actions:
