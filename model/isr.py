@@ -50,11 +50,15 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
 
 
 def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
-    """A leader adds a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2)."""
+    """A leader adds a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
+
+    There may be enough in sync now for the high watermark to move, which the leader looks at whenever its ISR changes.
+    """
     controller = pipeline.controller
     effect = Effect()
     effect[controller.isr[follower.number]] = True
     effect[leader.isr[follower.number]] = True
+    advance_high_watermark(pipeline, effect, leader)
     known_end = leader.fetched[follower.number].term - 1
     epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
     return Action(
