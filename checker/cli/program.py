@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from checker.cli.audit import audit
 from checker.cli.check import check
+from checker.cli.claims import claims
 from checker.cli.errors import one_line_usage_errors
 from checker.cli.export import export
 from checker.cli.properties import properties
@@ -80,4 +81,5 @@ app.command(short_help="Show every effective setting.")(show)
 app.command(short_help="Replay the traces of a result.")(verify)
 app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
+app.command(short_help="Decide what the literature claims.")(claims)
 app.command()(properties)

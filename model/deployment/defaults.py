@@ -78,6 +78,18 @@ def find_default(scope: str, key: str, release: Release) -> str:
     return definition.default
 
 
+def history_of(scope: str, key: str) -> list[tuple[str, str | None, str | None]]:
+    """A known setting's default through the releases: from which one on, before which one, and what (None: none)."""
+    found: list[tuple[str, str | None, str | None]] = []
+    for row in sorted(_rows()[(scope, key)], key=lambda row: row.since):
+        until = None if row.until is None else ".".join(map(str, row.until))
+        if found and found[-1][2] == row.definition.default:
+            found[-1] = (found[-1][0], until, found[-1][2])
+        else:
+            found.append((".".join(map(str, row.since)), until, row.definition.default))
+    return found
+
+
 def is_known(scope: str, key: str) -> bool:
     """Whether any release defines the setting."""
     return (scope, key) in _rows()

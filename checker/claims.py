@@ -1,0 +1,73 @@
+"""Decide claims: every case is explored like any other deployment, and what comes of it is the checker's word alone."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from dataclasses import replace
+
+from checker.budget import Budget, processors
+from checker.check import verdict_on
+from checker.interruption import never_interrupted
+from model.deployment.defaults import history_of
+from model.deployment.record_reader import read_record
+from properties.claims.claim import Answer, Case, Claim, Decision, Default, History
+
+MOST_STATES = 60_000_000
+"""A case that finds more states than this is left undecided."""
+
+MOST_SECONDS = 600
+"""So is one that takes longer, on any machine that people work on; every case of today takes seconds."""
+
+
+def decide(claim: Claim) -> Decision:
+    """What becomes of one claim. Raises DeploymentError for a case that is no deployment."""
+    return next(decide_all([claim]))
+
+
+def decide_all(claims: Sequence[Claim], stop: threading.Event | None = None) -> Iterator[Decision]:
+    """What becomes of each claim, in their order; questions that several ask are asked once.
+
+    Each question is explored by a process of its own, as many at a time as there are cores. Once ``stop`` is set, no
+    more decisions come.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processors(), context) as pool:
+        with never_interrupted():
+            asked = {_question(case): case for claim in claims for case in claim.cases}
+            answers = {question: pool.submit(answer, case) for question, case in asked.items()}
+        for claim in claims:
+            mine = [answers[_question(case)] for case in claim.cases]
+            if not _wait_for(mine, stop):
+                pool.shutdown(wait=False, cancel_futures=True)
+                return
+            found = [replace(one.result(), case=case) for one, case in zip(mine, claim.cases, strict=True)]
+            yield Decision(claim, tuple(found), () if claim.default is None else _history(claim.default))
+
+
+def answer(case: Case) -> Answer:
+    """What the checker finds in one case, asking for no other property. Raises DeploymentError."""
+    given = {**case.asked, "require": [case.property]}
+    deployment = read_record(given, name=case.property, file="claims", line=1)
+    budget = Budget(states=MOST_STATES, seconds=MOST_SECONDS, threads=1)
+    return Answer(case, deployment, verdict_on(case.property, deployment, budget))
+
+
+def _question(case: Case) -> str:
+    return json.dumps([case.property, case.asked], sort_keys=True)
+
+
+def _wait_for(answers: Iterable[Future[Answer]], stop: threading.Event | None) -> bool:
+    for one in answers:
+        while not one.done():
+            if stop is not None and stop.is_set():
+                return False
+            wait([one], timeout=0.1)
+    return True
+
+
+def _history(default: Default) -> tuple[History, ...]:
+    return tuple(History(since, until, value) for since, until, value in history_of(default.scope, default.key))

@@ -1,0 +1,51 @@
+"""``proofka claims``: what the literature claims, decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
+from checker.cli.errors import complain, one_line_errors
+
+
+def claims(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Claims such as C005; all of them if none is named.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write claims.md and a page for each claim into this folder.", file_okay=False)
+    ] = None,
+) -> None:
+    """Decide what the literature claims about Kafka's reliability, each by exploring the deployments it speaks of.
+
+    Exit status: 0 everything that a model can decide was decided, 2 the input is wrong, 3 something was left undecided.
+    """
+    import threading
+
+    from properties.claims.catalogue import find_claims
+
+    with one_line_errors():
+        asked = find_claims(ids or [])
+    from checker.claims import decide_all
+    from checker.interruption import interrupts
+    from reports.claims import print_claims, write_claims
+    from reports.terminal import console
+
+    stop = threading.Event()
+    decisions = []
+    with one_line_errors(), interrupts(stop), console(stderr=True).status("deciding") as line:
+        for decision in decide_all(asked, stop):
+            decisions.append(decision)
+            line.update(f"{len(decisions)} of {len(asked)} claims decided")
+    print_claims(console(), decisions)
+    if len(decisions) < len(asked):
+        complain(f"interrupted: {len(asked) - len(decisions)} claims were not decided")
+        raise typer.Exit(EXIT_UNDECIDED)
+    if out is not None:
+        with one_line_errors():
+            complain(f"written: {write_claims(out, decisions)}")
+    undecided = any(decision.answers and not all(a.is_decided for a in decision.answers) for decision in decisions)
+    raise typer.Exit(EXIT_UNDECIDED if undecided else EXIT_HOLDS)

@@ -1,0 +1,82 @@
+"""The claims of the tables, in the order of their ids.
+
+.. code-block:: yaml
+
+    C005:
+      says: With acks=1 a record is lost if the leader dies before a follower has copied it.
+      cases:
+        - fails: no-acked-loss           # or holds: what the claim says of this property
+          if: a broker dies              # only where the claim leaves it open
+          with: {producer.acks: 1, faults: {kill: 1}}
+
+``with`` is a record as of an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; ``three`` where
+nothing is said). ``faults`` is short for ``assume.faults`` with their sum for a total. Instead of ``cases`` stands
+``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, and ``missing: why`` for what no
+model decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from model.input_error import InputError
+from properties.claims.claim import Case, Claim, Default
+
+TABLES = Path(__file__).with_name("tables")
+PIPELINES = "pipelines.yaml"
+USUAL = "three"
+"""The pipeline of a case that names none."""
+
+
+class UnknownClaimError(InputError):
+    """There is no claim of this id."""
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every claim. The tables are shipped with the package: what is wrong in one is a plain KeyError."""
+    pipelines = _table(TABLES / PIPELINES)
+    found = (
+        _claim(key, entry, pipelines)
+        for path in sorted(TABLES.glob("*.yaml"))
+        if path.name != PIPELINES
+        for key, entry in _table(path).items()
+    )
+    return tuple(sorted(found, key=lambda claim: claim.id))
+
+
+def find_claims(ids: list[str]) -> tuple[Claim, ...]:
+    """The claims of these ids, each once; all of them if none is given. Raises UnknownClaimError."""
+    known = {claim.id: claim for claim in claims()}
+    for wanted in ids:
+        if wanted.upper() not in known:
+            first, *_, last = known
+            raise UnknownClaimError(f"{wanted}: no such claim; there are {first} to {last}")
+    return tuple(known[key] for key in dict.fromkeys(wanted.upper() for wanted in ids)) or claims()
+
+
+def _table(path: Path) -> dict[str, Any]:
+    from ruamel.yaml import YAML
+
+    table: dict[str, Any] = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    return table
+
+
+def _claim(key: str, entry: Mapping[str, Any], pipelines: Mapping[str, Mapping[str, object]]) -> Claim:
+    default = Default(**entry["default"]) if "default" in entry else None
+    return Claim(
+        key, entry["says"], tuple(_cases(entry.get("cases", ()), pipelines)), default, entry.get("missing", "")
+    )
+
+
+def _cases(entries: list[Mapping[str, Any]], pipelines: Mapping[str, Mapping[str, object]]) -> Iterator[Case]:
+    for entry in entries:
+        holds = "holds" in entry
+        asked = {**pipelines[entry.get("pipeline", USUAL)], **entry.get("with", {})}
+        faults = asked.pop("faults", {})
+        assert isinstance(faults, dict)
+        asked["assume.faults"] = {"total": sum(faults.values()), **faults}
+        yield Case(entry["holds"] if holds else entry["fails"], holds, entry.get("if", ""), asked)

@@ -1,0 +1,192 @@
+"""What became of claims: a table on the terminal, and pages to cite with the trace or the evidence of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from model.deployment.record_reader import path_of
+from properties.claims.claim import Answer, Decision, History, Outcome
+from properties.verdict import Status
+from reports import wording
+from reports.markdown import code, escaped
+from reports.story import Story, tellings
+
+STYLE: Mapping[Outcome, str] = {
+    Outcome.CONFIRMED: "green",
+    Outcome.REFUTED: "red",
+    Outcome.CONDITIONAL: "yellow",
+    Outcome.DEFAULT: "dim",
+    Outcome.UNDECIDED: "dim",
+}
+
+PAGE = "claims.md"
+FOLDER = "claims"
+WIDTH = 100
+"""Of the traces in the pages, in characters."""
+
+BOUNDS_ARE_PART = (
+    "A pass holds for the faults and within the sizes that its page names, and says nothing beyond them. A claim that "
+    "something can happen is confirmed by a trace; one that something cannot happen is refuted by one."
+)
+
+
+def print_claims(out: Console, decisions: Sequence[Decision]) -> None:
+    """Every claim with what became of it and why."""
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for heading in ("claim", "outcome", "what it says, and what was found"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "claim")
+    for decision in decisions:
+        says = Text(wording.plain(decision.claim.says))
+        says.append(f"\n{why(decision)}", style="dim")
+        table.add_row(decision.claim.id, Text(decision.outcome, style=STYLE[decision.outcome]), says)
+    out.print(table)
+    out.print()
+    out.print(Text(counts(decisions)))
+
+
+def counts(decisions: Sequence[Decision]) -> str:
+    """``131 claims: 37 confirmed, ...``."""
+    found = Counter(decision.outcome for decision in decisions)
+    parts = ", ".join(f"{found[outcome]} {outcome}" for outcome in Outcome if found[outcome])
+    return f"{wording.counted(len(decisions), 'claim')}: {parts}"
+
+
+def why(decision: Decision) -> str:
+    """In one line, what the outcome rests on."""
+    claim = decision.claim
+    if claim.default is not None:
+        said = f"{claim.default.key}={claim.default.value}"
+        history = f"; {_through_time(decision.history)}" if len(decision.history) > 1 else ""
+        return f"{said} {_when(decision.history, claim.default.value)}{history}"
+    if not decision.answers:
+        return f"no model decides it: {claim.missing}"
+    if decision.outcome is Outcome.CONDITIONAL:
+        right = "; ".join(answer.case.condition for answer in decision.when_true)
+        wrong = "; ".join(f"{answer.case.condition} ({found(answer)})" for answer in decision.when_false)
+        return f"Right: {right}. Wrong: {wrong}"
+    return "; ".join(dict.fromkeys(found(answer) for answer in decision.answers))
+
+
+def found(answer: Answer) -> str:
+    """``no-acked-loss is violated by {kill}``, ``no-acked-loss holds (kill; any 2 faults)``."""
+    verdict = answer.verdict
+    if verdict.status is Status.VIOLATED:
+        return f"{verdict.property} is violated by {wording.fault_set(verdict.cut_sets[0])}"
+    kinds = wording.fault_kinds(verdict.coverage) if verdict.coverage.complete_to else ""
+    return f"{verdict.property} {wording.status(verdict)} ({wording.bounds(verdict.coverage)}{kinds and ': '}{kinds})"
+
+
+def _when(history: Sequence[History], value: str) -> str:
+    spans = [one for one in history if one.value == value]
+    if not spans:
+        return "was never a default"
+    return "was the default " + ", ".join(_span(one) for one in spans)
+
+
+def _span(one: History) -> str:
+    return f"from {one.since} on" if one.until is None else f"before {one.until}"
+
+
+def _through_time(history: Sequence[History]) -> str:
+    return ", ".join(f"{one.value} {_span(one)}" for one in history)
+
+
+def write_claims(folder: Path, decisions: Sequence[Decision]) -> Path:
+    """Write the page of all claims and one for each that was asked of the checker; return the former's path."""
+    pages = folder / FOLDER
+    pages.mkdir(parents=True, exist_ok=True)
+    for decision in decisions:
+        if decision.answers:
+            text = "\n".join(_page(decision)).rstrip() + "\n"
+            (pages / f"{decision.claim.id}.md").write_text(text, encoding="utf-8")
+    index = folder / PAGE
+    index.write_text("\n".join(_index(decisions)) + "\n", encoding="utf-8")
+    return index
+
+
+def _index(decisions: Sequence[Decision]) -> Iterator[str]:
+    yield "# What the literature claims"
+    yield ""
+    yield "Written by `proofka claims --out docs`; nothing in it was written by hand, and deleting it loses nothing."
+    yield ""
+    yield BOUNDS_ARE_PART
+    yield ""
+    yield counts(decisions) + "."
+    yield ""
+    yield "| | claim | outcome | found |"
+    yield "|---|---|---|---|"
+    for decision in decisions:
+        name = decision.claim.id
+        link = f"[{name}]({FOLDER}/{name}.md)" if decision.answers else name
+        yield f"| {link} | {escaped(decision.claim.says)} | **{decision.outcome}** | {escaped(why(decision))} |"
+
+
+def _page(decision: Decision) -> Iterator[str]:
+    claim = decision.claim
+    yield f"# {claim.id}: {decision.outcome}"
+    yield ""
+    yield f"> {escaped(claim.says)}"
+    yield ""
+    yield escaped(why(decision)) + "."
+    for number, answer in enumerate(decision.answers, start=1):
+        yield ""
+        yield from _case(number, answer)
+    yield ""
+    yield f"Again: `proofka claims {claim.id}`"
+
+
+def _case(number: int, answer: Answer) -> Iterator[str]:
+    case, verdict = answer.case, answer.verdict
+    condition = f": {escaped(case.condition)}" if case.condition else ""
+    yield f"## Case {number}{condition}"
+    yield ""
+    says = "holds" if case.holds else "can be violated"
+    agrees = "as the claim says" if answer.agrees else "not what the claim says" if answer.is_decided else "undecided"
+    yield f"The claim comes to: {code(case.property)} {says}. Found, {agrees}: {escaped(found(answer))}."
+    yield ""
+    yield "```yaml"
+    yield from _as_yaml(answer)
+    yield "```"
+    yield ""
+    if verdict.status is not Status.VIOLATED:
+        reached = "reached" if verdict.witness_reached else "not reached"
+        yield f"Explored: {wording.number(verdict.states)} states; {wording.sizes(verdict.coverage)}."
+        yield f"Witness, {reached}: {escaped(verdict.witness)}. Id: {code(verdict.id)}."
+        for lemma in verdict.lemmas[:1]:
+            yield f"It rests on how long things take: {escaped(lemma.inequality)} (ms)."
+    for note in verdict.notes:
+        yield f"Note: {escaped(note)}."
+    for telling in tellings([verdict], all_traces=False):
+        text = StringIO()
+        Console(file=text, width=WIDTH, markup=False, highlight=False, emoji=False).print(Story(telling))
+        yield "```text"
+        yield from (line.rstrip() for line in text.getvalue().rstrip().splitlines())
+        yield "```"
+
+
+def _as_yaml(answer: Answer) -> Iterator[str]:
+    """The deployment as a file for ``proofka check``."""
+    sections: dict[str, list[str]] = {}
+    for key, value in answer.case.asked.items():
+        section, *rest = path_of(key)
+        text = _value(value)
+        sections.setdefault(section, []).append(f"{'.'.join(rest)}: {text}" if rest else text)
+    for section, entries in sections.items():
+        alone = section == "kafka"
+        yield f"{section}: {entries[0]}" if alone else f"{section}: {{{', '.join(entries)}}}"
+    yield f"require: [{answer.case.property}]"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_value(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) and value.replace(".", "").isdigit() else str(value)

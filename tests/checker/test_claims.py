@@ -1,0 +1,85 @@
+"""Claims are decided by exploring: what comes out depends on the deployments and on nothing that is written down."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from checker.claims import decide, decide_all
+from properties.claims.catalogue import claims, find_claims
+from properties.claims.claim import Claim, Outcome
+from properties.verdict import Status
+from reports.claims import write_claims
+from tests.checker.test_cli import proofka
+
+ROOT = Path(__file__).parents[2]
+
+
+def claim(wanted: str) -> Claim:
+    (found,) = find_claims([wanted])
+    return found
+
+
+def turned_round(one: Claim) -> Claim:
+    """The claim that says the contrary."""
+    return replace(one, cases=tuple(replace(case, holds=not case.holds) for case in one.cases))
+
+
+def test_what_can_happen_is_confirmed_by_a_trace() -> None:
+    decision = decide(claim("C005"))
+    (answer,) = decision.answers
+    assert decision.outcome is Outcome.CONFIRMED
+    assert answer.verdict.cut_sets == ((("kill", 1),),)
+    assert answer.verdict.traces
+
+
+def test_the_contrary_is_refuted() -> None:
+    assert decide(turned_round(claim("C005"))).outcome is Outcome.REFUTED
+    assert decide(turned_round(claim("C011"))).outcome is Outcome.REFUTED
+
+
+def test_one_that_is_right_under_a_condition_says_when() -> None:
+    decision = decide(claim("C017"))
+    assert decision.outcome is Outcome.CONDITIONAL
+    assert [answer.case.condition for answer in decision.when_true] == ["acks=all"]
+    assert [answer.case.condition for answer in decision.when_false] == ["acks=1"]
+
+
+def test_a_pass_without_its_witness_decides_nothing() -> None:
+    asked = claim("C003")
+    without_faults = replace(asked.cases[0], asked={**asked.cases[0].asked, "assume.faults": {"total": 0}}, holds=True)
+    decision = decide(replace(asked, cases=(without_faults,)))
+    assert decision.answers[0].verdict.status is Status.VACUOUS
+    assert decision.outcome is Outcome.UNDECIDED
+
+
+def test_decisions_end_where_they_are_stopped() -> None:
+    stop = threading.Event()
+    stop.set()
+    assert len(list(decide_all(find_claims(["C004", "C005"]), stop))) <= 1
+
+
+def test_the_command(tmp_path: Path) -> None:
+    run = proofka("claims", "C005", "C004", "C002", "--out", tmp_path)
+    assert run.exit_code == 0, run.stderr
+    assert "3 claims: 1 confirmed, 1 a default, 1 undecided" in run.stdout
+    page = (tmp_path / "claims" / "C005.md").read_text(encoding="utf-8")
+    assert "FAULT kill: broker 1 is killed" in page
+    assert not (tmp_path / "claims" / "C004.md").exists()
+    assert "[C005](claims/C005.md)" in (tmp_path / "claims.md").read_text(encoding="utf-8")
+    assert proofka("claims", "C0").exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_pages_are_what_comes_out(tmp_path: Path) -> None:
+    """docs/claims.md and its pages can be deleted and come back, to the letter."""
+    write_claims(tmp_path, list(decide_all(claims())))
+    for page in (*tmp_path.glob("*.md"), *tmp_path.glob("claims/*.md")):
+        kept = ROOT / "docs" / page.relative_to(tmp_path)
+        assert page.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8"), kept.name
+    assert {page.name for page in (ROOT / "docs" / "claims").iterdir()} == {
+        page.name for page in (tmp_path / "claims").iterdir()
+    }

@@ -1,0 +1,59 @@
+"""The tables of claims: every claim once, each with what it comes to, and none with an answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment import KNOWN_PROPERTIES
+from model.deployment.defaults import history_of
+from model.deployment.record_reader import read_record
+from properties.claims.catalogue import TABLES, UnknownClaimError, claims, find_claims
+from properties.claims.claim import Case, Claim, Decision, Default, History, Outcome
+
+EVERY = [f"C{number:03}" for number in range(1, 132)]
+
+
+def test_every_claim_is_there_once() -> None:
+    assert [claim.id for claim in claims()] == EVERY
+
+
+@pytest.mark.parametrize("claim", claims(), ids=lambda claim: claim.id)
+def test_a_claim_says_how_it_is_decided_or_why_not(claim: Claim) -> None:
+    assert claim.says.endswith(".")
+    assert [bool(claim.cases), claim.default is not None, bool(claim.missing)].count(True) == 1
+
+
+@pytest.mark.parametrize("claim", [claim for claim in claims() if claim.cases], ids=lambda claim: claim.id)
+def test_cases_are_deployments(claim: Claim) -> None:
+    for case in claim.cases:
+        assert case.property in KNOWN_PROPERTIES
+        asked = read_record({**case.asked, "require": [case.property]}, name=claim.id, file="claims", line=1)
+        assert asked.require == (case.property,)
+
+
+def test_no_two_cases_of_a_claim_are_the_same() -> None:
+    for claim in claims():
+        asked = [(case.property, sorted(case.asked.items(), key=str)) for case in claim.cases]
+        assert all(one not in asked[:number] for number, one in enumerate(asked)), claim.id
+
+
+def test_tables_hold_no_answers() -> None:
+    for table in TABLES.glob("*.yaml"):
+        text = table.read_text(encoding="utf-8")
+        assert not any(f"{outcome}" in text for outcome in (Outcome.CONFIRMED, Outcome.REFUTED, "violated"))
+
+
+def test_claims_are_found_by_id() -> None:
+    assert [claim.id for claim in find_claims(["c005", "C003", "C005"])] == ["C005", "C003"]
+    with pytest.raises(UnknownClaimError, match="C999: no such claim; there are C001 to C131"):
+        find_claims(["C999"])
+
+
+def test_a_default_is_answered_from_the_table() -> None:
+    claim = Claim("C0", "It is 1.", default=Default("producer", "acks", "1"))
+    assert history_of("producer", "acks") == [("0.10.0", "3.0", "1"), ("3.0", None, "all")]
+    assert Decision(claim, (), (History("0.10.0", None, "1"),)).outcome is Outcome.DEFAULT
+
+
+def test_what_was_not_asked_is_undecided() -> None:
+    assert Decision(Claim("C0", "So.", cases=(Case("no-skip", True, "", {}),))).outcome is Outcome.UNDECIDED
