@@ -13,7 +13,8 @@ from checker.cli.errors import complain, one_line_errors
 
 def claims(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Claims such as C005; all of them if none is named.")
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Claims such as C005 or incidents such as I016; default: all claims."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write claims.md and a page for each claim into this folder.", file_okay=False)

@@ -27,6 +27,7 @@ from properties.claims.claim import Case, Claim, Default
 
 TABLES = Path(__file__).with_name("tables")
 PIPELINES = "pipelines.yaml"
+INCIDENTS = Path(__file__).with_name("incidents.yaml")
 USUAL = "three"
 """The pipeline of a case that names none."""
 
@@ -38,23 +39,29 @@ class UnknownClaimError(InputError):
 @cache
 def claims() -> tuple[Claim, ...]:
     """Every claim. The tables are shipped with the package: what is wrong in one is a plain KeyError."""
-    pipelines = _table(TABLES / PIPELINES)
-    found = (
-        _claim(key, entry, pipelines)
-        for path in sorted(TABLES.glob("*.yaml"))
-        if path.name != PIPELINES
-        for key, entry in _table(path).items()
-    )
+    found = (claim for path in TABLES.glob("*.yaml") if path.name != PIPELINES for claim in _claims_in(path))
     return tuple(sorted(found, key=lambda claim: claim.id))
 
 
+@cache
+def incidents() -> tuple[Claim, ...]:
+    """What happened somewhere: that it is found from its configuration, and not found with what ended it."""
+    return tuple(_claims_in(INCIDENTS))
+
+
+def _claims_in(table: Path) -> Iterator[Claim]:
+    pipelines = _table(TABLES / PIPELINES)
+    return (_claim(key, entry, pipelines) for key, entry in _table(table).items())
+
+
 def find_claims(ids: list[str]) -> tuple[Claim, ...]:
-    """The claims of these ids, each once; all of them if none is given. Raises UnknownClaimError."""
-    known = {claim.id: claim for claim in claims()}
+    """The claims and incidents of these ids, each once; all claims if none is given. Raises UnknownClaimError."""
+    known = {claim.id: claim for claim in (*claims(), *incidents())}
     for wanted in ids:
         if wanted.upper() not in known:
-            first, *_, last = known
-            raise UnknownClaimError(f"{wanted}: no such claim; there are {first} to {last}")
+            first, *_, last = (claim.id for claim in claims())
+            happened = ", ".join(incident.id for incident in incidents())
+            raise UnknownClaimError(f"{wanted}: no such claim; there are {first} to {last}, and incidents {happened}")
     return tuple(known[key] for key in dict.fromkeys(wanted.upper() for wanted in ids)) or claims()
 
 

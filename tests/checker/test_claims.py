@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from checker.claims import decide, decide_all
-from properties.claims.catalogue import claims, find_claims
+from properties.claims.catalogue import claims, find_claims, incidents
 from properties.claims.claim import Claim, Outcome
 from properties.verdict import Status
 from reports.claims import write_claims
@@ -46,6 +46,12 @@ def test_one_that_is_right_under_a_condition_says_when() -> None:
     assert decision.outcome is Outcome.CONDITIONAL
     assert [answer.case.condition for answer in decision.when_true] == ["acks=all"]
     assert [answer.case.condition for answer in decision.when_false] == ["acks=1"]
+
+
+@pytest.mark.parametrize("incident", incidents(), ids=lambda incident: incident.id)
+def test_an_incident_is_found_and_gone_with_what_ended_it(incident: Claim) -> None:
+    assert {case.holds for case in incident.cases} == {True, False}
+    assert decide(incident).outcome is Outcome.CONFIRMED
 
 
 def test_a_pass_without_its_witness_decides_nothing() -> None:

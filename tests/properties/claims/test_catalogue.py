@@ -7,7 +7,7 @@ import pytest
 from model.deployment import KNOWN_PROPERTIES
 from model.deployment.defaults import history_of
 from model.deployment.record_reader import read_record
-from properties.claims.catalogue import TABLES, UnknownClaimError, claims, find_claims
+from properties.claims.catalogue import INCIDENTS, TABLES, UnknownClaimError, claims, find_claims, incidents
 from properties.claims.claim import Case, Claim, Decision, Default, History, Outcome
 
 EVERY = [f"C{number:03}" for number in range(1, 132)]
@@ -17,13 +17,15 @@ def test_every_claim_is_there_once() -> None:
     assert [claim.id for claim in claims()] == EVERY
 
 
-@pytest.mark.parametrize("claim", claims(), ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [*claims(), *incidents()], ids=lambda claim: claim.id)
 def test_a_claim_says_how_it_is_decided_or_why_not(claim: Claim) -> None:
     assert claim.says.endswith(".")
     assert [bool(claim.cases), claim.default is not None, bool(claim.missing)].count(True) == 1
 
 
-@pytest.mark.parametrize("claim", [claim for claim in claims() if claim.cases], ids=lambda claim: claim.id)
+@pytest.mark.parametrize(
+    "claim", [claim for claim in (*claims(), *incidents()) if claim.cases], ids=lambda claim: claim.id
+)
 def test_cases_are_deployments(claim: Claim) -> None:
     for case in claim.cases:
         assert case.property in KNOWN_PROPERTIES
@@ -38,14 +40,14 @@ def test_no_two_cases_of_a_claim_are_the_same() -> None:
 
 
 def test_tables_hold_no_answers() -> None:
-    for table in TABLES.glob("*.yaml"):
+    for table in (*TABLES.glob("*.yaml"), INCIDENTS):
         text = table.read_text(encoding="utf-8")
         assert not any(f"{outcome}" in text for outcome in (Outcome.CONFIRMED, Outcome.REFUTED, "violated"))
 
 
 def test_claims_are_found_by_id() -> None:
-    assert [claim.id for claim in find_claims(["c005", "C003", "C005"])] == ["C005", "C003"]
-    with pytest.raises(UnknownClaimError, match="C999: no such claim; there are C001 to C131"):
+    assert [claim.id for claim in find_claims(["c005", "I016", "C005"])] == ["C005", "I016"]
+    with pytest.raises(UnknownClaimError, match="C999: no such claim; there are C001 to C131, and incidents I001, "):
         find_claims(["C999"])
 
 
