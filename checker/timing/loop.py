@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from checker.budget import PartMeter
 from checker.combinations import Combination
-from checker.embedded import OPTIMISE_AFTER, EmbeddedExploration
+from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.kernel.native import Kernel
 from checker.timing.constraints import RunningClocks
@@ -38,6 +38,9 @@ SECOND_LOOK_SHARE = 0.5
 """A second look at a group of properties may find so many states, or such a share of what was found without clocks, if
 that is more and some property is not known to be violated; where somebody said how long it may take, that alone counts.
 """
+
+OPTIMISE_AFTER = 500_000
+"""States without clocks from which on better machine code is worth its two seconds: a second look is mostly smaller."""
 
 MOST_REFINEMENTS = 100
 """So often a layer of faults is explored again at most."""
