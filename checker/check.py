@@ -44,6 +44,23 @@ OnProgress = Callable[[Progress], None]
 READ_IN_TIME = "records are taken to be read before retention.ms deletes them, however long brokers are away"
 """What a pass takes for granted where the model leaves retention out and outages could outlast it."""
 
+NOTICED_AT_ONCE = (
+    "a request in flight to a broker that falls silent, or that is lost, is taken to fail before newer records are sent"
+)
+"""What a pass takes for granted of connections that break unseen (docs/semantics.md, choice 26)."""
+
+CAN_BE_OVERTAKEN = frozenset(
+    {
+        "no-dropped-record",
+        "no-log-duplicate",
+        "no-reprocessing",
+        "exactly-once-effect",
+        "log-order",
+        "processing-order",
+    }
+)
+"""The properties for which it can matter that newer records overtake such a request."""
+
 PASSES = (Status.HOLDS, Status.VACUOUS)
 """What may rest on time: that nothing was found that violates a property."""
 
@@ -258,6 +275,8 @@ class Run:
         position = self.prepared.model.pipeline.consumer.position.name
         if status in PASSES and position in seen and self.deployment.reading_in_time_is_assumed:
             yield READ_IN_TIME
+        if status in PASSES and prop.name in CAN_BE_OVERTAKEN and self.deployment.requests_can_be_overtaken:
+            yield NOTICED_AT_ONCE
 
     def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""

@@ -204,7 +204,7 @@ class _Timing:
         since = f"{record} could be transmitted to a broker that takes it"
         can, broken = self._can_be_sent(batch), self._may_be_broken
         if not z3.is_true(broken):
-            soon = self._until_sent(noticed=self._network)
+            soon = self._until_sent(noticed=self._until_connected)
             yield Clock("sendable", {"batch": number}, z3.And(can, z3.Not(broken)), since, soon)
         if not z3.is_false(broken):
             late = self._until_sent(noticed=self._until_noticed)
@@ -236,8 +236,13 @@ class _Timing:
         A broker that fell silent answers no attempt to connect to it either.
         """
         times = self._times
-        connects = Duration.of(times.connection_setup, 1 + JITTER) if self._falls_silent else self._network
+        connects = Duration.of(times.connection_setup, 1 + JITTER) if self._falls_silent else self._until_connected
         return Duration.of(times.request_timeout) + connects
+
+    @property
+    def _until_connected(self) -> Duration:
+        """A connection takes two messages each way before its first request: of TCP, and to agree on versions."""
+        return Duration.of(self._times.network, 4)
 
     def _until_sent(self, noticed: Duration) -> Duration:
         """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""

@@ -311,6 +311,18 @@ class Deployment:
             return False
         return bool(self.faults.any_number) or self._too_old_after(self._waits_for_consumer + self._waits_for_brokers)
 
+    @property
+    def requests_can_be_overtaken(self) -> bool:
+        """Whether a connection can break unseen while a newer record goes to another leader, which no model has yet."""
+        silent = (Fault.POWER_LOSS, Fault.DISK_LOSS)
+        lost = (Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST)
+        replaced = (Fault.KILL, Fault.CUT_OFF, Fault.LEADER_MOVE)
+        several = self.bounds.records > 1 and self.max_in_flight > 1 and self.replicas > 1
+        unseen = any(map(self._at_most, silent)) or (
+            any(map(self._at_most, lost)) and any(map(self._at_most, replaced))
+        )
+        return several and unseen
+
     def _too_old_after(self, waited: float) -> bool:
         return self.durations.retention.most is not None and 2 * waited >= self.durations.kept_at_least.at_least()
 

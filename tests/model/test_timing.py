@@ -111,7 +111,7 @@ def test_every_need() -> None:
 
 def test_a_connection_that_breaks_is_noticed_at_once_unless_a_fault_hides_it() -> None:
     """No answer within request.timeout.ms is all a client sees of a machine without power, or of a lost message."""
-    changed = {"sendable": {4_205}, "arriving": {100}, "answering": {100}}
+    changed = {"sendable": {4_505}, "arriving": {100}, "answering": {100}}
     others = {name: {value} for name, value in DEADLINES.items() if name != "sendable_late"}
     assert deadlines(SEEN_AT_ONCE) == others | changed
 
@@ -126,7 +126,7 @@ def test_each_fault_by_which_a_broker_falls_silent(silent: Fault) -> None:
 def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
     """What is not lost arrives soon; what was lost is sent again once that is noticed."""
     found = deadlines(build(defaults((*FOUND_DEAD, hidden))).system)
-    assert (found["arriving"], found["sendable"], found["sendable_late"]) == ({100}, {4_205}, {34_205})
+    assert (found["arriving"], found["sendable"], found["sendable_late"]) == ({100}, {4_505}, {34_505})
 
 
 def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import READ_IN_TIME, check
+from checker.check import NOTICED_AT_ONCE, READ_IN_TIME, check
 from model.deployment import read_deployment
 from properties.verdict import Status, Verdict
 
@@ -75,3 +75,32 @@ def test_a_pass_says_that_outages_of_brokers_are_taken_to_be_short(tmp_path: Pat
     verdict = required(tmp_path, kept_for("604800000", "total: 1, kill: 1", broker=broker))
     assert verdict.status is Status.HOLDS
     assert (READ_IN_TIME in verdict.notes) is assumed
+
+
+OVERTAKEN = """\
+kafka: "4.0"
+topic: {{replicas: 2, min.insync.replicas: 1}}
+producer: {{acks: all, max.in.flight.requests.per.connection: {in_flight}}}
+assume: {{faults: {{total: 1, {kind}: 1}}}}
+bounds: {{records: {records}, log: 2}}
+require: [log-order]
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "in_flight", "records", "noted"),
+    [
+        ("power-loss", 5, 2, True),
+        ("disk-loss", 5, 2, True),
+        ("kill", 5, 2, False),
+        ("power-loss", 1, 2, False),
+        ("power-loss", 5, 1, False),
+    ],
+)
+def test_what_may_be_overtaken_on_a_dead_connection_is_noted(
+    tmp_path: Path, kind: str, in_flight: int, records: int, noted: bool
+) -> None:
+    """No run shows it (choice 26), so that a pass of a property for which it matters says so."""
+    verdict = required(tmp_path, OVERTAKEN.format(kind=kind, in_flight=in_flight, records=records))
+    assert verdict.status in (Status.HOLDS, Status.VACUOUS)
+    assert (NOTICED_AT_ONCE in verdict.notes) is noted
