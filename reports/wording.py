@@ -206,7 +206,7 @@ def threshold(item: Threshold) -> str:
     if item.holds_at == item.violated_at + 1:
         turns = f"holds iff {item.setting} >= {item.holds_at:,}"
     else:
-        turns = f"holds with {item.setting}={item.holds_at:,}, is violated with {item.violated_at:,}"
+        turns = f"holds with {item.setting}={item.holds_at:,}, is violated with {item.violated_at:,}, undecided between"
     because = f": {item.because}" if item.because else ""
     return f"{item.property} {turns} (now {item.now:,}), everything else as it is{because}"
 

@@ -114,9 +114,6 @@ def test_the_whole_system_gives_the_same_answers(name: str) -> None:
             for violation in whole.cut_sets(prop)
         }
         assert set(verdict.cut_sets) == expected, prop
-        assert {trace.faults: len(trace.steps) for trace in verdict.traces} == {
-            tuple(
-                (kind.value, count) for kind, count in zip(whole.kinds, violation.combination, strict=True) if count
-            ): violation.depth
-            for violation in whole.cut_sets(prop)
-        }, prop
+        depths = {whole.named(violation.combination): violation.depth for violation in whole.cut_sets(prop)}
+        # Time can ask for a step more: what is answered while a consumer is away.
+        assert all(0 <= len(trace.steps) - depths[trace.faults] <= 1 for trace in verdict.traces), prop

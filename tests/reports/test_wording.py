@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from model.deployment.deployment import Origin
-from properties.verdict import CutSet, Status, Verdict
+from properties.verdict import CutSet, Status, Threshold, Verdict
 from reports import wording
 from tests.reports import samples
 from tests.reports.samples import verdict
@@ -94,3 +94,19 @@ def test_answer(verdicts: tuple[Verdict, ...], text: str) -> None:
 
 def test_plain_shows_control_characters() -> None:
     assert wording.plain("a\x1b[1m\r\nb\u202e\u00e9") == "a\\x1b[1m\\r\\nb\\u202eé"
+
+
+@pytest.mark.parametrize(
+    ("holds_at", "violated_at", "text"),
+    [
+        (300, 299, "no-loss holds iff retention.ms >= 300 (now 200), everything else as it is: a > b"),
+        (
+            300,
+            250,
+            "no-loss holds with retention.ms=300, is violated with 250, undecided between (now 200), everything else "
+            "as it is: a > b",
+        ),
+    ],
+)
+def test_thresholds(holds_at: int, violated_at: int, text: str) -> None:
+    assert wording.threshold(Threshold("no-loss", "retention.ms", 200, holds_at, violated_at, "a > b")) == text
