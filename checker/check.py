@@ -14,6 +14,7 @@ from checker.combinations import Combination
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Question, Violation
+from checker.granted import taken_for_granted
 from checker.identity import verdict_id
 from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, narrowed, prepare
 from checker.reduced import Reduced, reduce_group
@@ -40,26 +41,6 @@ from properties.verdict import (
 )
 
 OnProgress = Callable[[Progress], None]
-
-READ_IN_TIME = "records are taken to be read before retention.ms deletes them, however long brokers are away"
-"""What a pass takes for granted where the model leaves retention out and outages could outlast it."""
-
-NOTICED_AT_ONCE = (
-    "a request in flight to a broker that falls silent, or that is lost, is taken to fail before newer records are sent"
-)
-"""What a pass takes for granted of connections that break unseen (docs/semantics.md, choice 26)."""
-
-CAN_BE_OVERTAKEN = frozenset(
-    {
-        "no-dropped-record",
-        "no-log-duplicate",
-        "no-reprocessing",
-        "exactly-once-effect",
-        "log-order",
-        "processing-order",
-    }
-)
-"""The properties for which it can matter that newer records overtake such a request."""
 
 PASSES = (Status.HOLDS, Status.VACUOUS)
 """What may rest on time: that nothing was found that violates a property."""
@@ -265,18 +246,14 @@ class Run:
             found.states,
             found.coverage,
             self._ids[prop.name],
-            (*found.notes, *self._taken_for_granted(prop, number, found.status)),
+            (*found.notes, *(self._taken_for_granted(prop, number) if found.status in PASSES else ())),
             self.in_time(prop.name).rests_on(prop.name) if found.status in PASSES else (),
         )
 
-    def _taken_for_granted(self, prop: Property, number: int, status: Status) -> Iterator[str]:
-        """What a pass rests on and was not explored."""
+    def _taken_for_granted(self, prop: Property, number: int) -> Iterator[str]:
         seen = {variable.name for variable in self.groups[number].cones[prop.name].variables}
         position = self.prepared.model.pipeline.consumer.position.name
-        if status in PASSES and position in seen and self.deployment.reading_in_time_is_assumed:
-            yield READ_IN_TIME
-        if status in PASSES and prop.name in CAN_BE_OVERTAKEN and self.deployment.requests_can_be_overtaken:
-            yield NOTICED_AT_ONCE
+        return taken_for_granted(self.deployment, prop.name, reads=position in seen)
 
     def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""

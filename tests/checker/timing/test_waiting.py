@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import NOTICED_AT_ONCE, READ_IN_TIME, check
+from checker.check import check
+from checker.granted import NOTICED_AT_ONCE, READ_IN_TIME
 from model.deployment import read_deployment
 from properties.verdict import Status, Verdict
 
