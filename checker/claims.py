@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from checker.budget import Budget, processors
+from checker.budget import Budget
 from checker.check import verdict_on
-from checker.interruption import never_interrupted
+from checker.processes import in_processes
 from model.deployment.defaults import history_of
 from model.deployment.record_reader import read_record
 from properties.claims.claim import Answer, Case, Claim, Decision, Default, History
@@ -34,18 +32,19 @@ def decide_all(claims: Sequence[Claim], stop: threading.Event | None = None) -> 
     Each question is explored by a process of its own, as many at a time as there are cores. Once ``stop`` is set, no
     more decisions come.
     """
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processors(), context) as pool:
-        with never_interrupted():
-            asked = {_question(case): case for claim in claims for case in claim.cases}
-            answers = {question: pool.submit(answer, case) for question, case in asked.items()}
-        for claim in claims:
-            mine = [answers[_question(case)] for case in claim.cases]
-            if not _wait_for(mine, stop):
-                pool.shutdown(wait=False, cancel_futures=True)
+    asked = {_question(case): case for claim in claims for case in claim.cases}
+    coming = zip(asked, in_processes(answer, list(asked.values()), stop), strict=False)
+    answers: dict[str, Answer] = {}
+    for claim in claims:
+        mine = [_question(case) for case in claim.cases]
+        # Questions come in the order in which claims ask them first.
+        while not answers.keys() >= set(mine):
+            came = next(coming, None)
+            if came is None:
                 return
-            found = [replace(one.result(), case=case) for one, case in zip(mine, claim.cases, strict=True)]
-            yield Decision(claim, tuple(found), () if claim.default is None else _history(claim.default))
+            answers[came[0]] = came[1]
+        found = tuple(replace(answers[one], case=case) for one, case in zip(mine, claim.cases, strict=True))
+        yield Decision(claim, found, () if claim.default is None else _history(claim.default))
 
 
 def answer(case: Case) -> Answer:
@@ -58,15 +57,6 @@ def answer(case: Case) -> Answer:
 
 def _question(case: Case) -> str:
     return json.dumps([case.property, case.asked], sort_keys=True)
-
-
-def _wait_for(answers: Iterable[Future[Answer]], stop: threading.Event | None) -> bool:
-    for one in answers:
-        while not one.done():
-            if stop is not None and stop.is_set():
-                return False
-            wait([one], timeout=0.1)
-    return True
 
 
 def _history(default: Default) -> tuple[History, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
 
-from checker.budget import Budget, processors
+from checker.budget import Budget
 from checker.check import Run, prepare_groups
-from checker.interruption import never_interrupted
+from checker.processes import in_processes
 from checker.questions import fingerprints
 from model.deployment import ASSUMPTIONS, with_assumption
 from model.deployment.deployment import Deployment
@@ -42,19 +41,13 @@ def sensitivities(
     if not changed:
         return ()
     known = fingerprints(*prepare_groups(_narrowed(deployment)))
-    found: list[Sensitivity] = []
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processors(), len(changed)), context) as pool:
-        with never_interrupted():
-            outcomes = {pool.submit(smallest_cut_sets, variant, known): variant for variant in changed}
-        for outcome, variant in outcomes.items():
-            while not outcome.done() and not (stop is not None and stop.is_set()):
-                wait([outcome], timeout=0.1)
-            if not outcome.done():
-                pool.shutdown(wait=False, cancel_futures=True)
-                break
-            found += _differences(variant, outcome.result(), verdicts)
-    return tuple(found)
+    outcomes = in_processes(partial(smallest_cut_sets, known=known), changed, stop)
+    # Fewer outcomes than variants where it was stopped.
+    return tuple(
+        difference
+        for outcome, variant in zip(outcomes, changed, strict=False)
+        for difference in _differences(variant, outcome, verdicts)
+    )
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
@@ -11,9 +11,8 @@ JITTER = Fraction(1, 5)
 """How far a client's backoff or time to connect is off its setting, either way; backoffs of retries from 3.7 on only
 (KIP-580)."""
 
-
-UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"))
-"""What a length of time is told in, beside seconds, in ms."""
+UNITS: Mapping[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+"""What a length of time is read and told in, the shortest first, in ms."""
 
 
 def in_units(milliseconds: int) -> str:
@@ -21,8 +20,8 @@ def in_units(milliseconds: int) -> str:
     if milliseconds < 1_000:
         return f"{milliseconds} ms"
     found = []
-    for size, unit in UNITS:
-        count, milliseconds = divmod(milliseconds, size)
+    for unit in ("d", "h", "min"):
+        count, milliseconds = divmod(milliseconds, UNITS[unit])
         if count:
             found.append(f"{count} {unit}")
     if milliseconds:

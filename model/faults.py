@@ -38,3 +38,9 @@ DESCRIPTION: dict[Fault, str] = {
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
 """Kind -> a kind whose runs include all of its runs: a power loss may lose nothing, and then it is a kill."""
+
+FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
+"""Faults after which a broker's connections are dead, and nobody closes them."""
+
+LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
+"""Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""

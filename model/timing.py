@@ -14,7 +14,7 @@ import z3
 
 from model.deployment.deployment import Acks, Commit
 from model.durations import JITTER, Quantity
-from model.faults import Fault
+from model.faults import FALLS_SILENT, LOSES_REQUESTS
 from model.language import Action, Clock, Duration, Need
 from model.producer import epoch_heard_of
 from model.replica import fetches_from
@@ -23,12 +23,6 @@ from model.wording import record_name
 
 LAG_IS_CHECKED = Fraction(1, 2)
 """A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
-
-FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
-"""Faults after which a broker's connections are dead, and nobody closes them."""
-
-LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
-"""Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""
 
 HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
 """What can become of a request that reaches a broker."""

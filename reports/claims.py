@@ -17,6 +17,7 @@ from properties.verdict import Status
 from reports import wording
 from reports.markdown import code, escaped
 from reports.story import Story, tellings
+from reports.terminal import console
 
 STYLE: Mapping[Outcome, str] = {
     Outcome.CONFIRMED: "green",
@@ -165,7 +166,9 @@ def _case(number: int, answer: Answer) -> Iterator[str]:
         yield f"Note: {escaped(note)}."
     for telling in tellings([verdict], all_traces=False):
         text = StringIO()
-        Console(file=text, width=WIDTH, markup=False, highlight=False, emoji=False).print(Story(telling))
+        out = console(text)
+        out.width = WIDTH
+        out.print(Story(telling))
         yield "```text"
         yield from (line.rstrip() for line in text.getvalue().rstrip().splitlines())
         yield "```"

@@ -27,6 +27,7 @@ def claims(
     import threading
 
     from properties.claims.catalogue import find_claims
+    from properties.claims.claim import Outcome
 
     with one_line_errors():
         asked = find_claims(ids or [])
@@ -48,5 +49,5 @@ def claims(
     if out is not None:
         with one_line_errors():
             complain(f"written: {write_claims(out, decisions)}")
-    undecided = any(decision.answers and not all(a.is_decided for a in decision.answers) for decision in decisions)
+    undecided = any(decision.answers and decision.outcome is Outcome.UNDECIDED for decision in decisions)
     raise typer.Exit(EXIT_UNDECIDED if undecided else EXIT_HOLDS)

@@ -153,9 +153,9 @@ def bounds_on(
     return within(bounds, {clock.key for clock in part.clocks})
 
 
-def waited_for(needs: Iterable[Need | None]) -> set[str]:
-    """The names of the quantities for which something has to wait because of these needs."""
-    durations = (need.at_least for need in needs if need is not None and need.at_least is not None)
+def waited_for(bounds: Iterable[Bound]) -> set[str]:
+    """The names of the quantities for which something has to wait because of these bounds."""
+    durations = (bound.duration for bound in bounds if bound.is_least)
     return {quantity.name for duration in durations for factor, quantity in duration.parts if factor > 0}
 
 

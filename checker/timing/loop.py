@@ -39,7 +39,7 @@ SECOND_LOOK_SHARE = 0.5
 that is more and some property is not known to be violated; where somebody said how long it may take, that alone counts.
 """
 
-OPTIMISE_AFTER = 500_000
+OPTIMISE_SECOND_LOOK_AFTER = 500_000
 """States without clocks from which on better machine code is worth its two seconds: a second look is mostly smaller."""
 
 MOST_REFINEMENTS = 100
@@ -108,7 +108,7 @@ class InTime:
 
     def goes_on(self) -> bool:
         """Whether sets of more faults can say anything new in time, although they do not without clocks."""
-        return bool(self._untimely) and self._stopped is None and self.again is not None and not self.again.exhausted()
+        return self._stopped is None and self.again is not None and not self.again.exhausted()
 
     def keep(self, found: AnyExploration, layers: int, run_of: RunOf, reporter: Reporter = lambda _, __: None) -> None:
         """Judge what an exploration without clocks found so far, and explore again what there is no time for.
@@ -179,7 +179,7 @@ class InTime:
             PartMeter(like.meter, self._most_states(like), "second look"),
             self._threads,
             infer=False,
-            optimised=like.states >= OPTIMISE_AFTER,
+            optimised=like.states >= OPTIMISE_SECOND_LOOK_AFTER,
             monitors=self.timing.monitors(system, self.lemmas),
             compiled=self._compiled if old is None else old.compiled,
             only=self._needs_a_second_look,

@@ -57,7 +57,7 @@ class Contradiction:
     @property
     def needed(self) -> set[str]:
         """The names of the quantities of which too much is needed."""
-        return waited_for(e.because.need for e in self.edges if e.because is not None and e.head <= e.tail)
+        return waited_for(self.bounds)
 
     @property
     def slack(self) -> int:

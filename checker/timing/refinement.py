@@ -58,8 +58,12 @@ class Lemma:
     def adds_to(self, others: Iterable[Lemma]) -> bool:
         """Something of it is in none of the others."""
         known = list(others)
-        bounds = frozenset[Bound]().union(*(one.bounds for one in known))
-        return not (self.bounds <= bounds and self.differences <= differences_in(known))
+        return not (self.bounds <= bounds_in(known) and self.differences <= differences_in(known))
+
+
+def bounds_in(lemmas: Iterable[Lemma]) -> frozenset[Bound]:
+    """What these lemmas take of the model's durations."""
+    return frozenset[Bound]().union(*(one.bounds for one in lemmas))
 
 
 def differences_in(lemmas: Iterable[Lemma]) -> frozenset[Difference]:
@@ -121,7 +125,8 @@ class Timing:
 
     def needed_by(self, actions: Sequence[Action]) -> set[str]:
         """The names of the quantities for which a run has to wait."""
-        return waited_for(one.need for one in self._constraints(actions))
+        needs = (one.need for one in self._constraints(actions) if one.need is not None)
+        return waited_for(bound for need in needs for bound in bounds_of(need))
 
     def _constraints(self, actions: Sequence[Action]) -> list[Between]:
         run = _keys(actions)
@@ -179,7 +184,7 @@ class Timing:
         Monitors know no bounds but those of the lemmas: whatever is shown with them rests on these alone.
         """
         known = list(lemmas)
-        bounds = frozenset[Bound]().union(*(one.bounds for one in known))
+        bounds = bounds_in(known)
         clocks, conditions = self._seen_in(system)
         at_first = RunningClocks(clocks, conditions).running(system.initial)
         clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]

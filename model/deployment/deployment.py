@@ -7,13 +7,14 @@ the settings the model depends on, *effective* (after defaults of the release an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 from typing import Literal
 
 from model.durations import JITTER, Duration, Quantity
-from model.faults import Fault
+from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 
 MINUTE = 60_000
 """In ms."""
@@ -314,14 +315,13 @@ class Deployment:
     @property
     def requests_can_be_overtaken(self) -> bool:
         """Whether a connection can break unseen while a newer record goes to another leader, which no model has yet."""
-        silent = (Fault.POWER_LOSS, Fault.DISK_LOSS)
-        lost = (Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST)
+        if self.bounds.records == 1 or self.max_in_flight == 1 or self.replicas == 1:
+            return False
         replaced = (Fault.KILL, Fault.CUT_OFF, Fault.LEADER_MOVE)
-        several = self.bounds.records > 1 and self.max_in_flight > 1 and self.replicas > 1
-        unseen = any(map(self._at_most, silent)) or (
-            any(map(self._at_most, lost)) and any(map(self._at_most, replaced))
-        )
-        return several and unseen
+        return self._may_happen(FALLS_SILENT) or (self._may_happen(LOSES_REQUESTS) and self._may_happen(replaced))
+
+    def _may_happen(self, kinds: Iterable[Fault]) -> bool:
+        return any(self._at_most(kind) for kind in kinds)
 
     def _too_old_after(self, waited: float) -> bool:
         return self.durations.retention.most is not None and 2 * waited >= self.durations.kept_at_least.at_least()

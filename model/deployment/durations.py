@@ -10,7 +10,7 @@ from typing import NamedTuple
 from model.deployment.deployment import Durations, Origin, Setting
 from model.deployment.given import Given, Settings, complaint
 from model.deployment.section import Section
-from model.durations import Quantity
+from model.durations import UNITS, Quantity
 
 
 class Environment(NamedTuple):
@@ -44,8 +44,7 @@ UNLIMITED_BELOW_0 = "retention.ms"
 
 UNBOUNDED = "unbounded"
 _AS_IN = f"as in 20s, 0..300ms or 1min..{UNBOUNDED}"
-_UNITS = {"": 1, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-_UNIT_NAMES = ", ".join(unit for unit in _UNITS if unit)
+_UNIT_NAMES = ", ".join(UNITS)
 LONGEST = 2**53
 """Settings in ms that are longer than this (292 million years: the largest of a Java long) mean never."""
 
@@ -137,7 +136,7 @@ def read_range(given: Given) -> tuple[int, int | None]:
 
 def _milliseconds(text: str) -> int | None:
     found = re.fullmatch(r"\s*([0-9]{1,10})\s*(ms|s|min|h|d|)\s*", text)
-    return int(found[1]) * _UNITS[found[2]] if found else None
+    return int(found[1]) * UNITS[found[2] or "ms"] if found else None
 
 
 NAMES = tuple(field.name for field in fields(Durations))

@@ -17,7 +17,7 @@ model decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,7 @@ def incidents() -> tuple[Claim, ...]:
 
 
 def _claims_in(table: Path) -> Iterator[Claim]:
-    pipelines = _table(TABLES / PIPELINES)
-    return (_claim(key, entry, pipelines) for key, entry in _table(table).items())
+    return (_claim(key, entry) for key, entry in _table(table).items())
 
 
 def find_claims(ids: list[str]) -> tuple[Claim, ...]:
@@ -72,17 +71,20 @@ def _table(path: Path) -> dict[str, Any]:
     return table
 
 
-def _claim(key: str, entry: Mapping[str, Any], pipelines: Mapping[str, Mapping[str, object]]) -> Claim:
+@cache
+def _pipelines() -> dict[str, Any]:
+    return _table(TABLES / PIPELINES)
+
+
+def _claim(key: str, entry: Mapping[str, Any]) -> Claim:
     default = Default(**entry["default"]) if "default" in entry else None
-    return Claim(
-        key, entry["says"], tuple(_cases(entry.get("cases", ()), pipelines)), default, entry.get("missing", "")
-    )
+    return Claim(key, entry["says"], tuple(_cases(entry.get("cases", ()))), default, entry.get("missing", ""))
 
 
-def _cases(entries: list[Mapping[str, Any]], pipelines: Mapping[str, Mapping[str, object]]) -> Iterator[Case]:
+def _cases(entries: Sequence[Mapping[str, Any]]) -> Iterator[Case]:
     for entry in entries:
         holds = "holds" in entry
-        asked = {**pipelines[entry.get("pipeline", USUAL)], **entry.get("with", {})}
+        asked = {**_pipelines()[entry.get("pipeline", USUAL)], **entry.get("with", {})}
         faults = asked.pop("faults", {})
         assert isinstance(faults, dict)
         asked["assume.faults"] = {"total": sum(faults.values()), **faults}
