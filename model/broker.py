@@ -9,7 +9,7 @@ import z3
 from model.controller import welcome, welcome_has_room
 from model.faults import Fault
 from model.language import Action, Effect, State
-from model.network import disconnect, fail_requests_of_former_leader
+from model.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
 from model.state import Pipeline, Replica
 from model.wording import broker_name, record_at
@@ -18,21 +18,21 @@ STALE_BROKER_EPOCH_REFUSED = (3, 5, 0)
 """From this release on a replica's fetches before its restart no longer count for the ISR (KIP-903, semantics 6.2)."""
 
 
-def _die(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """What every sudden death has in common: process memory is gone and every connection breaks."""
+def _die(effect: Effect, replica: Replica) -> None:
+    """What every sudden death has in common: process memory is gone."""
     effect[replica.up] = False
     effect[replica.slow] = False
     effect[replica.cut_off] = False
     effect[replica.leader] = 0
     effect[replica.epoch] = 0
     stop_leading(effect, replica)
-    disconnect(pipeline, effect, replica)
 
 
 def kill(pipeline: Pipeline, replica: Replica) -> Action:
-    """The process dies; the page cache, and so the log, survives (semantics 5, L7)."""
+    """The process dies and its connections are closed; the page cache, and so the log, survives (semantics 5, L7)."""
     effect = Effect()
-    _die(pipeline, effect, replica)
+    _die(effect, replica)
+    disconnect(pipeline, effect, replica)
     return Action(
         "kill",
         replica.name,
@@ -49,7 +49,8 @@ def kill(pipeline: Pipeline, replica: Replica) -> Action:
 def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
     """The machine loses power; of the log any prefix survives that is no shorter than what was forced to disk (L8)."""
     effect = Effect()
-    _die(pipeline, effect, replica)
+    _die(effect, replica)
+    fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, kept)
 
     def sentence(before: State, after: State) -> str:
@@ -72,7 +73,8 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
 def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     """The broker dies and comes back with an empty disk (semantics 1.1, 6.7)."""
     effect = Effect()
-    _die(pipeline, effect, replica)
+    _die(effect, replica)
+    fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, 0)
     if replica.knows_producer is not None:
         effect[replica.knows_producer] = False

@@ -13,6 +13,7 @@ _FATES = {
     Fate.BUFFERED: "in the accumulator",
     Fate.SENT: "on its way",
     Fate.APPENDED: "appended, not acknowledged",
+    Fate.UNANSWERED: "in flight",
     Fate.ACKNOWLEDGED: "acknowledged",
     Fate.FAILED: "failed, the application knows",
     Fate.FORGOTTEN: "forgotten by the restarted producer",
@@ -43,6 +44,8 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
         target = state[batch.target.name]
         if state[batch.fate.name] == Fate.SENT:
             words += f" to {broker_name(target)}"
+        if state[batch.fate.name] == Fate.UNANSWERED:
+            words += f" on a dead connection to {broker_name(target)}"
         if state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name]:
             words += ", to be retried"
         if state[batch.delayed.name]:

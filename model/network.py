@@ -11,7 +11,7 @@ import z3
 
 from model.deployment.deployment import Acks
 from model.faults import Fault
-from model.language import Action, Effect
+from model.language import Action, Effect, State
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
@@ -72,11 +72,37 @@ def fail_attempt(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.Bool
     effect.set_when(again, batch.retries, used)
 
 
+def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """The request's connection is dead, and the client has yet to find out (semantics 3.1, P5).
+
+    With acks=0 it never does: it waits for no answer.
+    """
+    if pipeline.deployment.acks is Acks.NONE:
+        fail_attempt(pipeline, effect, batch, when)
+        return
+    leave_connection(pipeline, effect, batch, when)
+    effect.set_when(when, batch.fate, int(Fate.UNANSWERED))
+
+
 def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """The broker is gone: its requests fail, and what it had not executed it never will (semantics 3.1, P5)."""
+    """The broker is gone, and its connections are closed: its requests fail, and it executes none (3.1, P5)."""
     for batch in pipeline.producer.batches:
-        fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, batch.target.term == replica.number))
+        fail_attempt(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
         drop_delayed(effect, batch, batch.delayed.term == replica.number)
+
+
+def fall_silent(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """The broker is gone, and nobody closes its connections: requests in flight to it wait for nothing (3.1, P5)."""
+    for batch in pipeline.producer.batches:
+        waits = z3.And(batch.can_be_answered, batch.target.term == replica.number)
+        leave_unanswered(pipeline, effect, batch, waits)
+        drop_delayed(effect, batch, batch.delayed.term == replica.number)
+
+
+def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
+    """The producer's connection to this broker is dead, and it does not know."""
+    batches = pipeline.producer.batches
+    return z3.Or(*(z3.And(b.is_(Fate.UNANSWERED), b.target.term == broker.number) for b in batches))
 
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
@@ -103,7 +129,7 @@ def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) 
 
 
 def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_executed: bool) -> None:
-    """The connection that carries ``batch``'s request breaks: everything in flight on it fails (semantics 3.1, P5).
+    """The connection that carries ``batch``'s request breaks: nothing in flight on it is answered (semantics 3.1, P5).
 
     What was ahead of the request may still be executed. So may the request itself and what was behind it, if
     ``batch_is_executed``; otherwise they are lost. With acks=0 nobody waits for what is executed.
@@ -113,14 +139,14 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
         same = z3.BoolVal(True)
         may_arrive = z3.BoolVal(batch_is_executed)
         if other is not batch:
-            same = z3.And(other.in_flight, other.target.term == batch.target.term)
+            same = z3.And(other.can_be_answered, other.target.term == batch.target.term)
             may_arrive = z3.Or(may_arrive, batch.ahead[other.number].is_set)
         still_coming = z3.And(same, may_arrive, other.is_(Fate.SENT))
         if expects_answers:
             abandon(pipeline, effect, other, still_coming)
-            fail_attempt(pipeline, effect, other, same)
+            leave_unanswered(pipeline, effect, other, same)
         else:
-            fail_attempt(pipeline, effect, other, z3.And(same, z3.Not(may_arrive)))
+            leave_unanswered(pipeline, effect, other, z3.And(same, z3.Not(may_arrive)))
 
 
 def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
@@ -134,7 +160,7 @@ def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
         {"batch": batch.number},
         batch.is_(Fate.SENT),
         effect.updates,
-        lambda before, after: f"the request with {record_name(batch)} is lost with its connection",
+        lambda before, after: f"the request with {record_name(batch)} is lost, and its connection is dead",
         "1.1, 3.1 P5",
         Fault.LOST_REQUEST,
     )
@@ -151,14 +177,17 @@ def lose_response(pipeline: Pipeline, batch: Batch) -> Action:
         {"batch": batch.number},
         batch.is_(Fate.APPENDED),
         effect.updates,
-        lambda before, after: f"the response for {record_name(batch)} is lost; the producer cannot know it is appended",
+        lambda before, after: (
+            f"the response for {record_name(batch)} is lost, and its connection is dead;"
+            " the producer cannot know that it is appended"
+        ),
         "1.1, 3.1 P5",
         Fault.LOST_RESPONSE,
     )
 
 
 def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
-    """The client times out while its request is still waiting at the broker (semantics 1.1)."""
+    """The request waits at the broker for longer than its client waits for the answer (semantics 1.1)."""
     effect = Effect()
     break_connection(pipeline, effect, batch, batch_is_executed=True)
     return Action(
@@ -169,10 +198,38 @@ def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
         batch.is_(Fate.SENT),
         effect.updates,
         lambda before, after: (
-            f"the producer gives up on the request with {record_name(batch)}, which is still on its way"
+            f"the request with {record_name(batch)} is held up, for longer than the producer waits for an answer"
         ),
         "1.1",
         Fault.DELAYED_REQUEST,
+    )
+
+
+def notice(pipeline: Pipeline, broker: Replica) -> Action:
+    """The client finds out that a connection is dead: everything in flight on it fails (semantics 3.1, P5)."""
+    effect = Effect()
+    for batch in pipeline.producer.batches:
+        unanswered = z3.And(batch.is_(Fate.UNANSWERED), batch.target.term == broker.number)
+        fail_attempt(pipeline, effect, batch, unanswered)
+
+    def sentence(before: State, after: State) -> str:
+        failed = [b for b in pipeline.producer.batches if before[b.fate.name] != after[b.fate.name]]
+        given_up = [record_name(b) for b in failed if after[b.fate.name] == Fate.FAILED]
+        retried = [record_name(b) for b in failed if after[b.fate.name] != Fate.FAILED]
+        words = [f"the producer finds that its connection to {broker.name} is dead"]
+        words += [f"{' and '.join(retried)} will be retried"] if retried else []
+        words += [f"{' and '.join(given_up)}: the send fails"] if given_up else []
+        return "; ".join(words)
+
+    return Action(
+        "notice",
+        "producer",
+        "producer",
+        {"broker": broker.number},
+        is_dead(pipeline, broker),
+        effect.updates,
+        sentence,
+        "3.1 P5",
     )
 
 
@@ -202,3 +259,6 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         if pipeline.deployment.acks is not Acks.NONE:
             yield lose_response(pipeline, batch)
             yield delay_request(pipeline, batch)
+    if pipeline.deployment.acks is not Acks.NONE:
+        for broker in pipeline.replicas:
+            yield notice(pipeline, broker)

@@ -28,7 +28,7 @@ from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
 
-VERSION = "3"
+VERSION = "4"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 
@@ -43,7 +43,7 @@ class Model:
 def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
-    possible = {kind for kind, most in deployment.faults.at_most if most > 0}
+    possible = deployment.possible_faults
     machines = (producer, network, produce, replica, isr, controller, broker, consumer, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)

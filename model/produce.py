@@ -15,15 +15,21 @@ from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
 
-def _is_at(batch: Batch, broker: Replica) -> z3.BoolRef:
-    """The request, next on its connection, is at a broker that runs."""
-    first = z3.Not(z3.Or(*(ahead.is_set for ahead in batch.ahead.values())))
-    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, first)
+def _is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
+    """The request is next on its connection at a broker that runs, and that has answered all before it (1.1)."""
+    before = [ahead.is_set for ahead in batch.ahead.values()]
+    if pipeline.deployment.acks is Acks.ALL:
+        before += [
+            z3.And(_waits_at(other, broker), z3.Not(_replicated(other, broker)))
+            for other in pipeline.producer.batches
+            if other is not batch
+        ]
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
 
 
 def _arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The request is at a broker that takes itself for the leader."""
-    return z3.And(_is_at(batch, leader), leader.presumes_leadership)
+    return z3.And(_is_at(pipeline, batch, leader), leader.presumes_leadership)
 
 
 def _check(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
@@ -114,7 +120,7 @@ def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Acti
         broker.name,
         "brokers",
         {"batch": batch.number, "broker": broker.number},
-        z3.And(_is_at(batch, broker), z3.Not(broker.presumes_leadership)),
+        z3.And(_is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
         effect.updates,
         lambda before, after: (
             f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"

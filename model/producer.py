@@ -12,7 +12,7 @@ from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
 from model.faults import Fault
 from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
 from model.language import Action, Effect, State
-from model.network import abandon, complete, join_connection
+from model.network import abandon, complete, is_dead, join_connection
 from model.produce import held_up
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
@@ -120,7 +120,8 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
     Its metadata never goes back to an older leader epoch. Where attempts are counted, those count as well that reach a
     broker before it knows that it leads; otherwise they change nothing. ``max.in.flight.requests.per.connection``
-    counts per broker, except that 1 mutes the partition whatever the broker (semantics 3.7).
+    counts per broker, except that 1 mutes the partition whatever the broker (semantics 3.7). What is sent over a dead
+    connection could as well have been sent just before that died.
     """
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
@@ -128,7 +129,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     leads = z3.And(leader.presumes_leadership, newest)
     if counts_attempts(pipeline):
         leads = z3.Or(leads, _said_to_lead(pipeline, leader))
-    conditions = [batch.is_(Fate.BUFFERED), leads, _is_next(pipeline, batch)]
+    conditions = [batch.is_(Fate.BUFFERED), leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
     if deployment.max_in_flight <= len(others):
         muted = deployment.max_in_flight == 1
@@ -162,8 +163,8 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
-    Only what something holds up can run out of time: a retry, a batch that no leader would take, an
-    appended batch that the ISR does not follow.
+    Only what something holds up can run out of time: a retry, a batch that no leader would take, a request on a dead
+    connection, an appended batch that the ISR does not follow.
     """
     leaders = pipeline.replicas
     takers = [
@@ -185,7 +186,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         "producer",
         {"batch": batch.number},
-        z3.Or(waiting, stuck),
+        z3.Or(waiting, batch.is_(Fate.UNANSWERED), stuck),
         effect.updates,
         lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
         "3.1 P7 P8",

@@ -12,28 +12,28 @@ import z3
 from model.consumer import reaches
 from model.deployment.deployment import OffsetReset
 from model.language import Action, Effect, State, Variable
-from model.state import EXPIRED, Pipeline, Replica
+from model.state import EXPIRED, Batch, Pipeline, Replica
+from model.wording import record_name
 
 
-def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int) -> Action:
+def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int, batch: Batch) -> Action:
     """The leader deletes its first record; it must be below the high watermark (semantics 10, D1)."""
-    slot = leader.log.slots[offset]
 
     def sentence(before: State, after: State) -> str:
-        record = pipeline.producer.batches[before[slot["batch"].name]].record
-        read = before[pipeline.consumer.processed[record].name] > 0
+        read = before[pipeline.consumer.processed[batch.record].name] > 0
         return (
-            f"{leader.name} deletes record {record + 1} at offset {offset}, which is older than retention.ms"
+            f"{leader.name} deletes {record_name(batch)} at offset {offset}, which is older than retention.ms"
             f"{'' if read else ' and which nobody has processed'}"
         )
 
-    oldest = z3.And(log_start.term == offset, leader.high_watermark.term > offset)
+    first = z3.And(log_start.term == offset, leader.high_watermark.term > offset)
+    it_is_this = leader.log.slots[offset]["batch"].term == batch.number
     return Action(
         "expire",
         leader.name,
         "brokers",
-        {"leader": leader.number, "offset": offset},
-        z3.And(pipeline.serves(leader), oldest),
+        {"leader": leader.number, "offset": offset, "batch": batch.number},
+        z3.And(pipeline.serves(leader), first, it_is_this),
         {log_start: z3.IntVal(offset + 1)},
         sentence,
         "10 D1",
@@ -86,6 +86,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         return
     for leader in pipeline.replicas:
         for offset in range(leader.log.capacity):
-            yield expire(pipeline, pipeline.log_start, leader, offset)
+            for batch in pipeline.producer.batches:
+                yield expire(pipeline, pipeline.log_start, leader, offset, batch)
         if pipeline.deployment.offset_reset is not OffsetReset.NONE:
             yield reset_position(pipeline, pipeline.log_start, leader)

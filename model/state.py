@@ -26,15 +26,19 @@ EXPIRED = -2
 
 
 class Fate(IntEnum):
-    """Where a batch is on its way (semantics 1.2)."""
+    """Where a batch is on its way (semantics 1.2).
+
+    ``UNANSWERED``: its connection is dead, and the client, which does not know, still waits for an answer.
+    """
 
     UNSENT = 0
     BUFFERED = 1
     SENT = 2
     APPENDED = 3
-    ACKNOWLEDGED = 4
-    FAILED = 5
-    FORGOTTEN = 6
+    UNANSWERED = 4
+    ACKNOWLEDGED = 5
+    FAILED = 6
+    FORGOTTEN = 7
 
 
 @dataclass(frozen=True)
@@ -135,12 +139,18 @@ class Batch:
 
     @property
     def in_flight(self) -> z3.BoolRef:
+        """The client waits for an answer."""
+        return self.is_(Fate.SENT, Fate.APPENDED, Fate.UNANSWERED)
+
+    @property
+    def can_be_answered(self) -> z3.BoolRef:
+        """The client waits for an answer over a connection that works."""
         return self.is_(Fate.SENT, Fate.APPENDED)
 
     @property
     def incomplete(self) -> z3.BoolRef:
         """``send()`` accepted it and its future is not completed yet."""
-        return self.is_(Fate.BUFFERED, Fate.SENT, Fate.APPENDED)
+        return z3.Or(self.is_(Fate.BUFFERED), self.in_flight)
 
     @property
     def variables(self) -> tuple[Variable, ...]:

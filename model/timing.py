@@ -68,7 +68,7 @@ class _Timing:
         self._times = pipeline.deployment.durations
         self._network = Duration.of(self._times.network)
         self._news = Duration.of(self._times.metadata)
-        possible = {kind for kind, most in pipeline.deployment.faults.at_most if most > 0}
+        possible = pipeline.deployment.possible_faults
         self._falls_silent = bool(FALLS_SILENT & possible)
         self._loses_requests = bool(LOSES_REQUESTS & possible)
         self._batches = pipeline.producer.batches
@@ -94,8 +94,9 @@ class _Timing:
         for replica in self._pipeline.replicas:
             yield from self._needs_of_broker(replica)
         if self._pipeline.log_start is not None:
-            for offset in range(self._pipeline.deployment.bounds.log):
-                yield ("expire",), {"offset": offset}, Need(self.kept(offset), at_least=self._times.kept_at_least)
+            for batch in self._batches:
+                kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
+                yield ("expire",), {"batch": batch.number}, kept
         expired = Need(self.consumer_away(), at_least=self._times.offsets_kept_at_least)
         yield ("expire_offsets",), {}, expired
         away = Need(self.consumer_away(), at_least=Duration.of(self._times.application_restart))
@@ -147,6 +148,9 @@ class _Timing:
         """By when what is due must have happened."""
         for batch in self._batches:
             yield from self._deadlines_of_batch(batch)
+        if self._falls_silent or self._loses_requests:
+            for replica in self._pipeline.replicas:
+                yield self._unnoticed(replica)
         since = "the producer could sort out its sequence numbers"
         yield self._due("resolving", since, self._network, ("resolve_sequences",))
         for replica in self._pipeline.replicas:
@@ -209,19 +213,24 @@ class _Timing:
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", travels, answers, batch=number)
 
+    def _unnoticed(self, broker: Replica) -> Clock:
+        """request.timeout.ms of a request ends at most so long after its connection died (semantics 3.1, P5)."""
+        since = f"the connection to {broker.name} died"
+        at_most = Duration.of(self._times.request_timeout)
+        return self._due("unnoticed", since, at_most, ("notice",), broker=broker.number)
+
     @property
     def _may_be_broken(self) -> z3.BoolRef:
-        """The producer may have a broken connection that it has not noticed.
+        """The producer may have a broken connection on which it waits for no answer, and so has not noticed.
 
-        Any may be where brokers can fall silent. One that a request was lost with may be until that is sent again; and
-        with acks=0 nobody knows of it.
+        Any may be where brokers can fall silent. One that a request was lost with is if that was given up in flight;
+        and with acks=0 nobody waits.
         """
         if self._falls_silent or (self._loses_requests and self._pipeline.deployment.acks is Acks.NONE):
             return z3.BoolVal(True)
         if not self._loses_requests:
             return z3.BoolVal(False)
-        retried = (z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > 0) for batch in self._batches)
-        return z3.Or(*retried, *(batch.is_(Fate.FAILED) for batch in self._batches))
+        return z3.Or(*(batch.is_(Fate.FAILED) for batch in self._batches))
 
     @property
     def _until_noticed(self) -> Duration:
@@ -284,6 +293,11 @@ class _Timing:
         looks = 1 + Fraction(len(self._pipeline.replicas), 8)
         return Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
 
+    @property
+    def _until_unfenced(self) -> Duration:
+        """A heartbeat tells the controller of the broker, and one that it has caught up (semantics 6.3, E7)."""
+        return Duration.of(self._times.broker_heartbeat, 2) + self._news + self._network
+
     def behind(self, leader: Replica, follower: Replica) -> Clock:
         """How long a follower has not been known to have a leader's whole log (semantics 6.2, I1)."""
         pair = {"leader": leader.number, "follower": follower.number}
@@ -300,31 +314,34 @@ class _Timing:
         times, number, name = self._times, replica.number, replica.name
         yield self.unheard(replica)
         # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
-        back = Duration.of(times.broker_restart) + self._until_fenced
+        back = Duration.of(times.broker_restart) + self._until_fenced + self._until_unfenced
         yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
         learns = f"there was news from the controller for {name}"
         yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)
         slow = Duration.of(times.slowness)
         yield Clock("slow", {"broker": number}, replica.slow.is_set, f"{name} became slow", slow)
-        cut_off = Duration.of(times.cut_off) + Duration.of(times.broker_heartbeat) + self._news + self._network
+        cut_off = Duration.of(times.cut_off) + self._until_unfenced
         yield self._due("cut_off", f"{name} was cut off", cut_off, ("reconnect", "rejoin"), broker=number)
         for follower in self._pipeline.followers_of(replica):
             yield self._fetching(replica, follower)
             yield from self._changes_of_isr(replica, follower)
 
     def _changes_of_isr(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
+        """A leader proposes one change at a time, so that one of each other follower's can come first (6.2)."""
         pair = {"follower": follower.number, "leader": leader.number}
-        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED) + self._network + self._news
+        others = len(self._pipeline.replicas) - 2
+        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED * (1 + others)) + self._network + self._news
         since = f"{leader.name} could drop {follower.name} from the ISR"
         yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
         since = f"{follower.name} had caught up with {leader.name}"
         expands = z3.And(self._guard("expand_isr", **pair), fetches_from(follower, leader))
-        yield Clock("caught_up", pair, expands, since, self._between_fetches + self._news)
+        yield Clock("caught_up", pair, expands, since, (self._between_fetches + self._news) * (1 + others))
 
     def _fetching(self, leader: Replica, follower: Replica) -> Clock:
         """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
 
-        One clock for all of the backlog: each record is fetched by itself here.
+        One clock for all of the backlog: each record is fetched by itself here. A leader that fell silent and leads on
+        may have left it waiting for an answer.
         """
         pair = {"follower": follower.number, "leader": leader.number}
         end = follower.log.end.term
@@ -332,12 +349,14 @@ class _Timing:
         fetches = z3.And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         at_most = self._between_fetches * (leader.log.capacity + 1)
+        if self._falls_silent and self._pipeline.deployment.restart_before_fenced:
+            at_most = at_most + Duration.of(self._times.replica_socket)
         return Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", **pair)), since, at_most)
 
-    def kept(self, offset: int) -> Clock:
-        """retention.ms counts from a record's timestamp, which may be as old as delivery.timeout.ms (semantics 10)."""
-        written = z3.Or(*(replica.log.end.term > offset for replica in self._pipeline.replicas))
-        return Clock("kept", {"offset": offset}, written, f"the record at offset {offset} was written")
+    def age(self, batch: Batch) -> Clock:
+        """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
+        since = f"the application sent {record_name(batch)}"
+        return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
 
     def _polling(self) -> Clock:
         """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12).

@@ -79,7 +79,8 @@ def _of_follower(follower: Replica, leader: Replica) -> Iterator[Definition]:
 def _of_batch(pipeline: Pipeline, batch: Batch) -> Iterator[Definition]:
     name = f"batch_{batch.number}"
     yield Definition(f"{name}_incomplete", batch.incomplete, _says(Batch.incomplete))
-    yield Definition(f"{name}_in_flight", batch.in_flight, "The request is on its way, or appended and not answered.")
+    yield Definition(f"{name}_in_flight", batch.in_flight, _says(Batch.in_flight))
+    yield Definition(f"{name}_can_be_answered", batch.can_be_answered, _says(Batch.can_be_answered))
     if batch.sequence is not None:
         first = idempotence.is_first_in_flight(pipeline, batch)
         yield Definition(f"{name}_first_in_flight", first, _says(idempotence.is_first_in_flight))

@@ -7,14 +7,13 @@ the settings the model depends on, *effective* (after defaults of the release an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 from typing import Literal
 
 from model.durations import JITTER, Duration, Quantity
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.faults import Fault
 
 MINUTE = 60_000
 """In ms."""
@@ -208,6 +207,7 @@ class Durations:
     reconnect_backoff_max: Quantity
     connection_setup: Quantity
     replica_lag: Quantity
+    replica_socket: Quantity
     fetch_wait: Quantity
     fetch_backoff: Quantity
     broker_session: Quantity
@@ -227,11 +227,6 @@ class Durations:
     poll_interval: Quantity
     slowness: Quantity
     cut_off: Quantity
-
-    @property
-    def kept_at_least(self) -> Duration:
-        """How long a record is in the log at least: its age counts from when it was sent (semantics 10)."""
-        return Duration.of(self.retention) - Duration.of(self.delivery_timeout)
 
     @property
     def offsets_kept_at_least(self) -> Duration:
@@ -312,19 +307,10 @@ class Deployment:
             return False
         return bool(self.faults.any_number) or self._too_old_after(self._waits_for_consumer + self._waits_for_brokers)
 
-    @property
-    def requests_can_be_overtaken(self) -> bool:
-        """Whether a connection can break unseen while a newer record goes to another leader, which no model has yet."""
-        if self.bounds.records == 1 or self.max_in_flight == 1 or self.replicas == 1:
-            return False
-        replaced = (Fault.KILL, Fault.CUT_OFF, Fault.LEADER_MOVE)
-        return self._may_happen(FALLS_SILENT) or (self._may_happen(LOSES_REQUESTS) and self._may_happen(replaced))
-
-    def _may_happen(self, kinds: Iterable[Fault]) -> bool:
-        return any(self._at_most(kind) for kind in kinds)
-
     def _too_old_after(self, waited: float) -> bool:
-        return self.durations.retention.most is not None and 2 * waited >= self.durations.kept_at_least.at_least()
+        """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
+        retention, sending = self.durations.retention, self.durations.delivery_timeout
+        return retention.most is not None and 2 * waited >= retention.least - _longest(sending)
 
     @property
     def _waits_for_consumer(self) -> float:
@@ -339,6 +325,11 @@ class Deployment:
         longest = {Fault.CUT_OFF: times.cut_off, Fault.SLOW_FOLLOWER: times.slowness}
         longest |= dict.fromkeys((Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS), times.broker_restart)
         return sum(self._at_most(kind) * _longest(time) for kind, time in longest.items() if self._at_most(kind))
+
+    @property
+    def possible_faults(self) -> frozenset[Fault]:
+        """The kinds that the budget allows at least once."""
+        return frozenset(kind for kind, _ in self.faults.at_most if self._at_most(kind))
 
     def _at_most(self, kind: Fault) -> int:
         most = dict(self.faults.at_most).get(kind, 0)

@@ -57,6 +57,7 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "reconnect_backoff_max": ("producer", "reconnect.backoff.max.ms", None),
     "connection_setup": ("producer", "socket.connection.setup.timeout.max.ms", 127_000),
     "replica_lag": ("broker", "replica.lag.time.max.ms", None),
+    "replica_socket": ("broker", "replica.socket.timeout.ms", None),
     "fetch_wait": ("broker", "replica.fetch.wait.max.ms", None),
     "fetch_backoff": ("broker", "replica.fetch.backoff.ms", None),
     "broker_session": ("broker", "broker.session.timeout.ms", None),

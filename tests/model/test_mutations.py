@@ -15,10 +15,11 @@ import z3
 
 from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
-from model.deployment.deployment import Bounds, Sink
+from model.deployment.deployment import Bounds, ProducerId, Sink
 from model.faults import Fault
 from model.idempotence import check_sequence
 from model.language import Action, Effect, Variable
+from model.network import is_dead
 from model.pipeline import build
 from model.replica import common_prefix, keep_prefix
 from model.state import Fate, Pipeline
@@ -40,7 +41,7 @@ from tests.model.mutate import (
 
 K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
 R, M, X = Fault.LOST_RESPONSE, Fault.LEADER_MOVE, Fault.CUT_OFF
-C = Fault.CONSUMER_CRASH
+C, L = Fault.CONSUMER_CRASH, Fault.LOST_REQUEST
 
 PAIR = replace(SMALL, records=2, log=2, epochs=3)
 RETRIED = replace(SMALL, log=2)
@@ -74,6 +75,11 @@ def in_sequence(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     assert batch.sequence is not None
     epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
     return check_sequence(pipeline, leader_of(pipeline, action), batch, epoch, sequence).in_sequence
+
+
+def connection_works(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """No request waits on a dead connection to the broker."""
+    return z3.Not(is_dead(pipeline, leader_of(pipeline, action)))
 
 
 def enough_in_sync(pipeline: Pipeline, action: Action) -> z3.BoolRef:
@@ -251,6 +257,13 @@ CASES = (
         all_of(assume("fetch", follows), assume("truncate", follows)),
         "no-acked-loss",
         cut(X),
+    ),
+    Case(
+        "newer-records-do-not-wait-for-a-dead-connection",
+        lambda: of("idempotent", (L,), 1, producer_id=ProducerId.NEW, bounds=PAIR),
+        assume("transmit", connection_works),
+        "log-order",
+        cut(L),
     ),
     Case(
         "power-loss-takes-what-was-flushed",

@@ -186,7 +186,7 @@ def test_a_planned_move_waits_for_nobody() -> None:
 
 
 def test_kill_keeps_and_power_loss_takes_the_page_cache() -> None:
-    run = scenario().produce(0, 1).produce(1, 1)
+    run = scenario("acks-1").produce(0, 1).produce(1, 1)
     for kept in (0, 1, 2):
         assert run.can("lose_power", broker=1, kept=kept), "any prefix may survive"
     assert not run.can("lose_power", broker=1, kept=3)
@@ -196,10 +196,10 @@ def test_kill_keeps_and_power_loss_takes_the_page_cache() -> None:
 
 
 def test_flushed_records_survive_a_power_loss() -> None:
-    every = scenario(flush_messages=1).produce(0, 1)
+    every = scenario("acks-1", flush_messages=1).produce(0, 1)
     assert not every.can("lose_power", broker=1, kept=0)
     assert every.can("lose_power", broker=1, kept=1)
-    second = scenario(flush_messages=2).produce(0, 1)
+    second = scenario("acks-1", flush_messages=2).produce(0, 1)
     assert second.can("lose_power", broker=1, kept=0)
     second.produce(1, 1)
     assert not second.can("lose_power", broker=1, kept=1)
@@ -275,10 +275,10 @@ def test_high_watermark_below_min_isr(gated: bool) -> None:
 
 def test_min_isr_is_checked_before_appending() -> None:
     run = scenario(replicas=2).produce(0, 1).do("become_slow", broker=2).do("shrink_isr", leader=1, follower=2)
-    run.do("send", batch=1).do("transmit", batch=1, leader=1)
-    assert not run.can("append", batch=1, leader=1)
-    run.do("reject_not_enough_replicas", batch=1, leader=1)
-    assert (run.log(1), run.fate(1)) == ([0], Fate.BUFFERED)
+    run.do("time_out_at_broker", batch=0, leader=1).do("transmit", batch=0, leader=1)
+    assert not run.can("append", batch=0, leader=1)
+    run.do("reject_not_enough_replicas", batch=0, leader=1)
+    assert (run.log(1), run.fate(0)) == ([0], Fate.BUFFERED)
     lenient = scenario("acks-1", replicas=2).produce(0, 1).do("become_slow", broker=2)
     lenient.do("shrink_isr", leader=1, follower=2).produce(1, 1)
     assert lenient.log(1) == [0, 1], "min.insync.replicas is for acks=all alone"
@@ -298,13 +298,14 @@ def test_a_waiting_request_fails_when_its_leader_steps_down() -> None:
 
 
 def test_a_lost_response_duplicates_without_idempotence() -> None:
-    run = scenario("retries-in-flight-1").produce(0, 1).do("lose_response", batch=0)
+    run = scenario("retries-in-flight-1").produce(0, 1).do("lose_response", batch=0).do("notice", broker=1)
     run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
     assert run.log(1) == [0, 0]
 
 
 def test_an_idempotent_retry_is_recognised() -> None:
-    run = scenario("idempotent").produce(0, 1).do("lose_response", batch=0).do("transmit", batch=0, leader=1)
+    run = scenario("idempotent").produce(0, 1).do("lose_response", batch=0).do("notice", broker=1)
+    run.do("transmit", batch=0, leader=1)
     assert not run.can("append", batch=0, leader=1)
     run.do("recognise_duplicate", batch=0, leader=1)
     assert (run.log(1), run.fate(0)) == ([0], Fate.APPENDED)
@@ -338,6 +339,14 @@ def test_one_connection_keeps_its_order() -> None:
     run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1)
     assert not run.can("append", batch=1, leader=1)
     run.do("append", batch=0, leader=1)
+    assert not run.can("append", batch=1, leader=1), "the broker has not answered the first, and reads no further"
+    run.replicate(2, 1).replicate(3, 1)
+    assert run.can("append", batch=1, leader=1)
+
+
+def test_with_acks_1_the_answer_is_under_way_once_the_leader_has_the_record() -> None:
+    run = scenario("acks-1").do("send", batch=0).do("send", batch=1)
+    run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)
     assert run.can("append", batch=1, leader=1)
 
 
@@ -351,7 +360,8 @@ def test_a_retry_behind_a_later_batch_reorders() -> None:
     """In-flight 5 without idempotence: batch i fails, batch i+1 is appended, i is retried (3.7)."""
     run = scenario("retries-in-flight-5").do("send", batch=0).do("send", batch=1)
     run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("lose_request", batch=0)
-    run.do("transmit", batch=1, leader=1).do("append", batch=1, leader=1)
+    run.do("notice", broker=1).do("transmit", batch=1, leader=1).do("append", batch=1, leader=1)
+    run.replicate(2, 1).replicate(3, 1)
     run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
     assert run.log(1) == [1, 0]
 
@@ -359,6 +369,7 @@ def test_a_retry_behind_a_later_batch_reorders() -> None:
 def test_an_idempotent_producer_retries_in_order() -> None:
     run = scenario("idempotent").do("send", batch=0).do("send", batch=1)
     run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("lose_request", batch=0)
+    run.do("notice", broker=1)
     assert not run.can("transmit", batch=1, leader=1)
     run.do("transmit", batch=0, leader=1)
     assert run.can("append", batch=0, leader=1)
@@ -376,7 +387,7 @@ def test_giving_up_needs_something_that_holds_up() -> None:
 def test_a_sequence_given_up_on_bumps_the_epoch() -> None:
     """Nothing new goes out while a sequence is unresolved; then the producer takes a new epoch (KIP-360, 3.4)."""
     run = scenario("idempotent").do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)
-    run.do("give_up", batch=0).do("send", batch=1)
+    run.do("notice", broker=1).do("give_up", batch=0).do("send", batch=1)
     assert run.fate(0) is Fate.FAILED
     assert not run.can("transmit", batch=1, leader=1)
     run.do("resolve_sequences")
@@ -386,15 +397,78 @@ def test_a_sequence_given_up_on_bumps_the_epoch() -> None:
     assert run.log(1) == [1]
 
 
+def test_a_first_attempt_given_up_on_in_flight_leaves_its_sequence_resolved() -> None:
+    """The client takes a sequence for unresolved only if the batch was sent again (3.4); the next is out of order."""
+    run = scenario("idempotent").do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)
+    run.do("give_up", batch=0).do("send", batch=1).do("transmit", batch=1, leader=1)
+    assert (run.fate(0), run.value(run.pipeline.producer.unresolved)) == (Fate.FAILED, 0)
+    run.do("reject_out_of_order", batch=1, leader=1)
+    assert (run.value(run.pipeline.producer.epoch), run.can("transmit", batch=1, leader=1)) == (0, True)
+
+
+# --- connections that die unseen: choice 26 -----------------------------------------------------------------------
+
+
+def two_in_flight(**assume: object) -> Scenario:
+    """Both records are sent, and the first is on its way to broker 1."""
+    run = scenario("idempotent", **assume).do("send", batch=0).do("send", batch=1)
+    return run.do("transmit", batch=0, leader=1)
+
+
+def test_a_broker_that_falls_silent_leaves_requests_waiting() -> None:
+    for fault, arguments in (("lose_power", {"kept": 0}), ("lose_disk", {})):
+        run = two_in_flight().do(fault, broker=1, **arguments)
+        assert run.fate(0) is Fate.UNANSWERED
+        assert not run.can("transmit", batch=0, leader=2)
+        assert run.do("notice", broker=1).fate(0) is Fate.BUFFERED
+    assert two_in_flight().do("kill", broker=1).fate(0) is Fate.BUFFERED, "whose connections are closed"
+
+
+def test_a_newer_record_overtakes_a_request_on_a_dead_connection() -> None:
+    """The leader that is new knows nothing of a new producer id, and takes its second record first (3.5)."""
+    run = two_in_flight(producer_id=ProducerId.NEW).do("lose_power", broker=1, kept=0)
+    run.do("fence", broker=1).do("apply_metadata", broker=2).do("transmit", batch=1, leader=2)
+    assert run.do("append", batch=1, leader=2).log(2) == [1]
+
+
+def test_nothing_is_sent_over_a_dead_connection() -> None:
+    run = two_in_flight().do("lose_request", batch=0)
+    assert not run.can("transmit", batch=1, leader=1)
+    assert run.do("notice", broker=1).can("transmit", batch=0, leader=1)
+
+
+def test_what_is_in_flight_on_a_dead_connection_counts_as_in_flight() -> None:
+    run = scenario("retries-in-flight-1").do("send", batch=0).do("send", batch=1).do("transmit", batch=0, leader=1)
+    run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("apply_metadata", broker=2)
+    assert not run.can("transmit", batch=1, leader=2)
+    assert run.do("notice", broker=1).can("transmit", batch=0, leader=2)
+
+
+def test_all_requests_of_a_dead_connection_fail_together() -> None:
+    run = two_in_flight().do("transmit", batch=1, leader=1).do("lose_request", batch=1)
+    assert (run.fate(0), run.fate(1)) == (Fate.UNANSWERED, Fate.UNANSWERED)
+    assert run.can("execute_delayed", batch=0, leader=1), "it was ahead of the one that is lost"
+    assert not run.can("execute_delayed", batch=1, leader=1)
+    run.do("notice", broker=1)
+    assert (run.fate(0), run.fate(1)) == (Fate.BUFFERED, Fate.BUFFERED)
+
+
+# --- requests executed late, crashes, the application ---------------------------------------------------------------
+
+
 def test_an_abandoned_request_may_be_executed_later() -> None:
     run = scenario("retries-in-flight-1").do("send", batch=0).do("transmit", batch=0, leader=1)
-    run.do("delay_request", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("delay_request", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1).do(
+        "append", batch=0, leader=1
+    )
     assert run.do("execute_delayed", batch=0, leader=1).log(1) == [0, 0]
 
 
 def test_an_abandoned_request_of_an_idempotent_producer_is_not_appended_twice() -> None:
     run = scenario("idempotent").do("send", batch=0).do("transmit", batch=0, leader=1)
-    run.do("delay_request", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("delay_request", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1).do(
+        "append", batch=0, leader=1
+    )
     assert not run.can("execute_delayed", batch=0, leader=1)
     assert run.can("discard_delayed", batch=0)
 
@@ -430,7 +504,7 @@ def test_a_crashed_producer_forgets_and_starts_a_session() -> None:
 def consuming(name: str = "auto-commit", **settings: Any) -> Scenario:
     """Two records in the log, both readable."""
     run = scenario(name, replicas=2, min_insync_replicas=1, **settings)
-    return run.produce(0, 1).produce(1, 1).replicate(2, 1)
+    return run.produce(0, 1).replicate(2, 1).produce(1, 1).replicate(2, 1)
 
 
 def consumed(run: Scenario) -> tuple[list[int], int, int]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from checker.check import check
-from checker.granted import NOTICED_AT_ONCE, READ_IN_TIME
+from checker.granted import READ_IN_TIME
 from model.deployment import read_deployment
 from properties.verdict import Status, Verdict
 
@@ -65,6 +65,13 @@ def test_outages_in_a_row_add_up(tmp_path: Path, crashes: int, status: Status) -
     assert READ_IN_TIME not in verdict.notes
 
 
+@pytest.mark.parametrize(("polls", "lost"), [("1s", False), ("2min", True)])
+def test_a_record_ages_from_its_own_send(tmp_path: Path, polls: str, lost: bool) -> None:
+    """That it may wait in the client for delivery.timeout.ms makes no record older than it is."""
+    verdict = required(tmp_path, kept_for("180000", "total: 1, lost-response: 1", polls=polls))
+    assert (verdict.cut_sets == ((),)) is lost
+
+
 def test_outages_of_any_number_can_outlast_any_retention(tmp_path: Path) -> None:
     verdict = required(tmp_path, kept_for("604800000", "consumer-crash: any", away="2d"))
     assert verdict.status is Status.UNKNOWN
@@ -76,32 +83,3 @@ def test_a_pass_says_that_outages_of_brokers_are_taken_to_be_short(tmp_path: Pat
     verdict = required(tmp_path, kept_for("604800000", "total: 1, kill: 1", broker=broker))
     assert verdict.status is Status.HOLDS
     assert (READ_IN_TIME in verdict.notes) is assumed
-
-
-OVERTAKEN = """\
-kafka: "4.0"
-topic: {{replicas: 2, min.insync.replicas: 1}}
-producer: {{acks: all, max.in.flight.requests.per.connection: {in_flight}}}
-assume: {{faults: {{total: 1, {kind}: 1}}}}
-bounds: {{records: {records}, log: 2}}
-require: [log-order]
-"""
-
-
-@pytest.mark.parametrize(
-    ("kind", "in_flight", "records", "noted"),
-    [
-        ("power-loss", 5, 2, True),
-        ("disk-loss", 5, 2, True),
-        ("kill", 5, 2, False),
-        ("power-loss", 1, 2, False),
-        ("power-loss", 5, 1, False),
-    ],
-)
-def test_what_may_be_overtaken_on_a_dead_connection_is_noted(
-    tmp_path: Path, kind: str, in_flight: int, records: int, noted: bool
-) -> None:
-    """No run shows it (choice 26), so that a pass of a property for which it matters says so."""
-    verdict = required(tmp_path, OVERTAKEN.format(kind=kind, in_flight=in_flight, records=records))
-    assert verdict.status in (Status.HOLDS, Status.VACUOUS)
-    assert (NOTICED_AT_ONCE in verdict.notes) is noted

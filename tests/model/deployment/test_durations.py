@@ -103,6 +103,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "reconnect_backoff_max": ("reconnect.backoff.max.ms", 1_000),
         "connection_setup": ("socket.connection.setup.timeout.max.ms", 30_000),
         "replica_lag": ("replica.lag.time.max.ms", 30_000),
+        "replica_socket": ("replica.socket.timeout.ms", 30_000),
         "fetch_wait": ("replica.fetch.wait.max.ms", 500),
         "fetch_backoff": ("replica.fetch.backoff.ms", 1_000),
         "broker_session": ("broker.session.timeout.ms", 9_000),
