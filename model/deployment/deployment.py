@@ -329,7 +329,7 @@ class Deployment:
     @property
     def possible_faults(self) -> frozenset[Fault]:
         """The kinds that the budget allows at least once."""
-        return frozenset(kind for kind, _ in self.faults.at_most if self._at_most(kind))
+        return frozenset(Fault(kind) for kind, _ in self.faults.at_most if self._at_most(Fault(kind)))
 
     def _at_most(self, kind: Fault) -> int:
         most = dict(self.faults.at_most).get(kind, 0)
