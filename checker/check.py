@@ -21,6 +21,7 @@ from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
 from checker.timing.loop import InTime, Timely
+from checker.timing.promptness import promptly
 from checker.timing.refinement import Timing
 from checker.traces import actions_of, build_trace
 from model.deployment.deployment import Deployment
@@ -327,10 +328,12 @@ class Run:
 
     def _trace(self, prop: Property, reduced: Reduced, timely: Timely) -> Trace:
         """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
+        system, replayer = self.prepared.model.system, self._replayer
+        timing = self.in_time(prop.name).timing_of(prop.name)
         actions, found = self._run_to(reduced, timely)
-        return build_trace(
-            self.prepared.model.system, self._replayer, prop, actions, found, times=timely.schedule.times
-        )
+        trace = build_trace(system, replayer, prop, actions, found, times=timely.schedule.times)
+        order, times = promptly(system, replayer, timing, actions, timely.schedule)
+        return trace if order == actions else build_trace(system, replayer, prop, order, None, times=times.times)
 
     def _run_to(self, reduced: Reduced, timely: Timely) -> tuple[list[Action], list[dict[str, int]] | None]:
         if timely.is_second_look:
