@@ -72,7 +72,7 @@ def _candidates(run: Run, number: int, prop: Property) -> set[str]:
     return {
         name
         for name in settings & waited_for
-        if not any(timing.times_exist_with(actions, name, LONGEST) for actions in runs)
+        if all(timing.contradiction_with(actions, name, LONGEST) for actions in runs)
     }
 
 
@@ -86,12 +86,12 @@ class _Decided:
     """What a value came to.
 
     ``next_value`` is to be tried next: the least one at which the traces of this one are gone, or the greatest at which
-    one of its lemmas is. ``because`` is the inequality that decides it.
+    one of its lemmas is. ``reasons``: why there is no time for what would violate it, with that value or with this one.
     """
 
     holds: bool
     next_value: int | None
-    because: str = ""
+    reasons: tuple[Contradiction, ...] = ()
 
 
 class _Search:
@@ -104,7 +104,8 @@ class _Search:
         """Where the verdict turns, as far as it was found; None where the setting does not turn it."""
         holds_at: int | None = None
         violated_at: int | None = None
-        because = ""
+        why_it_holds: tuple[Contradiction, ...] = ()
+        why_traces_go: tuple[Contradiction, ...] = ()
         value: int | None = self._now
         for _ in range(MOST_VALUES):
             if value is None or stop.is_set():
@@ -116,8 +117,9 @@ class _Search:
                 value = None if other is None or abs(other - value) < 2 else (value + other) // 2
                 continue
             if decided.holds:
-                holds_at, because = value, decided.because
+                holds_at, why_it_holds = value, decided.reasons
             else:
+                why_traces_go = decided.reasons
                 # One of its traces has times up to there.
                 violated_at = value if decided.next_value is None else decided.next_value - 1
             if holds_at is not None and violated_at is not None and holds_at <= violated_at + 1:
@@ -125,6 +127,9 @@ class _Search:
             value = decided.next_value
         if holds_at is None or violated_at is None:
             return None
+        # Where a value leaves something out of the model, no lemma says why it holds.
+        lemmas = in_words(why_it_holds) or in_words(why_traces_go)
+        because = lemmas[0].inequality if lemmas else ""
         return Threshold(self._prop.name, self._setting, self._now, holds_at, violated_at, because)
 
     def _decide(self, value: int) -> _Decided | None:
@@ -138,15 +143,16 @@ class _Search:
             runs = [run.actions_to(number, one) for one in timely]
             timing = in_time.timing_of(name)
 
-            def are_gone(other: int) -> bool:
-                return not any(timing.times_exist_with(actions, self._setting, other) for actions in runs)
+            def excluded(other: int) -> list[Contradiction | None]:
+                return [timing.contradiction_with(actions, self._setting, other) for actions in runs]
 
-            return _Decided(False, _least(are_gone, value, LONGEST))
+            gone_at = _least(lambda other: all(excluded(other)), value, LONGEST)
+            reasons = () if gone_at is None else tuple(one for one in excluded(gone_at) if one is not None)
+            return _Decided(False, gone_at, reasons)
         contradictions = [lemma.contradiction for lemma in in_time.lemmas]
         least = max((self._least_for(one, value) for one in contradictions), default=0)
-        tight = [one for one in contradictions if least and self._least_for(one, value) == least]
-        because = in_words(tight)[0].inequality if tight else ""
-        return _Decided(True, least - 1 if least > 0 else None, because)
+        tight = tuple(one for one in contradictions if least and self._least_for(one, value) == least)
+        return _Decided(True, least - 1 if least > 0 else None, tight)
 
     def _least_for(self, contradiction: Contradiction, value: int) -> int:
         """The least value for which these bounds contradict each other as well."""

@@ -65,11 +65,18 @@ class Between:
 
     def with_value(self, name: str, value: int) -> Between:
         """The same bound where the setting of this name is so many ms."""
-        at_least = None if self.need is None else self.need.at_least
-        at_most = self.clock.at_most if self.need is None else self.need.at_most
-        least = None if self.least is None or at_least is None else at_least.with_value(name, value).at_least()
-        most = None if self.most is None or at_most is None else at_most.with_value(name, value).at_most()
-        return replace(self, least=least, most=most)
+
+        def changed(duration: Duration | None) -> Duration | None:
+            return None if duration is None else duration.with_value(name, value)
+
+        clock, need = replace(self.clock, at_most=changed(self.clock.at_most)), self.need
+        at_least, at_most = None, clock.at_most
+        if need is not None:
+            at_least, at_most = changed(need.at_least), changed(need.at_most)
+            need = replace(need, at_least=at_least, at_most=at_most)
+        least = None if self.least is None or at_least is None else at_least.at_least()
+        most = None if self.most is None or at_most is None else at_most.at_most()
+        return replace(self, least=least, most=most, clock=clock, need=need)
 
     def allows(self, times: Sequence[int]) -> bool:
         """Whether these times (ms, by step) keep to it."""

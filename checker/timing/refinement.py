@@ -118,10 +118,11 @@ class Timing:
             self._schedules[asked] = schedule(len(actions), self._constraints(actions))
         return self._schedules[asked]
 
-    def times_exist_with(self, actions: Sequence[Action], name: str, value: int) -> bool:
-        """Whether there would be times for a run if the setting of this name were so many ms."""
+    def contradiction_with(self, actions: Sequence[Action], name: str, value: int) -> Contradiction | None:
+        """Why there would be no times for a run if the setting of this name were so many ms; None if there would."""
         constraints = [one.with_value(name, value) for one in self._constraints(actions)]
-        return not isinstance(earliest_times(len(actions), edges_of(len(actions), constraints)), Contradiction)
+        outcome = earliest_times(len(actions), edges_of(len(actions), constraints))
+        return outcome if isinstance(outcome, Contradiction) else None
 
     def needed_by(self, actions: Sequence[Action]) -> set[str]:
         """The names of the quantities for which a run has to wait."""
