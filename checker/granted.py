@@ -6,8 +6,11 @@ from collections.abc import Iterator
 
 from model.deployment.deployment import Deployment
 
-READ_IN_TIME = "records are taken to be read before retention.ms deletes them, however long brokers are away"
-"""What a pass takes for granted where the model leaves retention out and outages could outlast it."""
+READ_IN_TIME = (
+    "records are taken to be read and processed before retention.ms deletes them, however long brokers are away and "
+    "workers take"
+)
+"""What a pass takes for granted where the model leaves retention out and something could outlast it."""
 
 
 def taken_for_granted(deployment: Deployment, *, reads: bool) -> Iterator[str]:

@@ -9,7 +9,7 @@ import z3
 from model.deployment.deployment import Acks
 from model.idempotence import SequenceCheck, bump_epoch, check_sequence, epoch_left
 from model.language import Action, Effect
-from model.network import drop_delayed, fail_attempt, leave_connection
+from model.network import abandon, drop_delayed, fail_attempt, leave_connection
 from model.replica import advance_high_watermark, append
 from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
@@ -298,6 +298,37 @@ def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     return z3.And(_waits_at(batch, leader), z3.Not(_replicated(batch, leader)), stuck)
 
 
+def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The request waits behind one that is held up there: the broker reads no further (1.1)."""
+    others = [held_up(pipeline, other, leader) for other in pipeline.producer.batches if other is not batch]
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, z3.Or(*others))
+
+
+def time_out(pipeline: Pipeline, leader: Replica) -> Action:
+    """The client waits for no answer any longer, and drops the connection: all that is in flight on it fails (P5).
+
+    What the broker had not read it may still execute, or not.
+    """
+    effect = Effect()
+    for batch in pipeline.producer.batches:
+        here = batch.target.term == leader.number
+        abandon(pipeline, effect, batch, z3.And(batch.is_(Fate.SENT), here))
+        fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, here))
+    return Action(
+        "time_out",
+        "producer",
+        "producer",
+        {"leader": leader.number},
+        z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
+        effect.updates,
+        lambda before, after: (
+            f"request.timeout.ms is over, and the producer drops its connection to {leader.name}, which has read "
+            "nothing behind what waits for the ISR"
+        ),
+        "3.1 P5",
+    )
+
+
 def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The ISR does not get there within request.timeout.ms: REQUEST_TIMED_OUT, and it is written (semantics 3.2)."""
     effect = Effect()
@@ -316,6 +347,9 @@ def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Act
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything a leader does with produce requests."""
+    if pipeline.deployment.acks is Acks.ALL and len(pipeline.producer.batches) > 1:
+        for leader in pipeline.replicas:
+            yield time_out(pipeline, leader)
     for batch in pipeline.producer.batches:
         for leader in pipeline.replicas:
             yield append_batch(pipeline, batch, leader)

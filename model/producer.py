@@ -13,7 +13,7 @@ from model.faults import Fault
 from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
 from model.language import Action, Effect, State
 from model.network import abandon, complete, is_dead, join_connection
-from model.produce import held_up
+from model.produce import held_up, queues_at
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
@@ -115,6 +115,24 @@ def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     return newest
 
 
+def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The client may send the batch to this broker now (semantics 3.1, P2)."""
+    deployment = pipeline.deployment
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    newest = leader.epoch.term >= pipeline.producer.leader_epoch.term
+    leads = z3.And(leader.presumes_leadership, newest)
+    if counts_attempts(pipeline):
+        leads = z3.Or(leads, _said_to_lead(pipeline, leader))
+    conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
+    conditions.append(can_be_numbered(pipeline, batch))
+    if deployment.max_in_flight <= len(others):
+        muted = deployment.max_in_flight == 1
+        counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
+        in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
+        conditions.append(in_flight < deployment.max_in_flight)
+    return z3.And(*conditions)
+
+
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The sender thread sends the batch to the broker it takes for the leader (semantics 3.1, P2).
 
@@ -124,18 +142,6 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     connection could as well have been sent just before that died.
     """
     deployment = pipeline.deployment
-    others = [other for other in pipeline.producer.batches if other is not batch]
-    newest = leader.epoch.term >= pipeline.producer.leader_epoch.term
-    leads = z3.And(leader.presumes_leadership, newest)
-    if counts_attempts(pipeline):
-        leads = z3.Or(leads, _said_to_lead(pipeline, leader))
-    conditions = [batch.is_(Fate.BUFFERED), leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
-    conditions.append(can_be_numbered(pipeline, batch))
-    if deployment.max_in_flight <= len(others):
-        muted = deployment.max_in_flight == 1
-        counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
-        in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
-        conditions.append(in_flight < deployment.max_in_flight)
     effect = Effect()
     effect[batch.fate] = int(Fate.SENT)
     effect[batch.target] = leader.number
@@ -153,18 +159,29 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         "producer",
         "producer",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(*conditions),
+        z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
         effect.updates,
         sentence,
         "3.1 P2",
     )
 
 
+def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Another batch is retried, on a dead connection, or waits for the ISR; or a sequence is unresolved (3.4)."""
+    causes = [pipeline.producer.unresolved.is_set]
+    for other in pipeline.producer.batches:
+        if other is not batch:
+            causes += [z3.And(other.incomplete, other.retries.term > 0), other.is_(Fate.UNANSWERED)]
+            if pipeline.deployment.acks is Acks.ALL:
+                causes += [held_up(pipeline, other, leader) for leader in pipeline.replicas]
+    return z3.Or(*causes)
+
+
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
     Only what something holds up can run out of time: a retry, a batch that no leader would take, a request on a dead
-    connection, an appended batch that the ISR does not follow.
+    connection, an appended batch that the ISR does not follow, and whatever waits for one of these.
     """
     leaders = pipeline.replicas
     takers = [
@@ -175,11 +192,15 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         )
         for leader in leaders
     ]
-    waiting = z3.And(batch.is_(Fate.BUFFERED), z3.Or(batch.retries.term > 0, z3.Not(z3.Or(*takers))))
+    goes = z3.Or(*(can_take(pipeline, batch, leader) for leader in leaders))
+    behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
+    causes = z3.Or(batch.retries.term > 0, z3.Not(z3.Or(*takers)), behind_another)
+    waiting = z3.And(batch.is_(Fate.BUFFERED), causes)
     stuck = z3.BoolVal(False)
     if pipeline.deployment.acks is Acks.ALL:
-        stuck = z3.Or(*(held_up(pipeline, batch, leader) for leader in leaders))
+        stuck = z3.Or(*(z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders))
     effect = Effect()
+    abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     return Action(
         "give_up",

@@ -133,6 +133,8 @@ class _Timing:
 
     def _needs_of_broker(self, replica: Replica) -> Iterator[Requirement]:
         times, number = self._times, {"broker": replica.number}
+        waits = Duration.of(times.request_timeout)
+        yield ("time_out",), {"leader": replica.number}, Need(self.in_flight(replica), at_least=waits)
         session = Duration.of(times.broker_session) - Duration.of(times.broker_heartbeat) - self._network
         yield ("fence",), number, Need(self.unheard(replica), at_least=session)
         away = Need(self.away(replica), at_least=Duration.of(times.broker_restart))

@@ -236,7 +236,7 @@ class InTime:
 
     def _second_look(self, name: str) -> Iterable[tuple[Violation, Timely | None]]:
         """What the second look found, None for each violation of which it is not known whether there is time for it."""
-        if self.again is None or name not in self._untimely:
+        if self.again is None or name not in self.again.violations:
             return
         for violation in self.again.violations[name]:
             if not self._is_violated_by_part(name, _faults(self.again, violation)):

@@ -295,17 +295,18 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        return self._too_old_after(self._waits_for_consumer)
+        return self._too_old_after(self._waits_for_consumer + (self._waits_for_workers if self._is_said else 0))
 
     @property
     def reading_in_time_is_assumed(self) -> bool:
-        """Whether outages of brokers, or more outages than are counted, could make a record too old before it is read.
+        """Whether outages of brokers, more outages than are counted, or workers could make a record too old.
 
-        Retention is no part of such a model: what passes does so only if records are read in time.
+        Retention is no part of such a model: what passes does so only if records are read, and processed, in time.
         """
         if self.records_expire_unread or self.durations.retention.most is None:
             return False
-        return bool(self.faults.any_number) or self._too_old_after(self._waits_for_consumer + self._waits_for_brokers)
+        waits = self._waits_for_consumer + self._waits_for_workers + self._waits_for_brokers
+        return bool(self.faults.any_number) or self._too_old_after(waits)
 
     def _too_old_after(self, waited: float) -> bool:
         """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
@@ -318,6 +319,19 @@ class Deployment:
         away = crashes * _longest(self.durations.application_restart) if crashes else 0
         polls = self.until_polled.at_most()
         return away + (crashes + 1) * (inf if polls is None else polls)
+
+    @property
+    def _waits_for_workers(self) -> float:
+        """A crash makes the group read again what a worker has not finished, if that commits it."""
+        crashes = self._at_most(Fault.CONSUMER_CRASH)
+        if self.processing is not Processing.HANDED_OFF or self.commit is not Commit.AFTER or not crashes:
+            return 0
+        return crashes * _longest(self.durations.processing_time)
+
+    @property
+    def _is_said(self) -> bool:
+        """Somebody said how long workers take at most."""
+        return self.durations.processing_time.most is not None
 
     @property
     def _waits_for_brokers(self) -> float:
