@@ -13,7 +13,7 @@ from fractions import Fraction
 import z3
 
 from model.deployment.deployment import Acks, Commit
-from model.durations import JITTER, Quantity
+from model.durations import JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS
 from model.language import Action, Clock, Duration, Need
 from model.producer import epoch_heard_of
@@ -32,6 +32,9 @@ RESTARTS = ("restart", "restart_before_fenced")
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
 """How a consumer that crashed comes back."""
+
+BACKOFFS = ("backoff", "second_backoff", "third_backoff")
+"""The clocks of the pauses before retries; where attempts are not counted the first is for all."""
 
 ZERO = Fraction(0)
 
@@ -124,10 +127,11 @@ class _Timing:
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
 
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
-        backoff = Duration.of(self._first_backoff, 1 - self._jitter)
         for leader in self._pipeline.replicas:
             to = {"batch": batch.number, "leader": leader.number}
-            yield ("transmit",), to, Need(self.backoff(batch, leader), at_least=backoff)
+            for failed in range(1, batch.retries.high + 1):
+                pause = Need(self.backoff(batch, leader, failed), at_least=self._least_backoff(failed))
+                yield ("transmit",), to, pause
             waits = Duration.of(self._times.request_timeout) - self._network
             yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
 
@@ -176,12 +180,12 @@ class _Timing:
         """With acks=0 a request that is written is done (semantics 3.2)."""
         return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.acks is Acks.NONE else batch.incomplete
 
-    def backoff(self, batch: Batch, leader: Replica) -> Clock:
-        """A retry waits for retry.backoff.ms, unless there is a newer leader (semantics 3.1, P2 P4; KIP-951)."""
+    def backoff(self, batch: Batch, leader: Replica, failed: int) -> Clock:
+        """After so many failures a retry waits, unless there is a newer leader (semantics 3.1, P2 P4; KIP-951)."""
         same_leader = epoch_heard_of(self._pipeline, leader) == self._pipeline.producer.leader_epoch.term
-        failed = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term > 0, same_leader)
+        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, same_leader)
         since = f"the last attempt at {record_name(batch)} failed"
-        return Clock("backoff", {"batch": batch.number, "leader": leader.number}, failed, since)
+        return Clock(BACKOFFS[failed - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
 
     def in_flight(self, leader: Replica) -> Clock:
         """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""
@@ -193,11 +197,13 @@ class _Timing:
         """Clients that know retry.backoff.max.ms choose each pause at random around its length."""
         return JITTER if self._times.retry_backoff_max.name == "retry.backoff.max.ms" else ZERO
 
-    @property
-    def _first_backoff(self) -> Quantity:
-        """The first pause; a maximum that is less makes every pause as long as itself."""
+    def _least_backoff(self, failed: int) -> Duration:
+        """The pause after so many failures: retry.backoff.ms, doubled each time as far as its maximum (KIP-580)."""
         first, longest = self._times.retry_backoff, self._times.retry_backoff_max
-        return min(first, longest, key=lambda quantity: quantity.least)
+        doubled = 2 ** (failed - 1) if self._jitter else 1
+        if first.least * doubled <= longest.least:
+            return Duration.of(first, (1 - self._jitter) * doubled)
+        return Duration.of(longest, 1 - self._jitter)
 
     def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
         number, record = batch.number, record_name(batch)

@@ -202,13 +202,13 @@ def sensitivity(item: Sensitivity) -> str:
 
 
 def threshold(item: Threshold) -> str:
-    """``no-loss holds iff delivery.timeout.ms >= 10,300 (now 120,000), others as they are: ...``."""
+    """``no-loss holds iff delivery.timeout.ms >= 10,300 (now 120,000), with all other durations ...``."""
     if item.holds_at == item.violated_at + 1:
         turns = f"holds iff {item.setting} >= {item.holds_at:,}"
     else:
         turns = f"holds with {item.setting}={item.holds_at:,}, is violated with {item.violated_at:,}, undecided between"
     because = f": {item.because}" if item.because else ""
-    return f"{item.property} {turns} (now {item.now:,}), everything else as it is{because}"
+    return f"{item.property} {turns} (now {item.now:,}), with all other durations anywhere in their bounds{because}"
 
 
 def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, ...], str]]:

@@ -62,6 +62,7 @@ def signature(deployment: Deployment) -> str:
     prints = Fingerprint()
     parts: list[bytes | str] = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
     parts.append(f"read in time: {deployment.reading_in_time_is_assumed}")
+    parts.append(f"heard in time: {not deployment.heartbeats_may_come_too_late}")
     parts += [prints.of_system(model.system), prints.of_clocks(model.system)]
     for name, limit in sorted((model.system.limits or {}).items()):
         parts += [name, prints.of_term(limit)]

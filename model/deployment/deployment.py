@@ -308,6 +308,12 @@ class Deployment:
         waits = self._waits_for_consumer + self._waits_for_workers + self._waits_for_brokers
         return bool(self.faults.any_number) or self._too_old_after(waits)
 
+    @property
+    def heartbeats_may_come_too_late(self) -> bool:
+        """Whether the session of a broker that runs can be over between two of its heartbeats (semantics 6.4)."""
+        times = self.durations
+        return times.broker_session.least <= times.broker_heartbeat.least + _longest(times.network)
+
     def _too_old_after(self, waited: float) -> bool:
         """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
         retention, sending = self.durations.retention, self.durations.delivery_timeout

@@ -384,6 +384,28 @@ def test_giving_up_needs_something_that_holds_up() -> None:
     assert (run.fate(0), run.log(1)) == (Fate.FAILED, [0]), "failed, and written"
 
 
+def held_up_behind(*, transmitted: bool) -> Scenario:
+    """Record 1 waits for a slow follower; record 2 is behind it, in the accumulator or on its way."""
+    run = scenario("retries-in-flight-5" if transmitted else "retries-in-flight-1").do("become_slow", broker=2)
+    run.produce(0, 1).do("send", batch=1)
+    return run.do("transmit", batch=1, leader=1) if transmitted else run
+
+
+def test_what_waits_for_a_batch_that_is_held_up_can_be_given_up() -> None:
+    assert held_up_behind(transmitted=False).do("give_up", batch=1).fate(1) is Fate.FAILED
+    run = held_up_behind(transmitted=True).do("give_up", batch=1)
+    assert run.fate(1) is Fate.FAILED
+    assert run.can("execute_delayed", batch=1, leader=1), "the request is out"
+
+
+def test_a_client_that_times_out_drops_its_connection_with_all_on_it() -> None:
+    run = held_up_behind(transmitted=True).do("time_out", leader=1)
+    assert (run.fate(0), run.fate(1)) == (Fate.BUFFERED, Fate.BUFFERED)
+    assert run.can("execute_delayed", batch=1, leader=1)
+    assert run.can("discard_delayed", batch=1)
+    assert not scenario("retries-in-flight-5").produce(0, 1).can("time_out", leader=1), "nothing is held up"
+
+
 def test_a_sequence_given_up_on_bumps_the_epoch() -> None:
     """Nothing new goes out while a sequence is unresolved; then the producer takes a new epoch (KIP-360, 3.4)."""
     run = scenario("idempotent").do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)

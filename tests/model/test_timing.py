@@ -131,6 +131,21 @@ def test_each_fault_that_hides_a_broken_connection(hidden: Fault) -> None:
     assert found["sendable_late"] == {34_505}
 
 
+def pauses(deployment: Deployment) -> set[int]:
+    """What transmitting waits for after a failure, in ms."""
+    transmits = [action for action in build(deployment).system.actions if action.name == "transmit"]
+    return {need.at_least.at_least() for action in transmits for need in action.needs if need.at_least is not None}
+
+
+def test_each_retry_waits_twice_as_long_as_the_one_before() -> None:
+    """From 3.7 on, less a fifth, and never longer than retry.backoff.max.ms (KIP-580)."""
+    thrice = replace(defaults(), retries=3)
+    assert pauses(thrice) == {80, 160, 320}
+    longest = replace(thrice.durations, retry_backoff_max=Quantity("retry.backoff.max.ms", 250, 250))
+    assert pauses(replace(thrice, durations=longest)) == {80, 160, 200}
+    assert pauses(defaults()) == {80}, "nobody counts the attempts"
+
+
 def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:
     """It is refused while the session of its former incarnation lasts (6.4)."""
     found = needs(BEFORE_4)
@@ -227,7 +242,10 @@ def test_the_clocks_of_a_retry() -> None:
     run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1).do("lose_request", batch=0)
     assert running(run) == {"busy()", "in_flight(leader=1)", "unnoticed(broker=1)"}
     run.do("notice", broker=1)
-    other = {"backoff(batch=0, leader=2)", "backoff(batch=0, leader=3)"}  # that do not lead in this epoch
+    other = {
+        "backoff(batch=0, leader=2)",
+        "backoff(batch=0, leader=3)",
+    }  # that do not lead in this epoch
     assert running(run) == {"busy()", "backoff(batch=0, leader=1)", "sendable_late(batch=0)"} | other
     assert "backoff(batch=0, leader=1)" not in running(run.do("transmit", batch=0, leader=1))
 

@@ -99,12 +99,16 @@ def test_plain_shows_control_characters() -> None:
 @pytest.mark.parametrize(
     ("holds_at", "violated_at", "text"),
     [
-        (300, 299, "no-loss holds iff retention.ms >= 300 (now 200), everything else as it is: a > b"),
+        (
+            300,
+            299,
+            "no-loss holds iff retention.ms >= 300 (now 200), with all other durations anywhere in their bounds: a > b",
+        ),
         (
             300,
             250,
-            "no-loss holds with retention.ms=300, is violated with 250, undecided between (now 200), everything else "
-            "as it is: a > b",
+            "no-loss holds with retention.ms=300, is violated with 250, undecided between (now 200), with all other "
+            "durations anywhere in their bounds: a > b",
         ),
     ],
 )

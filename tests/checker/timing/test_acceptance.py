@@ -79,7 +79,7 @@ def texts(name: str) -> list[tuple[int | None, str]]:
 def test_three_refusals_a_backoff_apart() -> None:
     refused = [at for at, text in texts("three-retries") if "NOT_LEADER" in text]
     assert len(refused) == 3
-    assert [later - earlier for earlier, later in pairwise(at for at in refused if at is not None)] == [100, 100]
+    assert [later - earlier for earlier, later in pairwise(at for at in refused if at is not None)] == [160, 320]
 
 
 def test_given_up_when_the_delivery_timeout_is_over() -> None:

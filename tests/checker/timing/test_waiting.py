@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from checker.check import check
-from checker.granted import READ_IN_TIME
+from checker.granted import HEARD_IN_TIME, READ_IN_TIME
 from model.deployment import read_deployment
 from properties.verdict import Status, Verdict
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 
 QUICK_RESTART = """\
 kafka: "{kafka}"
@@ -83,3 +85,82 @@ def test_a_pass_says_that_outages_of_brokers_are_taken_to_be_short(tmp_path: Pat
     verdict = required(tmp_path, kept_for("604800000", "total: 1, kill: 1", broker=broker))
     assert verdict.status is Status.HOLDS
     assert (READ_IN_TIME in verdict.notes) is assumed
+
+
+HELD_UP = """\
+kafka: "4.0"
+topic: {{replicas: 3, min.insync.replicas: 2}}
+producer: {{acks: all, request.timeout.ms: {request}, delivery.timeout.ms: {delivery}, linger.ms: 0{in_flight},
+           on_send_error: drop}}
+assume: {{faults: {{total: 1, {kind}: 1}}}}
+bounds: {{records: 2, log: 2}}
+require: [no-dropped-record]
+"""
+
+ONE = ", max.in.flight.requests.per.connection: 1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "in_flight", "request_timeout", "delivery", "status"),
+    [
+        ("slow-follower", ONE, 10_000, 20_000, Status.VIOLATED),
+        ("slow-follower", "", 10_000, 20_000, Status.VIOLATED),
+        ("lost-response", ONE, 30_000, 30_000, Status.VIOLATED),
+        ("lost-response", ONE, 30_000, 300_000, Status.HOLDS),
+        ("slow-follower", ONE, 10_000, 300_000, Status.HOLDS),
+    ],
+)
+def test_a_record_behind_one_that_is_held_up_runs_out_of_time_as_well(
+    tmp_path: Path, kind: str, in_flight: str, request_timeout: int, delivery: int, status: Status
+) -> None:
+    """It was never read by a broker, and its own delivery.timeout.ms is over (semantics 3.1, P5 P7 P8)."""
+    text = HELD_UP.format(kind=kind, in_flight=in_flight, request=request_timeout, delivery=delivery)
+    assert required(tmp_path, text).status is status
+
+
+HANDED_OFF = """\
+kafka: "4.0"
+topic: {{replicas: 1, retention.ms: {retention}}}
+producer: {{acks: all}}
+consumer: {{group.id: orders, auto.offset.reset: earliest, enable.auto.commit: false, processing: handed-off}}
+assume: {{processing_time: {takes}, application_restart: 1s..1min, faults: {{total: 1, consumer-crash: 1}}}}
+bounds: {{records: 1}}
+require: [no-loss]
+"""
+
+
+@pytest.mark.parametrize(
+    ("retention", "takes", "status", "assumed"),
+    [
+        (4_500_000, "0..2h", Status.VIOLATED, False),
+        (604_800_000, "0..2h", Status.HOLDS, False),
+        (604_800_000, "0..unbounded", Status.HOLDS, True),
+    ],
+)
+def test_a_record_gets_old_while_a_worker_has_it(
+    tmp_path: Path, retention: int, takes: str, status: Status, assumed: bool
+) -> None:
+    """What a worker did not finish before the crash is to be read again (semantics 12.1)."""
+    verdict = required(tmp_path, HANDED_OFF.format(retention=retention, takes=takes))
+    assert (verdict.status, READ_IN_TIME in verdict.notes) == (status, assumed)
+
+
+@pytest.mark.parametrize(("heartbeat", "noted"), [(500, False), (2000, True)])
+def test_a_pass_says_that_heartbeats_are_taken_to_come_in_time(tmp_path: Path, heartbeat: int, noted: bool) -> None:
+    beats = f'kafka: "4.0"\nbroker: {{broker.session.timeout.ms: 1000, broker.heartbeat.interval.ms: {heartbeat}}}\n'
+    verdict = required(tmp_path, kept_for("604800000", "total: 1, kill: 1").replace('kafka: "4.0"\n', beats))
+    assert verdict.status is Status.HOLDS
+    assert (HEARD_IN_TIME in verdict.notes) is noted
+
+
+@pytest.mark.parametrize("states", [20, 200])
+@pytest.mark.parametrize("name", ["slow-workers", "short-retention", "lagging-follower-kept", "three-retries"])
+def test_a_second_look_that_is_cut_short_says_nothing_new(
+    monkeypatch: pytest.MonkeyPatch, name: str, states: int
+) -> None:
+    deployment = read_deployment(EXAMPLES / f"{name}.yaml")
+    whole = {verdict.property: verdict for verdict in check(deployment).verdicts}
+    monkeypatch.setattr("checker.timing.loop.LEAST_SECOND_LOOK", states)
+    monkeypatch.setattr("checker.timing.loop.SECOND_LOOK_SHARE", 0.0)
+    for verdict in check(deployment).verdicts:
+        assert verdict.status in (whole[verdict.property].status, Status.UNKNOWN)
