@@ -59,10 +59,15 @@ def verify(document: Mapping[str, Any]) -> Verification:
         for trace in verdict["traces"]:
             _verify_trace(model, properties[name], cones[name], trace)
             lines.append(f"{name}, {faults_in_words(trace['faults'].items())}:")
-            lines += [f"  step {number} is allowed: {step['text']}" for number, step in enumerate(trace["steps"], 1)]
+            lines += [
+                f"  step {number} is allowed{_when(step)}: {step['text']}"
+                for number, step in enumerate(trace["steps"], 1)
+            ]
             lines.append(f"  and {name} is violated at the end: {trace['failure']}")
         if not verdict["traces"]:
             lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
+    if document.get("thresholds"):
+        lines.append("thresholds: not checked again; run the check again to confirm them")
     ids = question_ids(deployment, prepared, groups)
     for verdict in document["verdicts"]:
         if verdict["id"] != ids[verdict["property"]]:
@@ -70,6 +75,10 @@ def verify(document: Mapping[str, Any]) -> Verification:
     if document[SEAL] != seal(document):
         raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
     return Verification(tuple(lines), True)
+
+
+def _when(step: Mapping[str, Any]) -> str:
+    return "" if step.get("at") is None else f" at {step['at']:,} ms"
 
 
 def _model_of_traces(deployment: Deployment, model: Model, document: Mapping[str, Any]) -> Model:

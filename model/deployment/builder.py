@@ -24,7 +24,7 @@ from model.deployment.reasons import find_reason
 from model.deployment.release import Release
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
-from model.deployment.synonyms import BROKER_NAMES
+from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.values import check_value, has_placeholder
 
 _READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
@@ -162,7 +162,7 @@ def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
 
 def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[str, ...]) -> Iterable[Ignored]:
     for key, given in section.given.items():
-        if section.scope == "broker" and key in overridden:
+        if section.scope == "broker" and key in overridden and key not in COUNTS_BESIDES:
             yield _ignored("broker", given, "another setting of this topic or broker takes precedence")
         elif (section.scope, key) not in used:
             yield _ignored(section.scope, given, find_reason(section.scope, key) or "no property depends on it")

@@ -130,6 +130,8 @@ def read_range(given: Given) -> tuple[int, int | None]:
     most = least if not dots else None if last.strip() == UNBOUNDED else _milliseconds(last)
     if least is None or (most is None and dots and last.strip() != UNBOUNDED):
         raise complaint(given, f"must be a duration or a range, in {_UNIT_NAMES}, {_AS_IN}")
+    if least and most and first.strip().isdigit() != last.strip().isdigit() and dots:
+        raise complaint(given, f"has a unit at one end only ({given.value.strip()}); write one at both")
     if most is not None and most < least:
         raise complaint(given, f"ends before it begins ({given.value.strip()})")
     return least, most

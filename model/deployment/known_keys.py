@@ -68,7 +68,7 @@ def _name_elsewhere(scope: str, key: str) -> str:
         return f"it is a broker setting; for a topic it is {TOPIC_NAMES[key]}"
     if scope == "broker" and key in BROKER_NAMES:
         return f"it is a topic setting; for a broker it is {BROKER_NAMES[key][0]}"
-    owners = [other for other in _SCOPES if other != scope and is_known(other, key)] if scope else []
+    owners = [other for other in _SCOPES if other != scope and is_known(other, key)]
     return f"it is a {' or '.join(owners)} setting: say it there" if owners else ""
 
 

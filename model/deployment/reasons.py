@@ -47,7 +47,10 @@ REASONS: dict[str, str] = {
     "throughput": "memory and throughput do not change which deliveries are possible",
     "tiered storage": "the topic does not use tiered storage",
     "timed commit": "some poll comes at the end of the interval, however long that is",
-    "timed flush": "a power loss may always come before a timed flush",
+    "flush scheduler": "timed flushes happen only where this is set, and a power loss may always come before one",
+    "timed flush": (
+        "a power loss may always come before a timed flush, and without log.flush.scheduler.interval.ms there is none"
+    ),
     "timestamps": "every record's timestamp is assumed to be acceptable",
     "topic outranks": "the topic's own replication factor takes precedence",
     "vendor extension": "an extension of a vendor; Apache Kafka does not read it",

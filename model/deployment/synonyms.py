@@ -36,5 +36,8 @@ BROKER_NAMES: dict[str, tuple[str, ...]] = {
 }
 """Topic setting -> broker settings, in order of precedence."""
 
+COUNTS_BESIDES = frozenset({"log.flush.scheduler.interval.ms"})
+"""Broker settings that say something of their own besides what a topic setting may say instead."""
+
 TOPIC_NAMES: dict[str, str] = {broker: topic for topic, brokers in BROKER_NAMES.items() for broker in brokers}
 """Broker setting -> the topic setting it stands in for."""

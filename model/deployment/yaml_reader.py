@@ -101,7 +101,9 @@ class _Reader:
             raise DeploymentError("is a matrix, of many deployments: proofka audit takes it by itself", file=self._file)
         for entry in root.entries:
             if entry.key not in SECTIONS:
-                raise unknown(self._given(entry, "", entry.key), "unknown section", SECTIONS)
+                belongs = entry.key in (*ASSUMPTIONS, *ENVIRONMENT)
+                what = "unknown section; it belongs under assume" if belongs else "unknown section"
+                raise unknown(self._given(entry, "", entry.key), what, () if belongs else SECTIONS)
         return {entry.key: entry for entry in root.entries}
 
     def _component(self, entries: Mapping[str, yaml_tree.Entry], name: str, words: tuple[str, ...]) -> _Section:
@@ -199,7 +201,8 @@ class _Reader:
 
     def _scalar(self, entry: yaml_tree.Entry, key: str) -> Given:
         if not isinstance(entry.node, yaml_tree.Scalar):
-            raise self._error(entry, "must be a single value")
+            instead = ", as in 20s or 0..300ms" if entry.key in ENVIRONMENT else ""
+            raise self._error(entry, f"must be a single value{instead}")
         if entry.node.null:
             raise self._error(entry, "has no value; give one, or remove the key for the default")
         return self._given(entry, entry.node.text, key)

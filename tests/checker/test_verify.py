@@ -66,7 +66,7 @@ def test_as_written(document: Document) -> None:
     named = {line.partition(":")[0].partition(",")[0] for line in found.lines if not line.startswith(" ")}
     assert named == {v["property"] for v in document["verdicts"]}
     steps = sum(len(trace["steps"]) for v in document["verdicts"] for trace in v["traces"])
-    assert sum(" is allowed: " in line for line in found.lines) == steps
+    assert sum(" is allowed at " in line for line in found.lines) == steps
     assert sum(" is violated at the end: " in line for line in found.lines) == sum(
         len(v["traces"]) for v in document["verdicts"]
     )

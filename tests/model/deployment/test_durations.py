@@ -18,7 +18,7 @@ KAFKA = 'kafka: "4.0"\n'
 UNITS = {"": 1, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 numbers = st.integers(0, 10**10 - 1)
-units = st.sampled_from(sorted(UNITS))
+units = st.sampled_from(sorted(unit for unit in UNITS if unit))
 spaces = st.sampled_from(["", " ", "  "])
 
 
@@ -63,6 +63,12 @@ def test_what_is_no_range(text: str) -> None:
 def test_a_range_that_ends_before_it_begins() -> None:
     with pytest.raises(DeploymentError, match=r"ends before it begins \(2s\.\.1s\)"):
         read_range(said("2s..1s"))
+
+
+@pytest.mark.parametrize("text", ["10..5min", "10s..300", "1ms..2"])
+def test_a_unit_at_one_end_only_is_no_unit(text: str) -> None:
+    with pytest.raises(DeploymentError, match="has a unit at one end only"):
+        read_range(said(text))
 
 
 @given(numbers, units, numbers, units, spaces)

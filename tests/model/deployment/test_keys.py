@@ -41,6 +41,10 @@ def test_unknown_key(file_refusal, role: str, text: str, hint: str) -> None:
         ("bounds: {record: 1}", "did you mean records? (choices: records, log"),
         ("require: [no-losss]", "did you mean no-loss?"),
         ("assume: {sinks: plain}", "did you mean sink?"),
+        ("assume: {retries: 3}", "unknown assumption; it is a producer setting: say it there"),
+        ("network: 0..20ms", "unknown section; it belongs under assume"),
+        ("sink: plain", "unknown section; it belongs under assume"),
+        ("assume: {network: [0, 20]}", "must be a single value, as in 20s or 0..300ms"),
     ],
 )
 def test_misspelt_word_of_the_format(refusal, text: str, hint: str) -> None:
