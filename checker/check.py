@@ -268,7 +268,9 @@ class Run:
             coverage = replace(coverage, stopped=stopped)
         notes: tuple[str, ...] = ()
         if undecided:
-            notes = (f"it was not decided whether there is time for {'; '.join(map(faults_in_words, undecided))}",)
+            notes = (
+                f"it was not decided whether there is time for what violates it with {'; with '.join(map(faults_in_words, undecided))}",
+            )
         if traces:
             status = Status.VIOLATED
         elif undecided or stopped is not None:
