@@ -268,9 +268,8 @@ class Run:
             coverage = replace(coverage, stopped=stopped)
         notes: tuple[str, ...] = ()
         if undecided:
-            notes = (
-                f"it was not decided whether there is time for what violates it with {'; with '.join(map(faults_in_words, undecided))}",
-            )
+            sets = "; with ".join(map(faults_in_words, undecided))
+            notes = (f"it was not decided whether there is time for what violates it with {sets}",)
         if traces:
             status = Status.VIOLATED
         elif undecided or stopped is not None:
