@@ -119,7 +119,10 @@ def test_flush_ms_changes_nothing() -> None:
     """The same verdicts, with the same ids."""
     with_it = deployment_of("flush-ms")
     (ignored,) = with_it.ignored
-    assert (ignored.key, "without log.flush.scheduler.interval.ms there is none" in ignored.reason) == ("flush.ms", True)
+    assert (ignored.key, "without log.flush.scheduler.interval.ms there is none" in ignored.reason) == (
+        "flush.ms",
+        True,
+    )
     without = replace(with_it, ignored=())
     assert check(without).verdicts == checked("flush-ms").verdicts
 
