@@ -254,7 +254,7 @@ class Run:
     def _taken_for_granted(self, prop: Property, number: int) -> Iterator[str]:
         seen = {variable.name for variable in self.groups[number].cones[prop.name].variables}
         position = self.prepared.model.pipeline.consumer.position.name
-        return taken_for_granted(self.deployment, reads=position in seen)
+        return taken_for_granted(self.deployment, prop.name, reads=position in seen)
 
     def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""

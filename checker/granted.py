@@ -1,27 +1,139 @@
-"""What a pass takes for granted: what no run of the model shows, and could violate the property."""
+"""What a pass takes for granted: what no run of the model shows, and could violate the property.
+
+Each is a limit of the model that these settings come near to. A verdict names those that matter to it; how far the
+model goes otherwise stands in docs/semantics.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
-from model.deployment.deployment import Deployment
+from model.deployment.deployment import Acks, Commit, Deployment, Sink
+from model.durations import Duration
+from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 
-READ_IN_TIME = (
+READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
+"""The properties of what a consumer makes of the log."""
+
+ORDER = frozenset({"log-order", "processing-order"})
+
+
+@dataclass(frozen=True)
+class Granted:
+    """Something that passes take for granted ``where`` it could be otherwise; of these ``properties``, None: of all."""
+
+    text: str
+    where: Callable[[Deployment], bool]
+    properties: frozenset[str] | None = None
+
+
+def _heartbeats_come_late(deployment: Deployment) -> bool:
+    times = deployment.durations
+    return _may_reach(times.broker_session.least, Duration.of(times.broker_heartbeat) + Duration.of(times.network))
+
+
+def _fetches_come_late(deployment: Deployment) -> bool:
+    times = deployment.durations
+    return deployment.replicas > 1 and _may_reach(times.replica_lag.least, times.between_fetches)
+
+
+def _sends_take_long(deployment: Deployment) -> bool:
+    times = deployment.durations
+    answered = Duration.of(times.network, 2)
+    if deployment.acks is Acks.ALL and deployment.replicas > 1:
+        answered = answered + times.between_fetches * 2
+    connected = Duration.of(times.linger) + Duration.of(times.metadata) + Duration.of(times.network, 4)
+    waits_for_answers = deployment.acks is not Acks.NONE
+    return _may_reach(times.delivery_timeout.least, connected + answered) or (
+        waits_for_answers and _may_reach(times.request_timeout.least, answered)
+    )
+
+
+def _may_reach(most: int, needed: Duration) -> bool:
+    longest = needed.at_most()
+    return longest is None or longest >= most
+
+
+def _logs_are_cut_short(deployment: Deployment) -> bool:
+    possible = deployment.possible_faults
+    return bool(FALLS_SILENT & possible) or (deployment.unclean_leader_election and bool(possible & BROKER_FAULTS))
+
+
+def _stores_offsets_itself(deployment: Deployment) -> bool:
+    by_itself = deployment.commit is not Commit.AUTO or deployment.sink is Sink.TRANSACTIONAL
+    return by_itself and Fault.CONSUMER_CRASH in deployment.possible_faults and _logs_are_cut_short(deployment)
+
+
+BROKER_FAULTS = frozenset({Fault.KILL, Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER})
+"""The faults by which a leader may be replaced, or a follower fall behind, that lose nothing by themselves."""
+
+READ_IN_TIME = Granted(
     "records are taken to be read and processed before retention.ms deletes them, however long brokers are away and "
-    "workers take"
+    "workers take",
+    lambda deployment: deployment.reading_in_time_is_assumed,
 )
-"""What a pass takes for granted where the model leaves retention out and something could outlast it."""
 
-HEARD_IN_TIME = (
+HEARD_IN_TIME = Granted(
     "brokers that run are taken to be heard of before their session is over, although broker.session.timeout.ms is no "
-    "longer than broker.heartbeat.interval.ms and one message take"
+    "longer than broker.heartbeat.interval.ms and one message take",
+    _heartbeats_come_late,
 )
-"""What a pass takes for granted where the controller could fence a broker that nothing is wrong with."""
+
+FETCHED_IN_TIME = Granted(
+    "followers that fetch are taken to stay in the ISR, although replica.lag.time.max.ms is no longer than may lie "
+    "between two fetches",
+    _fetches_come_late,
+)
+
+SENT_IN_TIME = Granted(
+    "sends that nothing holds up are taken to succeed, although delivery.timeout.ms or request.timeout.ms is no longer "
+    "than connecting, sending and replicating may take",
+    _sends_take_long,
+)
+
+LEADER_STAYS_KNOWN = Granted(
+    "a producer is taken to go on sending to a leader that is cut off, although another broker may tell it that there "
+    "is none",
+    lambda deployment: Fault.CUT_OFF in deployment.possible_faults,
+    frozenset({"no-dropped-record"}),
+)
+
+OFFSETS_HAVE_EPOCHS = Granted(
+    "offsets that the application stores are taken to carry leader epochs, so that a log that was cut short is noticed",
+    _stores_offsets_itself,
+    READING,
+)
+
+GOES_BACK_TO_THE_END = Granted(
+    "a consumer beyond the end of a log that was cut short within one leader epoch is taken to go back to that end, "
+    "although Kafka resets it by auto.offset.reset",
+    lambda deployment: deployment.restart_before_fenced and bool(FALLS_SILENT & deployment.possible_faults),
+    READING,
+)
+
+ONE_CONNECTION = Granted(
+    "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
+    lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
+    ORDER,
+)
+
+EVERYTHING = (
+    HEARD_IN_TIME,
+    FETCHED_IN_TIME,
+    SENT_IN_TIME,
+    LEADER_STAYS_KNOWN,
+    OFFSETS_HAVE_EPOCHS,
+    GOES_BACK_TO_THE_END,
+    ONE_CONNECTION,
+)
+"""All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""
 
 
-def taken_for_granted(deployment: Deployment, *, reads: bool) -> Iterator[str]:
-    """In words, for a pass; ``reads``: the property's part of the system has the consumer's position."""
-    if reads and deployment.reading_in_time_is_assumed:
-        yield READ_IN_TIME
-    if deployment.heartbeats_may_come_too_late:
-        yield HEARD_IN_TIME
+def taken_for_granted(deployment: Deployment, name: str, *, reads: bool) -> Iterator[str]:
+    """In words, for a pass of the property ``name``; ``reads``: its part of the system has the consumer's position."""
+    if reads and READ_IN_TIME.where(deployment):
+        yield READ_IN_TIME.text
+    for one in EVERYTHING:
+        if (one.properties is None or name in one.properties) and one.where(deployment):
+            yield one.text

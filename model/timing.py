@@ -24,6 +24,9 @@ from model.wording import record_name
 LAG_IS_CHECKED = Fraction(1, 2)
 """A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
 
+REGISTRATION_JITTER = Fraction(1, 50)
+"""How much longer than its length a broker's pause between attempts to register can be."""
+
 HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
 """What can become of a request that reaches a broker."""
 
@@ -147,7 +150,7 @@ class _Timing:
         yield ("restart_before_fenced",), number, Need(self.unheard(replica), at_least=session)
         for follower in self._pipeline.followers_of(replica):
             pair = {"leader": replica.number, "follower": follower.number}
-            lag = Duration.of(times.replica_lag) - self._between_fetches - self._between_fetches
+            lag = Duration.of(times.replica_lag) - self._times.between_fetches - self._times.between_fetches
             yield ("shrink_isr",), pair, Need(self.behind(replica, follower), at_least=lag)
 
     def deadlines(self) -> Iterator[Clock]:
@@ -277,13 +280,6 @@ class _Timing:
         ahead = [z3.And(o.is_(Fate.APPENDED), o.target.term == batch.target.term) for o in self._batches if o != batch]
         return z3.And(self._guard(*HANDLED, batch=batch.number), z3.Not(z3.Or(*ahead)))
 
-    @property
-    def _between_fetches(self) -> Duration:
-        """The longest time between two fetches of a follower that nothing holds up."""
-        times = self._times
-        messages = Duration.of(times.network, 3)
-        return Duration.of(times.fetch_wait) + Duration.of(times.fetch_backoff) + messages
-
     def away(self, replica: Replica) -> Clock:
         """How long a broker that died has been away."""
         return Clock("away", {"broker": replica.number}, z3.Not(replica.up.is_set), f"{replica.name} died")
@@ -323,6 +319,9 @@ class _Timing:
         yield self.unheard(replica)
         # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
         back = Duration.of(times.broker_restart) + self._until_fenced + self._until_unfenced
+        if self._pipeline.deployment.restart_before_fenced:
+            # It runs from the death, and an attempt to register that was refused backs off for as long as a session.
+            back = back + Duration.of(times.broker_session, 1 + REGISTRATION_JITTER)
         yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
         learns = f"there was news from the controller for {name}"
         yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)
@@ -343,7 +342,7 @@ class _Timing:
         yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
         since = f"{follower.name} had caught up with {leader.name}"
         expands = z3.And(self._guard("expand_isr", **pair), fetches_from(follower, leader))
-        yield Clock("caught_up", pair, expands, since, (self._between_fetches + self._news) * (1 + others))
+        yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * (1 + others))
 
     def _fetching(self, leader: Replica, follower: Replica) -> Clock:
         """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
@@ -356,7 +355,7 @@ class _Timing:
         has_news = z3.Or(leader.log.end.term > end, leader.fetched[follower.number].term < end + 1)
         fetches = z3.And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
-        at_most = self._between_fetches * (leader.log.capacity + 1)
+        at_most = self._times.between_fetches * (leader.log.capacity + 1)
         if self._falls_silent and self._pipeline.deployment.restart_before_fenced:
             at_most = at_most + Duration.of(self._times.replica_socket)
         return Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", **pair)), since, at_most)

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from checker.budget import Budget, processors
 from checker.check import check
+from checker.granted import EVERYTHING, READ_IN_TIME
 from checker.identity import Fingerprint, verdict_id
 from checker.spark.folder import AuditFolder
 from model.deployment.deployment import Deployment
@@ -61,8 +62,7 @@ def signature(deployment: Deployment) -> str:
     model = build(deployment)
     prints = Fingerprint()
     parts: list[bytes | str] = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
-    parts.append(f"read in time: {deployment.reading_in_time_is_assumed}")
-    parts.append(f"heard in time: {not deployment.heartbeats_may_come_too_late}")
+    parts += [one.text for one in (READ_IN_TIME, *EVERYTHING) if one.where(deployment)]
     parts += [prints.of_system(model.system), prints.of_clocks(model.system)]
     for name, limit in sorted((model.system.limits or {}).items()):
         parts += [name, prints.of_term(limit)]

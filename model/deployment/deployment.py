@@ -229,6 +229,11 @@ class Durations:
     cut_off: Quantity
 
     @property
+    def between_fetches(self) -> Duration:
+        """The longest time between two fetches of a follower that nothing holds up (semantics 6.1)."""
+        return Duration.of(self.fetch_wait) + Duration.of(self.fetch_backoff) + Duration.of(self.network, 3)
+
+    @property
     def offsets_kept_at_least(self) -> Duration:
         """How long the committed offsets of a group without members are kept at least (semantics 12)."""
         return Duration.of(self.offsets_kept, MINUTE)
@@ -307,12 +312,6 @@ class Deployment:
             return False
         waits = self._waits_for_consumer + self._waits_for_workers + self._waits_for_brokers
         return bool(self.faults.any_number) or self._too_old_after(waits)
-
-    @property
-    def heartbeats_may_come_too_late(self) -> bool:
-        """Whether the session of a broker that runs can be over between two of its heartbeats (semantics 6.4)."""
-        times = self.durations
-        return times.broker_session.least <= times.broker_heartbeat.least + _longest(times.network)
 
     def _too_old_after(self, waited: float) -> bool:
         """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""

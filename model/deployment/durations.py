@@ -28,7 +28,7 @@ ENVIRONMENT: Mapping[str, Environment] = {
     "election": Environment(
         "0..1s", "how long the controller takes to fence a broker whose session is over, and to elect"
     ),
-    "broker_restart": Environment("1s..unbounded", "how long a broker that died is away"),
+    "broker_restart": Environment("1s..unbounded", "how long a broker that died is away, until it could be unfenced"),
     "application_restart": Environment("1s..1h", "how long a consumer that crashed is away"),
     "processing_time": Environment(
         "0..unbounded", "how long after poll() returned a record a worker that it is handed to has processed it"

@@ -1,0 +1,93 @@
+"""What a pass takes for granted is said where the settings come near to it, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checker.granted import (
+    EVERYTHING,
+    FETCHED_IN_TIME,
+    GOES_BACK_TO_THE_END,
+    HEARD_IN_TIME,
+    LEADER_STAYS_KNOWN,
+    OFFSETS_HAVE_EPOCHS,
+    ONE_CONNECTION,
+    SENT_IN_TIME,
+    Granted,
+    taken_for_granted,
+)
+from model.deployment import Deployment, read_deployment
+
+POWER_AND_CRASH = {"faults.power-loss": "1", "faults.consumer-crash": "1"}
+BY_HAND = {"enable.auto.commit": "false"}
+
+NEAR = [
+    (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2000"}}),
+    (HEARD_IN_TIME, {"assume": {"network": "0..7s"}}),
+    (FETCHED_IN_TIME, {"broker": {"replica.lag.time.max.ms": "1800"}}),
+    (FETCHED_IN_TIME, {"assume": {"network": "0..unbounded"}}),
+    (SENT_IN_TIME, {"producer": {"request.timeout.ms": "3800"}}),
+    (SENT_IN_TIME, {"producer": {"request.timeout.ms": "4", "linger.ms": "0", "delivery.timeout.ms": "4000"}}),
+    (LEADER_STAYS_KNOWN, {"assume": {"faults.cut-off": "1"}}),
+    (OFFSETS_HAVE_EPOCHS, {"consumer": BY_HAND, "assume": POWER_AND_CRASH}),
+    (OFFSETS_HAVE_EPOCHS, {"assume": {**POWER_AND_CRASH, "sink": "transactional"}}),
+    (GOES_BACK_TO_THE_END, {"kafka": "3.9", "assume": {"faults.disk-loss": "1"}}),
+    (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.lost-request": "1"}}),
+]
+
+FAR = [
+    (HEARD_IN_TIME, {}),
+    (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2101"}}),
+    (FETCHED_IN_TIME, {}),
+    (FETCHED_IN_TIME, {"broker": {"replica.lag.time.max.ms": "1801"}}),
+    (SENT_IN_TIME, {}),
+    (SENT_IN_TIME, {"producer": {"request.timeout.ms": "3801"}}),
+    (LEADER_STAYS_KNOWN, {"assume": {"faults.kill": "1"}}),
+    (OFFSETS_HAVE_EPOCHS, {"assume": POWER_AND_CRASH}),
+    (OFFSETS_HAVE_EPOCHS, {"consumer": BY_HAND, "assume": {"faults.kill": "1", "faults.consumer-crash": "1"}}),
+    (GOES_BACK_TO_THE_END, {"kafka": "4.0", "assume": {"faults.disk-loss": "1"}}),
+    (GOES_BACK_TO_THE_END, {"kafka": "3.9", "assume": {"faults.kill": "1"}}),
+    (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
+    (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
+]
+
+
+def said_of(granted: Granted, deployment: Deployment) -> set[str]:
+    names = granted.properties or {"no-acked-loss", "recoverability"}
+    return {text for name in names for text in taken_for_granted(deployment, name, reads=False)}
+
+
+def deployment_of(folder: Path, said: dict[str, object]) -> Deployment:
+    kafka = said.get("kafka", "4.0")
+    parts = [f'kafka: "{kafka}"', "topic: {replicas: 3, min.insync.replicas: 2}"]
+    for section in ("broker", "producer", "consumer"):
+        settings = said.get(section, {})
+        assert isinstance(settings, dict)
+        parts += [f"{section}: {{{', '.join(f'{key}: {value}' for key, value in settings.items())}}}"]
+    assume = said.get("assume", {})
+    assert isinstance(assume, dict)
+    file = folder / "deployment.yaml"
+    file.write_text("\n".join(parts) + "\n", encoding="utf-8")
+    return read_deployment(file, assume)
+
+
+@pytest.mark.parametrize(("granted", "said"), NEAR)
+def test_it_is_said_where_it_could_be_otherwise(tmp_path: Path, granted: Granted, said: dict[str, object]) -> None:
+    assert granted.text in said_of(granted, deployment_of(tmp_path, said))
+
+
+@pytest.mark.parametrize(("granted", "said"), FAR)
+def test_it_is_not_said_elsewhere(tmp_path: Path, granted: Granted, said: dict[str, object]) -> None:
+    assert granted.text not in said_of(granted, deployment_of(tmp_path, said))
+
+
+def test_nothing_is_left_out() -> None:
+    assert {granted.text for granted, _ in NEAR} == {granted.text for granted in EVERYTHING}
+
+
+@pytest.mark.parametrize("granted", [one for one in EVERYTHING if one.properties is not None])
+def test_it_is_said_of_the_properties_that_it_concerns(tmp_path: Path, granted: Granted) -> None:
+    said = next(said for one, said in NEAR if one is granted)
+    assert granted.text not in taken_for_granted(deployment_of(tmp_path, said), "no-acked-loss", reads=True)
