@@ -24,7 +24,7 @@ from model.pipeline import build
 from properties.property import Property
 from properties.verdict import Status, Threshold, Verdict
 
-MOST_VALUES = 8
+MOST_VALUES = 20
 """So many values of a setting are tried at most."""
 
 LONGEST = 2**40
