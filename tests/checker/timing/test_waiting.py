@@ -153,7 +153,7 @@ def test_a_pass_says_that_heartbeats_are_taken_to_come_in_time(tmp_path: Path, h
     assert (HEARD_IN_TIME.text in verdict.notes) is noted
 
 
-@pytest.mark.parametrize("states", [20, 200])
+@pytest.mark.parametrize("states", [20, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["slow-workers", "short-retention", "lagging-follower-kept", "three-retries"])
 def test_a_second_look_that_is_cut_short_says_nothing_new(
     monkeypatch: pytest.MonkeyPatch, name: str, states: int
