@@ -5,7 +5,7 @@ A timeout or a disconnect at the client never cancels the request at the broker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import z3
 
@@ -86,23 +86,32 @@ def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 
 def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """The broker is gone, and its connections are closed: its requests fail, and it executes none (3.1, P5)."""
-    for batch in pipeline.producer.batches:
-        fail_attempt(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
-        drop_delayed(effect, batch, batch.delayed.term == replica.number)
+    _end_connections(pipeline, effect, replica, fail_attempt)
 
 
 def fall_silent(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """The broker is gone, and nobody closes its connections: requests in flight to it wait for nothing (3.1, P5)."""
+    _end_connections(pipeline, effect, replica, leave_unanswered)
+
+
+def _end_connections(
+    pipeline: Pipeline,
+    effect: Effect,
+    replica: Replica,
+    ends: Callable[[Pipeline, Effect, Batch, z3.BoolRef], None],
+) -> None:
     for batch in pipeline.producer.batches:
-        waits = z3.And(batch.can_be_answered, batch.target.term == replica.number)
-        leave_unanswered(pipeline, effect, batch, waits)
+        ends(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
         drop_delayed(effect, batch, batch.delayed.term == replica.number)
 
 
 def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
     """The producer's connection to this broker is dead, and it does not know."""
-    batches = pipeline.producer.batches
-    return z3.Or(*(z3.And(b.is_(Fate.UNANSWERED), b.target.term == broker.number) for b in batches))
+    return z3.Or(*(_is_unanswered_by(batch, broker) for batch in pipeline.producer.batches))
+
+
+def _is_unanswered_by(batch: Batch, broker: Replica) -> z3.BoolRef:
+    return z3.And(batch.is_(Fate.UNANSWERED), batch.target.term == broker.number)
 
 
 def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
@@ -209,8 +218,7 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
     """The client finds out that a connection is dead: everything in flight on it fails (semantics 3.1, P5)."""
     effect = Effect()
     for batch in pipeline.producer.batches:
-        unanswered = z3.And(batch.is_(Fate.UNANSWERED), batch.target.term == broker.number)
-        fail_attempt(pipeline, effect, batch, unanswered)
+        fail_attempt(pipeline, effect, batch, _is_unanswered_by(batch, broker))
 
     def sentence(before: State, after: State) -> str:
         failed = [b for b in pipeline.producer.batches if before[b.fate.name] != after[b.fate.name]]

@@ -336,13 +336,13 @@ class _Timing:
     def _changes_of_isr(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
         """A leader proposes one change at a time, so that one of each other follower's can come first (6.2)."""
         pair = {"follower": follower.number, "leader": leader.number}
-        others = len(self._pipeline.replicas) - 2
-        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED * (1 + others)) + self._network + self._news
+        changes = len(self._pipeline.replicas) - 1
+        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED * changes) + self._network + self._news
         since = f"{leader.name} could drop {follower.name} from the ISR"
         yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
         since = f"{follower.name} had caught up with {leader.name}"
         expands = z3.And(self._guard("expand_isr", **pair), fetches_from(follower, leader))
-        yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * (1 + others))
+        yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)
 
     def _fetching(self, leader: Replica, follower: Replica) -> Clock:
         """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).

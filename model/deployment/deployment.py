@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf
+from math import inf, isfinite
 from typing import Literal
 
 from model.durations import JITTER, Duration, Quantity
@@ -300,7 +300,9 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        return self._too_old_after(self._waits_for_consumer + (self._waits_for_workers if self._is_said else 0))
+        # Workers of whom nobody said how long they take at most are taken to be in time, which a pass then says.
+        workers = self._waits_for_workers if isfinite(self._waits_for_workers) else 0
+        return self._too_old_after(self._waits_for_consumer + workers)
 
     @property
     def reading_in_time_is_assumed(self) -> bool:
@@ -332,11 +334,6 @@ class Deployment:
         if self.processing is not Processing.HANDED_OFF or self.commit is not Commit.AFTER or not crashes:
             return 0
         return crashes * _longest(self.durations.processing_time)
-
-    @property
-    def _is_said(self) -> bool:
-        """Somebody said how long workers take at most."""
-        return self.durations.processing_time.most is not None
 
     @property
     def _waits_for_brokers(self) -> float:
