@@ -368,9 +368,12 @@ class Run:
         plain = EmbeddedExploration(
             reduced.group.system, reduced.group.question, kinds, Meter(Budget(), timed=False), self.threads, infer=False
         )
+        wanted = exploration.named(violation.combination)
         for _ in range(sum(violation.combination) + 1):
             plain.explore_layer()
-        wanted = exploration.named(violation.combination)
+            for smaller in plain.violations[violation.name]:
+                if plain.named(smaller.combination) != wanted:
+                    plain.set_aside(smaller)
         return plain, next(v for v in plain.cut_sets(violation.name) if plain.named(v.combination) == wanted)
 
     def _coverage(self, number: int) -> Coverage:

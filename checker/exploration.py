@@ -177,6 +177,7 @@ class Exploration(ABC, Generic[States]):
             self.layout = widened(self.layout, self.monitors)
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
+        self.aside: set[tuple[str, Combination]] = set()
         self.own_functions = ("step", *(kind.value for kind in Fault if kind in present & self.unlimited))
         self._lock = threading.Lock()
 
@@ -233,12 +234,20 @@ class Exploration(ABC, Generic[States]):
         """The minimal cut sets found so far, by property."""
         return {name: tuple(self.named(v.combination) for v in self.cut_sets(name)) for name in self.violations}
 
+    def set_aside(self, violation: Violation) -> None:
+        """Look for larger sets of faults that violate the same, as if this one did not."""
+        self.aside.add((violation.name, violation.combination))
+
     def open_questions(self, combination: Combination) -> list[str]:
         """What neither this combination nor a smaller one is known to violate; the rest it cannot be minimal for."""
         return [
             name
             for name, violations in self.violations.items()
-            if not any(_contained(violation.combination, combination) for violation in violations)
+            if not any(
+                _contained(violation.combination, combination)
+                for violation in violations
+                if (name, violation.combination) not in self.aside
+            )
         ]
 
     def exhausted(self) -> bool:

@@ -221,6 +221,9 @@ class _Timing:
         travels = self._network + Duration.of(self._times.request_timeout) if self._falls_silent else self._network
         since = f"{record} was transmitted"
         yield Clock("arriving", {"batch": number}, self._can_be_handled(batch), since, travels)
+        late = Duration.of(self._times.late_request)
+        since = f"the client gave up on a request with {record}"
+        yield self._due("late", since, late, ("discard_delayed",), batch=number)
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", travels, answers, batch=number)
 

@@ -75,6 +75,7 @@ def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration
             if sum(violation.combination) < last
         ]
     distributed.undecided |= embedded.undecided
+    distributed.aside |= embedded.aside
     distributed.layers += embedded.layers[:last]
     distributed.go_on()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from checker.budget import PartMeter
 from checker.combinations import Combination
@@ -29,6 +30,9 @@ from properties.verdict import CutSet, TimingLemma
 
 CANDIDATES = 30
 """So many runs to a violation that cannot happen in time are asked why."""
+
+ALIKE = 10
+"""So many runs are tried for a set of faults that violates a property without clocks, and so does a part of it."""
 
 ENOUGH = 4
 """After so many in a row from which nothing new was learnt no more are asked."""
@@ -119,19 +123,24 @@ class InTime:
         for name in self._names:
             for violation in found.violations[name]:
                 if (name, violation.combination) not in self._judged:
-                    self._judge(found, violation, self.timing_of(name).schedule(run_of(found, violation)))
+                    self._judge(found, violation, run_of)
         if self._untimely and self._stopped is None:
             if known != set(self._untimely):
                 self._forget()
             self._refine(found, layers, reporter)
 
-    def _judge(self, found: AnyExploration, violation: Violation, outcome: Schedule | Contradiction) -> None:
-        key = violation.name, violation.combination
-        if isinstance(outcome, Contradiction):
-            self._judged[key] = None
-            self._untimely.setdefault(violation.name, []).append(_faults(found, violation))
-        else:
-            self._judged[key] = Timely(found, violation, outcome)
+    def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> None:
+        """Whether there is time for a violation; where there is none for fewer faults, or for another one like it."""
+        name, faults = violation.name, _faults(found, violation)
+        more = any(_contained(part, faults) for part in self._untimely.get(name, []))
+        for candidate in islice(_one_and_alike(found, violation), ALIKE if more else 1):
+            outcome = self.timing_of(name).schedule(run_of(found, candidate))
+            if not isinstance(outcome, Contradiction):
+                self._judged[name, violation.combination] = Timely(found, candidate, outcome)
+                return
+        self._judged[name, violation.combination] = None
+        found.set_aside(violation)
+        self._untimely.setdefault(name, []).append(faults)
 
     def _forget(self) -> None:
         """The second look is to be taken at more properties, and so at another part of the system."""
@@ -251,6 +260,7 @@ class InTime:
         if self.stopped(name) is not None:
             timely = [_faults(one.exploration, one.violation) for one in self.timely(name)]
             left = [faults for faults in self._untimely[name] if not any(_contained(one, faults) for one in timely)]
+            left = [faults for faults in left if not any(_contained(o, faults) and o != faults for o in left)]
             return sorted(tuple(sorted((kind.value, count) for kind, count in faults.items())) for faults in left)
         if self.again is None:
             return []
@@ -265,7 +275,7 @@ class InTime:
         clocks = self.timing.clocks_in(exploration.system)
         found: list[Lemma] = []
         for name in self._untimely:
-            for violation in exploration.violations[name]:
+            for violation in _smallest(exploration, name):
                 if self._is_violated_by_part(name, _faults(exploration, violation)):
                     continue
                 if isinstance(self.timing_of(name).schedule(_own_run(exploration, violation)), Contradiction):
@@ -294,6 +304,17 @@ class InTime:
 def _one_and_alike(exploration: AnyExploration, violation: Violation) -> Iterator[Violation]:
     yield violation
     yield from (one for one in exploration.alike(violation, CANDIDATES) if one != violation)
+
+
+def _smallest(exploration: AnyExploration, name: str) -> list[Violation]:
+    """The violations of a property of which no part is another one."""
+    found = exploration.violations[name]
+    faults = [_faults(exploration, one) for one in found]
+    return [
+        one
+        for one, mine in zip(found, faults, strict=True)
+        if not any(_contained(other, mine) and other != mine for other in faults)
+    ]
 
 
 def _own_run(exploration: AnyExploration, violation: Violation) -> list[Action]:

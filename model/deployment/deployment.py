@@ -227,6 +227,7 @@ class Durations:
     poll_interval: Quantity
     slowness: Quantity
     cut_off: Quantity
+    late_request: Quantity
 
     @property
     def between_fetches(self) -> Duration:

@@ -36,6 +36,7 @@ ENVIRONMENT: Mapping[str, Environment] = {
     "poll_interval": Environment("0..unbounded", "how long after poll() returned it is called again"),
     "slowness": Environment("0..unbounded", "how long a slow follower does not fetch"),
     "cut_off": Environment("0..unbounded", "how long a broker cannot reach the controller"),
+    "late_request": Environment("0..10min", "how long after its client gave up on it a request can be executed"),
 }
 """What is assumed of the environment, by the key of ``--assume`` and of the YAML format."""
 

@@ -45,6 +45,7 @@ DEADLINES = {
     "unnoticed": 30_000,
     "arriving": 30_100,
     "answering": 30_100,
+    "late": 600_000,
     "resolving": 100,
     "unheard": 13_475,
     "news": 500,
