@@ -186,8 +186,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     leaders = pipeline.replicas
     takers = [
         z3.And(
-            leader.presumes_leadership,
-            leader.epoch.term >= pipeline.producer.leader_epoch.term,
+            pipeline.serves(leader),
             pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True),
         )
         for leader in leaders

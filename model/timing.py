@@ -272,7 +272,7 @@ class _Timing:
         """A leader would append the batch. Attempts that are refused over and over need not be made in time."""
         ways = []
         for leader in self._pipeline.replicas:
-            takes = leader.presumes_leadership
+            takes = self._pipeline.serves(leader)
             if self._pipeline.deployment.acks is Acks.ALL:
                 takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
             ways.append(z3.And(self._guard("transmit", batch=batch.number, leader=leader.number), takes))
