@@ -92,13 +92,6 @@ SENT_IN_TIME = Granted(
     _sends_take_long,
 )
 
-LEADER_STAYS_KNOWN = Granted(
-    "a producer is taken to go on sending to a leader that is cut off, although another broker may tell it that there "
-    "is none",
-    lambda deployment: Fault.CUT_OFF in deployment.possible_faults,
-    frozenset({"no-dropped-record"}),
-)
-
 OFFSETS_HAVE_EPOCHS = Granted(
     "offsets that the application stores are taken to carry leader epochs, so that a log that was cut short is noticed",
     _stores_offsets_itself,
@@ -122,7 +115,6 @@ EVERYTHING = (
     HEARD_IN_TIME,
     FETCHED_IN_TIME,
     SENT_IN_TIME,
-    LEADER_STAYS_KNOWN,
     OFFSETS_HAVE_EPOCHS,
     GOES_BACK_TO_THE_END,
     ONE_CONNECTION,

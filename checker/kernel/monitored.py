@@ -22,7 +22,8 @@ from checker.kernel.native import CLOCKS, I64, Kernel, generate
 
 Table = NDArray[np.int64]
 
-EXPAND, FIRST_CLOCKS, SECOND_CLOCKS, WORDS, FLAG_WORDS, FLAGS, FLAG_TABLE, CLASSES, CLASS_TABLE = range(9)
+CONTEXT = range(11)
+EXPAND, FIRST_CLOCKS, SECOND_CLOCKS, WORDS, FLAG_WORDS, FLAGS, FLAG_TABLE, CLASSES, CLASS_TABLE, PAIRS, SPANS = CONTEXT
 """Places in the context of a function: addresses, sizes and tables."""
 
 EARLIER, LATER, NOT_NEGATIVE, OWN_DEADLINE, BY_FLAGS = range(5)
@@ -38,14 +39,17 @@ class Monitors:
 
     ``flags``: a row per flag. ``classes``: by the label of an action, which of ``needs`` it is, 0 for those that need
     nothing of clocks. ``needs``: by class and flag, and at its end for the class as a whole, what it takes to set the
-    flag, or to make the action impossible. ``initial``: the words of the flags in the initial state. ``clocks``: the
-    condition of each clock, in the order of their bits.
+    flag, or to make the action impossible. ``pairs``: what takes two things together to set a flag, both of them in a
+    row; ``spans``: by class and flag, the first of its rows and how many they are. ``initial``: the words of the flags
+    in the initial state. ``clocks``: the condition of each clock, in the order of their bits.
     """
 
     clocks: tuple[z3.BoolRef, ...]
     flags: Table
     classes: Table
     needs: Table
+    pairs: Table
+    spans: Table
     initial: tuple[int, ...]
 
 
@@ -60,12 +64,13 @@ def monitored(kernel: Kernel, layout: Layout, monitors: Monitors) -> Kernel:
     contexts: list[Table] = []
     pointer = I64.as_pointer()
     for name in kernel.most_successors:
-        context = np.zeros(9, dtype=np.int64)
+        context = np.zeros(len(CONTEXT), dtype=np.int64)
         context[EXPAND] = kernel.addresses[name]
         context[FIRST_CLOCKS], context[SECOND_CLOCKS] = (kernel.addresses[f"{CLOCKS}_{half}"] for half in range(2))
         context[WORDS], context[FLAG_WORDS] = layout.words, len(monitors.initial)
         context[FLAGS], context[FLAG_TABLE] = len(monitors.flags), monitors.flags.ctypes.data
         context[CLASSES], context[CLASS_TABLE] = monitors.classes.ctypes.data, monitors.needs.ctypes.data
+        context[PAIRS], context[SPANS] = monitors.pairs.ctypes.data, monitors.spans.ctypes.data
         contexts.append(context)
         function = ir.Function(module, ir.FunctionType(I64, [pointer, pointer]), name)
         builder = ir.IRBuilder(function.append_basic_block("entry"))
@@ -93,6 +98,8 @@ def _step(context: Any, state: Any, out: Any) -> Any:
     table = np.int64(load_word(context + 8 * FLAG_TABLE))
     classes = np.int64(load_word(context + 8 * CLASSES))
     needs = np.int64(load_word(context + 8 * CLASS_TABLE))
+    pairs = np.int64(load_word(context + 8 * PAIRS))
+    spans = np.int64(load_word(context + 8 * SPANS))
     first = np.int64(load_word(context + 8 * FIRST_CLOCKS))
     second = np.int64(load_word(context + 8 * SECOND_CLOCKS))
     count = call_expand(np.int64(load_word(context + 8 * EXPAND)), state, out)
@@ -155,6 +162,21 @@ def _step(context: Any, state: Any, out: Any) -> Any:
                     for other in range(flag_words):
                         by |= load_word(held + other * 8) & load_word(rule + (2 + other) * 8)
                     holds = by != np.uint64(0)
+                if not holds and kind != 0 and later_ran and earlier_ran:
+                    span = spans + (kind * flags + flag) * 16
+                    row = pairs + np.int64(load_word(span)) * 2 * need_words * 8
+                    for _ in range(np.int64(load_word(span + 8))):
+                        long_ago = (before & load_word(row)) | (before_too & load_word(row + 8))
+                        recent = (before & load_word(row + need_words * 8)) | (
+                            before_too & load_word(row + (need_words + 1) * 8)
+                        )
+                        for other in range(flag_words):
+                            set_before = load_word(held + other * 8)
+                            long_ago |= set_before & load_word(row + (2 + other) * 8)
+                            recent |= set_before & load_word(row + (need_words + 2 + other) * 8)
+                        if long_ago != np.uint64(0) and recent != np.uint64(0):
+                            holds = True
+                        row += 2 * need_words * 8
                 if holds:
                     bits |= np.uint64(1) << np.uint64(bit)
             store_word(flagged + word * 8, bits)

@@ -142,7 +142,7 @@ def constraints_along(clocks: RunningClocks, actions: Sequence[Action], states: 
                     least = None if need.at_least is None else need.at_least.at_least()
                     most = None if need.at_most is None else need.at_most.at_most()
                     end = step if need.until is None else _start_of(need.until, step, episodes)
-                    if (least or most is not None) and end is not None and end >= started:
+                    if (least or most is not None) and end is not None:
                         found.append(Between(started, end, least or None, most, clock, need, step))
     return found
 

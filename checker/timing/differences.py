@@ -64,7 +64,7 @@ def _by_its_step(edge: Edge) -> Iterator[Edge]:
         return
     step = because.needed_at
     other = replace(because, clock=need.until)
-    if edge.head < edge.tail:
+    if edge.is_least:
         yield Edge(edge.tail, step, 0, other)
         yield Edge(step, edge.head, edge.weight, because)
     else:

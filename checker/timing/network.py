@@ -25,9 +25,14 @@ class Edge:
     because: Between | None
 
     @property
+    def is_least(self) -> bool:
+        """It says that some time passes, and not that no more does."""
+        return self.weight < 0
+
+    @property
     def bound(self) -> Bound | None:
         """What of the model says so, if it is not only that steps have an order."""
-        return None if self.because is None else self.because.bound(is_least=self.weight < 0)
+        return None if self.because is None else self.because.bound(is_least=self.is_least)
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,12 @@ class Contradiction:
         total = 0
         for edge in self.edges:
             changed = None if edge.because is None else edge.because.with_value(name, value)
-            if changed is not None and edge.head > edge.tail:
+            if changed is not None and edge.is_least:
+                total -= changed.least or 0
+            elif changed is not None:
                 if changed.most is None:
                     return False
                 total += changed.most
-            elif changed is not None:
-                total -= changed.least or 0
         return total < 0
 
     @property
@@ -73,13 +78,28 @@ class Contradiction:
 
 def edges_of(steps: int, constraints: Sequence[Between]) -> list[Edge]:
     """The constraints of a run of so many steps, and that no step is before the one before it."""
-    edges = [Edge(step, step - 1, 0, None) for step in range(1, steps + 1)]
+    edges = _order(steps)
     for one in constraints:
         if one.most is not None:
             edges.append(Edge(one.earlier, one.later, one.most, one))
         if one.least is not None:
             edges.append(Edge(one.later, one.earlier, -one.least, one))
     return edges
+
+
+def _order(steps: int) -> list[Edge]:
+    return [Edge(step, step - 1, 0, None) for step in range(1, steps + 1)]
+
+
+def minimal(steps: int, contradiction: Contradiction) -> Contradiction:
+    """A contradiction among the same bounds of which none can be left out."""
+    found = contradiction
+    for left_out in contradiction.edges:
+        if left_out.because is not None and any(edge is left_out for edge in found.edges):
+            others = [edge for edge in found.edges if edge.because is not None and edge is not left_out]
+            smaller = earliest_times(steps, [*_order(steps), *others])
+            found = smaller if isinstance(smaller, Contradiction) else found
+    return found
 
 
 def earliest_times(steps: int, edges: Sequence[Edge]) -> list[int] | Contradiction:

@@ -29,7 +29,7 @@ from checker.timing.constraints import (
 )
 from checker.timing.differences import Difference, differences_of, generalised
 from checker.timing.monitors import watch
-from checker.timing.network import Contradiction, earliest_times, edges_of
+from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
 from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
 from checker.traces import replay
@@ -171,6 +171,7 @@ class Timing:
             outcome = earliest_times(len(actions), edges_of(len(actions), constraints))
             if not isinstance(outcome, Contradiction):
                 break
+            outcome = minimal(len(actions), outcome)
             differences = differences_of(outcome, {*known, *(one for lemma in found for one in lemma.differences)})
             found.append(Lemma(outcome, generalised(differences, self._system.clocks)))
             used = [edge.because for edge in outcome.edges if edge.because is not None and edge.because.need is None]

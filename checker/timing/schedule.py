@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import z3
 
 from checker.timing.constraints import Between
-from checker.timing.network import Contradiction, Edge, earliest_times, edges_of
+from checker.timing.network import Contradiction, Edge, earliest_times, edges_of, minimal
 
 ROUND = (1000, 500, 100, 50, 10, 5)
 """The numbers of milliseconds that people like to read, best first."""
@@ -39,7 +39,7 @@ def schedule(steps: int, constraints: Sequence[Between]) -> Schedule | Contradic
     if possible != (not isinstance(earliest, Contradiction)):
         raise TimingMismatch(f"Z3 finds a run of {steps} steps {'possible' if possible else 'impossible'} in time")
     if isinstance(earliest, Contradiction):
-        return earliest
+        return minimal(steps, earliest)
     times = _rounded(steps, edges, earliest)
     if not _is_possible(steps, edges, times):
         raise TimingMismatch(f"Z3 does not accept the times {times}")

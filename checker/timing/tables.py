@@ -6,7 +6,7 @@ reachable states, whichever way it is explored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ def tables(
         maker.flags().view(np.int64),
         np.array(classes, dtype=np.int64),
         np.array(needs).view(np.int64),
+        maker.alternatives().view(np.int64),
+        np.array(maker.spans, dtype=np.int64),
         maker.mask(number for number, holds in enumerate(initial) if holds),
     )
 
@@ -78,6 +80,8 @@ class _Tables:
         for number, one in enumerate(differences):
             self._pairs.setdefault((one.earlier, one.later), []).append(number)
         self.words = -(-len(differences) // WORD)
+        self._alternatives: list[Bits] = []
+        self.spans: list[list[tuple[int, int]]] = []
 
     def mask(self, numbers: Iterable[int], words: int | None = None) -> tuple[int, ...]:
         """These bits, as words."""
@@ -113,8 +117,13 @@ class _Tables:
     def needs(self, least: Sequence[tuple[ClockKey, int]], excluded: Sequence[Difference]) -> Bits:
         """What a step that needs this of clocks sets by it; in the last row, what makes it impossible."""
         rows = np.zeros((len(self._differences) + 1, 2 + self.words), dtype=np.uint64)
+        spans: list[tuple[int, int]] = []
         for number, one in enumerate(self._differences):
             rows[number] = self._since(least, one.later, one.most)
+            added = [] if one.earlier == NOW or not least else list(self._between(least, one))
+            spans.append((len(self._alternatives), len(added)))
+            self._alternatives += added
+        self.spans.append(spans)
         conflict = np.zeros(2 + self.words, dtype=np.uint64)
         for key, deadline in self._deadlines.items():
             conflict |= self._since(least, key, -deadline - 1)
@@ -124,6 +133,34 @@ class _Tables:
             conflict |= np.array([*self.mask(clocks, 2), *self.mask(flags)], dtype=np.uint64)
         rows[-1] = conflict
         return rows
+
+    def alternatives(self) -> Bits:
+        """What sets the flag of two clocks that run all along: one of the first half, with one of the second."""
+        none = np.zeros(2 * (2 + self.words), dtype=np.uint64)
+        return np.array(self._alternatives or [none])
+
+    def _between(self, least: Sequence[tuple[ClockKey, int]], one: Difference) -> Iterator[Bits]:
+        """By what ``later`` was started so long before now, and ``earlier`` so short, that the difference holds."""
+        long_ago: dict[int, tuple[list[int], list[int]]] = {}
+        for flag in self._pairs.get((NOW, one.later), ()):
+            long_ago.setdefault(self._differences[flag].most, ([], []))[1].append(flag)
+        for key, value in least:
+            if key == one.later:
+                long_ago.setdefault(-value, ([], []))[0].append(self._bit[key])
+            for flag in self._pairs.get((key, one.later), ()):
+                long_ago.setdefault(self._differences[flag].most - value, ([], []))[1].append(flag)
+        for total, (clocks, flags) in sorted(long_ago.items()):
+            most = one.most - total
+            own = self._deadlines.get(one.earlier)
+            recent = [self._bit[one.earlier]] if own is not None and own <= most else []
+            by = [
+                flag
+                for key, deadline in self._deadlines.items()
+                for flag in self._weakest(one.earlier, key, most - deadline)
+            ]
+            if recent or by:
+                halves = (*self.mask(clocks, 2), *self.mask(flags), *self.mask(recent, 2), *self.mask(by))
+                yield np.array(halves, dtype=np.uint64)
 
     def _since(self, least: Sequence[tuple[ClockKey, int]], later: ClockKey, most: int) -> Bits:
         """By which clocks that ran, or flags, ``later`` was started at most ``most`` (less than 0) ms after now."""

@@ -46,7 +46,8 @@ class Clock:
 class Need:
     """An action can happen only while a clock, if it runs, shows at least so much, and at most so much.
 
-    With ``until`` it is what the clock showed when that clock started, which runs whenever the action can happen.
+    With ``until`` it is what the clock showed when that other one started, which runs whenever the action can happen
+    and is the last of the two to start: a bound on how far apart their starts are.
     """
 
     clock: Clock

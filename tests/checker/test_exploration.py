@@ -190,6 +190,23 @@ def test_a_violation_without_any_fault() -> None:
     assert exploration.exhausted()
 
 
+@pytest.mark.parametrize("aside", [False, True])
+def test_more_faults_are_looked_at_where_fewer_do_not_count(aside: bool) -> None:
+    """A violation by one fault ends the search among two, unless it was set aside."""
+    broken = Variable("broken", 0, 3, 0)
+    breaks = action("breaks", broken.term < 3, {broken: broken.term + 1}, LOST)
+    question = Question({"bad": broken.term > 0}, None, {})
+    meter = Meter(Budget(), timed=False)
+    exploration = EmbeddedExploration(TransitionSystem("", (broken,), (breaks,)), question, {LOST: 3}, meter, 1)
+    for _ in range(4):
+        exploration.explore_layer()
+        for violation in exploration.violations["bad"] if aside else ():
+            if violation.combination < (2,):
+                exploration.set_aside(violation)
+    found = [violation.combination for violation in exploration.violations["bad"]]
+    assert found == ([(1,), (2,)] if aside else [(1,)])
+
+
 def test_no_actions_at_all() -> None:
     x = Variable("x", 0, 1, 0)
     exploration = explored(TransitionSystem("still", (x,), ()), Question({"bad": x.term == 1}, None, {}), {SLOW: 2}, 2)

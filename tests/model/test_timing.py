@@ -14,7 +14,7 @@ import pytest
 import z3
 
 from model.deployment import Deployment, read_properties
-from model.deployment.deployment import Acks
+from model.deployment.deployment import Acks, Processing
 from model.durations import Duration, Quantity
 from model.faults import Fault
 from model.language import Action, Need, TransitionSystem
@@ -321,6 +321,10 @@ def test_needs_are_about_the_action_itself(system: TransitionSystem) -> None:
             assert need.clock.arguments.items() <= action.arguments.items()
 
 
+def deployment_with_workers() -> Deployment:
+    return replace(defaults(), processing=Processing.HANDED_OFF)
+
+
 def deleting_unread() -> Deployment:
     """Records are deleted an hour after they were written, which is as long as a consumer is away at most."""
     kept = Quantity("retention.ms", 3_600_000, 3_600_000)
@@ -354,6 +358,20 @@ def test_a_consumer_polls_where_records_can_be_deleted_unread() -> None:
     assert "polling" not in {clock.name for clock in DEFAULTS.clocks}
     (polling,) = [clock for clock in DELETING_UNREAD.clocks if clock.name == "polling"]
     assert {name for name, _ in polling.due} == {"poll", "seek_to_divergence", "reset_position"}
+
+
+@pytest.mark.parametrize("system", [DEFAULTS, build(deployment_with_workers()).system])
+def test_a_clock_that_another_one_ends_for_a_need_is_the_older_one(system: TransitionSystem) -> None:
+    """Nothing is handed to a worker while the consumer is away."""
+    pairs = {(n.clock.key, n.until.key): (n.clock, n.until) for a in system.actions for n in a.needs if n.until}
+    assert bool(pairs) == (system is not DEFAULTS)
+    for clock, until in pairs.values():
+        for action in system.actions:
+            after = [(variable.term, value) for variable, value in action.updates.items()]
+            solver = z3.Solver()
+            solver.add(*(z3.And(v.low <= v.term, v.term <= v.high) for v in system.variables))
+            solver.add(action.guard, z3.Not(clock.runs), z3.substitute(clock.runs, *after), until.runs)
+            assert solver.check() == z3.unsat, action.key
 
 
 def test_clocks_say_since_when() -> None:

@@ -122,9 +122,9 @@ def has_times(system: TransitionSystem, taken: list[Action], states: list[State]
                 if need.clock.key != clock.key:
                     continue
                 end = step if need.until is None else last_start(need.until, states, step)
-                if end >= begin and need.at_least is not None:
+                if need.at_least is not None:
                     solver.add(at[end] - at[begin] >= need.at_least.at_least())
-                if end >= begin and need.at_most is not None:
+                if need.at_most is not None:
                     solver.add(at[end] - at[begin] <= need.at_most.at_most())
     return bool(solver.check() == z3.sat)
 

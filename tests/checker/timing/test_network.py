@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from checker.timing import schedule as scheduling
 from checker.timing.constraints import Between
-from checker.timing.network import Contradiction, earliest_times, edges_of
+from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
 from checker.timing.schedule import Schedule, TimingMismatch, schedule
 from model.language import Clock
 
@@ -53,6 +53,31 @@ def test_earliest_times_are_what_z3_finds(constraints: list[Between]) -> None:
         assert solver.check() == z3.sat
         model = solver.model()
         assert found == [model.eval(time, model_completion=True).as_long() for time in at]
+
+
+@given(st.lists(bounds(), min_size=4, max_size=10))
+@settings(max_examples=100, derandomize=True)
+def test_no_bound_of_a_minimal_contradiction_can_be_left_out(constraints: list[Between]) -> None:
+    found = earliest_times(STEPS, edges_of(STEPS, constraints))
+    if not isinstance(found, Contradiction):
+        return
+    edges = minimal(STEPS, found).edges
+    assert all(any(edge is one for one in found.edges) for edge in edges if edge.because is not None)
+    order = edges_of(STEPS, [])
+    of_bounds = [edge for edge in edges if edge.because is not None]
+    assert isinstance(earliest_times(STEPS, [*order, *of_bounds]), Contradiction)
+    for left_out in of_bounds:
+        others = [edge for edge in of_bounds if edge is not left_out]
+        assert not isinstance(earliest_times(STEPS, [*order, *others]), Contradiction)
+
+
+def test_a_detour_is_no_part_of_a_minimal_contradiction() -> None:
+    """The third step comes too late for what the first started; that the second waited as well says no more."""
+    constraints = [between(1, 4, most=14), between(2, 4, least=120), between(2, 3, most=5), between(1, 3, least=7)]
+    found = earliest_times(STEPS, edges_of(STEPS, constraints))
+    assert isinstance(found, Contradiction)
+    bounds = [edge.because for edge in minimal(STEPS, found).edges if edge.because is not None]
+    assert sorted(bounds, key=lambda one: one.earlier) == constraints[:2]
 
 
 @given(st.lists(bounds(), max_size=6))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
+import pytest
 import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +19,8 @@ from checker.timing.differences import NOW, Difference
 from checker.timing.monitors import Watched, compose, watch
 from checker.timing.tables import tables
 from model.faults import Fault
-from model.language import ClockKey, TransitionSystem
-from tests.checker.timing.random_systems import Timed, has_times, runs, timed_systems
+from model.language import Action, Clock, ClockKey, Need, TransitionSystem
+from tests.checker.timing.random_systems import PLACES, STEPS, Timed, has_times, of, runs, timed_systems
 
 FAULTS = 2
 
@@ -68,9 +71,40 @@ def test_both_find_the_same_states(watched: tuple[Timed, list[Difference]]) -> N
     assert levels(explored_with_tables(timed, differences)) == levels(explored(composed, timed))
 
 
+def act(number: int, guard: z3.BoolRef, x: int, *needs: Need) -> Action:
+    updates = {PLACES[0]: z3.IntVal(x), STEPS: STEPS.term + 1}
+    guard = z3.And(STEPS.term < 2, guard)
+    arguments = {"number": number}
+    return Action("act", "somebody", "brokers", arguments, guard, updates, lambda _, __: "acts", "none", needs=needs)
+
+
+def test_what_a_step_needs_of_one_clock_and_another_ones_deadline_set_a_flag_together() -> None:
+    """Two ways to the same place: by one of them it is known by how much the older clock is the older one."""
+    x = PLACES[0].term
+    old = Clock("clock", {"number": 0}, x >= 0, "the start")
+    new = Clock("clock", {"number": 1}, x > 0, "the first step", of("deadline", 0, 4))
+    actions = (act(0, x == 0, 1), act(1, x == 1, 2, Need(old, of("need", 10, None))), act(2, x == 1, 2))
+    timed = Timed(TransitionSystem("two clocks", (STEPS, *PLACES), actions, clocks=(old, new)), z3.BoolVal(False))
+    difference = Difference(new.key, old.key, -6)
+    assert [*chain(*levels(explored_with_tables(timed, [difference])))] == [1, 1, 2]
+    composed = compose(timed.system, watched_clocks(timed.system), [difference])
+    assert [*chain(*levels(explored(composed, timed)))] == [1, 1, 2]
+
+
+@pytest.mark.slow
+@given(watched_systems())
+@settings(max_examples=600, derandomize=True)
+def test_nothing_that_has_times_is_left_out_of_many(watched: tuple[Timed, list[Difference]]) -> None:
+    nothing_that_has_times_is_left_out(watched)
+
+
 @given(watched_systems())
 @settings(max_examples=60, derandomize=True)
 def test_nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Difference]]) -> None:
+    nothing_that_has_times_is_left_out(watched)
+
+
+def nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Difference]]) -> None:
     """Whatever is watched, every state that some run with times leads to is still there."""
     timed, differences = watched
     system = timed.system

@@ -13,6 +13,15 @@ from properties.verdict import Status, Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 
+CUT_OFF = """\
+kafka: "4.0"
+topic: {{replicas: 1}}
+producer: {{acks: all, delivery.timeout.ms: {timeout}, on_send_error: drop}}
+assume: {{cut_off: {away}, faults: {{total: 1, cut-off: 1}}}}
+bounds: {{records: 1, log: 2}}
+require: [no-dropped-record]
+"""
+
 QUICK_RESTART = """\
 kafka: "{kafka}"
 topic: {{replicas: 3, min.insync.replicas: 2}}
@@ -47,6 +56,24 @@ def test_a_broker_that_is_back_before_its_session_is_over_waits_for_its_end(
 ) -> None:
     verdict = required(tmp_path, QUICK_RESTART.format(kafka=kafka, away=away))
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED, ((("kill", 1),),))
+
+
+@pytest.mark.parametrize(
+    ("timeout", "away", "status"),
+    [
+        (120_000, "0..10s", Status.HOLDS),
+        (120_000, "0..unbounded", Status.VIOLATED),
+        (120_000, "0..3min", Status.VIOLATED),
+        (180_000, "0..2min", Status.HOLDS),
+    ],
+)
+def test_the_only_leader_is_cut_off_for_longer_than_sends_may_take(
+    tmp_path: Path, timeout: int, away: str, status: Status
+) -> None:
+    """Others tell the producer that there is no leader, so it does not reach the one that still takes itself for it."""
+    verdict = required(tmp_path, CUT_OFF.format(timeout=timeout, away=away))
+    assert verdict.status is status
+    assert verdict.cut_sets == (((("cut-off", 1),),) if status is Status.VIOLATED else ())
 
 
 def kept_for(retention: str, faults: str, polls: str = "1s", away: str = "1d", broker: str = "1s..1h") -> str:
