@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import z3
 
 from model.controller import welcome, welcome_has_room
+from model.elections import after_unclean_stop, current
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.network import disconnect, fail_requests_of_former_leader, fall_silent
@@ -105,11 +106,11 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _forget_fetches_of(pipeline, effect, replica)
-    welcome(pipeline, effect, replica)
+    among = after_unclean_stop(pipeline, replica.number)
+    welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:
-        elected = after[controller.leader.name] != before[controller.leader.name]
-        return f"{replica.name} restarts" + ("; being in the ISR it is elected leader" if elected else "")
+        return f"{replica.name} restarts" + _elected_now(pipeline, replica, before, after, was_away=True)
 
     return Action(
         "restart",
@@ -119,12 +120,29 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
         z3.And(
             z3.Not(replica.up.is_set),
             z3.Not(controller.unfenced[replica.number].is_set),
-            welcome_has_room(pipeline, replica),
+            welcome_has_room(pipeline, replica, among),
         ),
         effect.updates,
         sentence,
-        "5 L9, 6.3 E7, 6.4",
+        "5 L9, 6.3 E3 E7, 6.4",
     )
+
+
+def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:
+    """Who leads because a broker is back, if somebody does, and as what.
+
+    ``was_away``: it was down, and so is not eligible any more (semantics 6.3).
+    """
+    controller = pipeline.controller
+    leader = after[controller.leader.name]
+    if leader == before[controller.leader.name]:
+        return ""
+    if before[controller.isr[leader].name]:
+        return "; being in the ISR it is elected leader"
+    name = "it" if leader == replica.number else broker_name(leader)
+    if before[controller.elr[leader].name] and not (was_away and leader == replica.number):
+        return f"; {name}, an eligible leader replica, is elected leader"
+    return f"; {name}, the last known leader, is elected, as nobody is eligible"
 
 
 def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
@@ -232,15 +250,14 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
 
     Until it has caught up it cannot be told from one that is still cut off.
     """
-    controller = pipeline.controller
+    controller, among = pipeline.controller, current(pipeline)
     effect = Effect()
     effect[replica.cut_off] = False
     _apply_newest_decision(pipeline, effect, replica)
-    welcome(pipeline, effect, replica)
+    welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:
-        elected = after[controller.leader.name] != before[controller.leader.name]
-        return f"{replica.name} rejoins the cluster" + ("; being in the ISR it is elected leader" if elected else "")
+        return f"{replica.name} rejoins the cluster" + _elected_now(pipeline, replica, before, after, was_away=False)
 
     return Action(
         "rejoin",
@@ -251,11 +268,11 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
             replica.up.is_set,
             replica.cut_off.is_set,
             z3.Not(controller.unfenced[replica.number].is_set),
-            welcome_has_room(pipeline, replica),
+            welcome_has_room(pipeline, replica, among),
         ),
         effect.updates,
         sentence,
-        "6.3 E7, 9",
+        "6.3 E2 E7, 9",
     )
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import z3
 
+from model.elections import Membership, chosen, current, elect, record, without
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.state import Pipeline, Replica
-from model.wording import broker_name, members
+from model.wording import elected, membership
 
 
 def eligible(pipeline: Pipeline, number: int) -> z3.BoolRef:
@@ -23,53 +24,51 @@ def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
     return pipeline.controller.epoch.term < pipeline.deployment.bounds.epochs
 
 
+def unfenced(pipeline: Pipeline) -> dict[int, z3.BoolRef]:
+    """The brokers that the controller hears of."""
+    return {number: flag.is_set for number, flag in pipeline.controller.unfenced.items()}
+
+
 def elect_clean(pipeline: Pipeline, number: int) -> z3.ArithRef:
-    """Who leads once ``number`` is gone: the first eligible replica in assignment order, 0 if none (E1, E8)."""
-    chosen = z3.IntVal(0)
-    for candidate in reversed(pipeline.replicas):
-        if candidate.number != number:
-            chosen = z3.If(eligible(pipeline, candidate.number), z3.IntVal(candidate.number), chosen)
-    return chosen
+    """Who leads once ``number`` is fenced: the first eligible replica in assignment order, 0 if none (E1, E2, E8)."""
+    return chosen(pipeline, without(pipeline, number), unfenced(pipeline) | {number: z3.BoolVal(False)})
 
 
-def make_leader(pipeline: Pipeline, effect: Effect, number: z3.ArithRef | int, when: z3.BoolRef) -> None:
-    """Record a leader in a new leader epoch."""
-    controller = pipeline.controller
-    effect.set_when(when, controller.leader, number)
-    effect.set_when(when, controller.epoch, controller.epoch.term + 1)
+def _chosen_with(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.ArithRef:
+    return chosen(pipeline, among, unfenced(pipeline) | {replica.number: z3.BoolVal(True)})
 
 
-def welcome(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    """Unfence a broker; a leaderless partition whose ISR contains it gets it as leader (semantics 6.3, E7)."""
+def welcome(pipeline: Pipeline, effect: Effect, replica: Replica, among: Membership) -> None:
+    """Unfence a broker; a leaderless partition gets a leader now if anybody can be elected (semantics 6.3, E2, E3, E7).
+
+    ``among``: who is in the ISR, and eligible besides, by then.
+    """
     controller = pipeline.controller
     effect[controller.unfenced[replica.number]] = True
-    leaderless = z3.And(controller.leader.term == 0, controller.isr[replica.number].is_set)
-    make_leader(pipeline, effect, replica.number, leaderless)
+    leader = _chosen_with(pipeline, replica, among)
+    record(pipeline, effect, among, leader, z3.And(controller.leader.term == 0, leader != 0))
 
 
-def welcome_has_room(pipeline: Pipeline, replica: Replica) -> z3.BoolRef:
+def welcome_has_room(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.BoolRef:
     """Unfencing the broker needs no leader epoch beyond the bound."""
-    controller = pipeline.controller
-    elects = z3.And(controller.leader.term == 0, controller.isr[replica.number].is_set)
+    elects = z3.And(pipeline.controller.leader.term == 0, _chosen_with(pipeline, replica, among) != 0)
     return z3.Or(z3.Not(elects), epoch_left(pipeline))
 
 
 def fence(pipeline: Pipeline, replica: Replica) -> Action:
-    """The session of a dead or cut-off broker expires: out of the ISR, and another leader if it led (I5, E1, E8)."""
+    """The session of a dead or cut-off broker ends: out of the ISR, and another leader if it led (I5, E1, E2, E8)."""
     controller, number = pipeline.controller, replica.number
-    others = z3.Or(*(flag.is_set for other, flag in controller.isr.items() if other != number))
     leads = controller.leader.term == number
     effect = Effect()
     effect[controller.unfenced[number]] = False
-    effect.set_when(others, controller.isr[number], 0)
-    make_leader(pipeline, effect, elect_clean(pipeline, number), leads)
+    record(pipeline, effect, without(pipeline, number), elect_clean(pipeline, number), leads)
 
     def sentence(before: State, after: State) -> str:
         text = f"the controller fences {replica.name}"
         if before[controller.leader.name] == number:
             leader = after[controller.leader.name]
-            text += f" and elects {broker_name(leader)}" if leader else " and finds no replica to lead"
-        return f"{text}; ISR {members(after, controller.isr)}"
+            text += f" and elects {elected(pipeline, before, after)}" if leader else " and finds no replica to lead"
+        return f"{text}; {membership(pipeline, after)}"
 
     return Action(
         "fence",
@@ -83,17 +82,20 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
         ),
         effect.updates,
         sentence,
-        "6.2 I5, 6.3 E1 E8, 6.4",
+        "6.2 I5, 6.3 E1 E2 E8, 6.4",
     )
 
 
 def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
-    """No leader and nobody eligible: a replica outside the ISR is elected, and whatever it has is the truth (E4)."""
+    """No leader and nobody to elect cleanly: a replica outside the ISR leads, and what it has is the truth (E4)."""
     controller = pipeline.controller
     effect = Effect()
-    make_leader(pipeline, effect, replica.number, z3.BoolVal(True))
+    elect(pipeline, effect, replica.number, z3.BoolVal(True))
     for number, member in controller.isr.items():
         effect[member] = number == replica.number
+    for forgotten in (*controller.elr.values(), controller.last_known_leader):
+        if forgotten is not None:
+            effect[forgotten] = 0
     return Action(
         "elect_unclean",
         "controller",
@@ -101,7 +103,7 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
         {"broker": replica.number},
         z3.And(
             controller.leader.term == 0,
-            z3.Not(z3.Or(*(eligible(pipeline, other.number) for other in pipeline.replicas))),
+            chosen(pipeline, current(pipeline), unfenced(pipeline)) == 0,
             controller.unfenced[replica.number].is_set,
             epoch_left(pipeline),
         ),
@@ -115,7 +117,7 @@ def move_leader(pipeline: Pipeline, replica: Replica) -> Action:
     """A planned move to another eligible replica, without waiting for it to have the whole log (E5)."""
     controller = pipeline.controller
     effect = Effect()
-    make_leader(pipeline, effect, replica.number, z3.BoolVal(True))
+    elect(pipeline, effect, replica.number, z3.BoolVal(True))
     return Action(
         "move_leader",
         "controller",

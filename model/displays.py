@@ -83,6 +83,11 @@ def _controller(pipeline: Pipeline) -> Iterator[Display]:
     yield Display("leader", lambda state: broker_name(state[controller.leader.name]), (controller.leader,))
     yield _number("leader epoch", controller.epoch)
     yield Display("ISR", lambda state: members(state, controller.isr), tuple(controller.isr.values()))
+    if controller.elr:
+        yield Display("ELR", lambda state: members(state, controller.elr), tuple(controller.elr.values()))
+    last_known = controller.last_known_leader
+    if last_known is not None:
+        yield Display("last known leader", lambda state: broker_name(state[last_known.name]), (last_known,))
     if pipeline.log_start is not None:
         yield _number("log start offset", pipeline.log_start)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import z3
 
+from model.elections import current, with_isr
 from model.language import Action, Effect
 from model.replica import advance_high_watermark
 from model.state import Pipeline, Replica
@@ -23,11 +24,21 @@ def may_change_isr(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), same_isr)
 
 
+def _change_isr(pipeline: Pipeline, effect: Effect, follower: Replica, *, stays: bool) -> None:
+    """The controller records a follower in the ISR, or out of it, and who is eligible besides (6.2 I3, 6.3)."""
+    isr = dict(current(pipeline).isr)
+    isr[follower.number] = z3.BoolVal(stays)
+    after = with_isr(pipeline, isr)
+    effect[pipeline.controller.isr[follower.number]] = stays
+    for number, eligible in after.elr.items():
+        effect[pipeline.controller.elr[number]] = eligible
+
+
 def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
     """A leader drops a follower that does not fetch and is not known to have the whole log (semantics 6.2, I1)."""
     controller = pipeline.controller
     effect = Effect()
-    effect[controller.isr[follower.number]] = False
+    _change_isr(pipeline, effect, follower, stays=False)
     effect[leader.isr[follower.number]] = False
     advance_high_watermark(pipeline, effect, leader)
     return Action(
@@ -56,7 +67,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     """
     controller = pipeline.controller
     effect = Effect()
-    effect[controller.isr[follower.number]] = True
+    _change_isr(pipeline, effect, follower, stays=True)
     effect[leader.isr[follower.number]] = True
     advance_high_watermark(pipeline, effect, leader)
     known_end = leader.fetched[follower.number].term - 1

@@ -69,7 +69,7 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
     names = {one: other, other: one}
     controller, batches = pipeline.controller, pipeline.producer.batches
     variables: dict[Variable, Variable] = {}
-    for numbered in (controller.isr, controller.unfenced):
+    for numbered in (controller.isr, controller.unfenced, controller.elr):
         variables |= {flag: numbered[names.get(number, number)] for number, flag in numbered.items()}
     for replica in pipeline.replicas:
         image = pipeline.replica(names.get(replica.number, replica.number))
@@ -80,6 +80,8 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
         for mine, theirs in ((replica.isr, image.isr), (replica.fetched, image.fetched)):
             variables |= {variable: theirs[names.get(number, number)] for number, variable in mine.items()}
     leaders = [controller.leader, *(replica.leader for replica in pipeline.replicas)]
+    if controller.last_known_leader is not None:
+        leaders.append(controller.last_known_leader)
     targets = [variable for batch in batches for variable in (batch.target, batch.delayed)]
     return Permutation(
         f"brokers {one} and {other} exchanged",

@@ -98,16 +98,23 @@ class Replica:
 
 @dataclass(frozen=True)
 class Controller:
-    """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced."""
+    """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced.
+
+    ``elr``: the eligible leader replicas, and ``last_known_leader``: who led a partition that has no leader now (0 = it
+    has one); empty and None where the brokers keep none.
+    """
 
     leader: Variable
     epoch: Variable
     isr: dict[int, Variable]
     unfenced: dict[int, Variable]
+    elr: dict[int, Variable]
+    last_known_leader: Variable | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        return (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values())
+        known = () if self.last_known_leader is None else (self.last_known_leader,)
+        return (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values(), *known)
 
 
 @dataclass(frozen=True)
@@ -277,6 +284,7 @@ def declare(deployment: Deployment) -> Pipeline:
     """
     numbers = range(1, deployment.replicas + 1)
     producer = _declare_producer(deployment)
+    keeps_elr = deployment.eligible_leader_replicas
     return Pipeline(
         deployment,
         tuple(_declare_replica(deployment, number, numbers, len(producer.batches)) for number in numbers),
@@ -285,6 +293,8 @@ def declare(deployment: Deployment) -> Pipeline:
             Variable("epoch", 0, deployment.bounds.epochs, 1),
             {number: flag(f"isr_{number}", True) for number in numbers},
             {number: flag(f"unfenced_{number}", True) for number in numbers},
+            {number: flag(f"elr_{number}") for number in numbers} if keeps_elr else {},
+            Variable("last_known_leader", 0, deployment.replicas, 0) if keeps_elr else None,
         ),
         producer,
         _declare_consumer(deployment),

@@ -31,6 +31,23 @@ def members(state: State, flags: Mapping[int, Variable]) -> str:
     return "{" + ", ".join(str(number) for number, variable in flags.items() if state[variable.name]) + "}"
 
 
+def membership(pipeline: Pipeline, state: State) -> str:
+    """The ISR, and who is eligible besides where Kafka keeps that."""
+    controller = pipeline.controller
+    isr = f"ISR {members(state, controller.isr)}"
+    return f"{isr}, ELR {members(state, controller.elr)}" if controller.elr else isr
+
+
+def elected(pipeline: Pipeline, before: State, after: State) -> str:
+    """The leader that a step elects, and as what if not as a member of the ISR."""
+    controller, number = pipeline.controller, after[pipeline.controller.leader.name]
+    name = broker_name(number)
+    if before[controller.isr[number].name] or not controller.elr:
+        return name
+    eligible = before[controller.elr[number].name]
+    return f"{name}, an eligible leader replica" if eligible else f"{name}, the last known leader"
+
+
 def broker_name(number: int) -> str:
     """A broker's name, or "none"."""
     return f"broker {number}" if number else "none"

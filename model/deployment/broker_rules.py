@@ -65,6 +65,7 @@ class BrokerValues:
 
     replicas: int
     min_insync_replicas: int
+    eligible_leader_replicas: bool
     unclean_leader_election: bool
     flush_messages: int | None
     settings: tuple[Setting, ...]
@@ -111,7 +112,7 @@ def apply_broker_rules(topic: Section, broker: Section, elr: Given | None) -> Br
     brokers = Brokers(topic, broker)
     notes: list[str] = []
     _check_era(broker)
-    leader_replicas = _eligible_leader_replicas(broker, elr)
+    leader_replicas = _eligible_leader_replicas(broker, elr, notes)
     _check_policy(brokers)
     _check_timeouts(broker)
     replicas = _replicas(brokers, notes)
@@ -122,6 +123,7 @@ def apply_broker_rules(topic: Section, broker: Section, elr: Given | None) -> Br
     return BrokerValues(
         replicas=int(replicas.value),
         min_insync_replicas=int(in_sync.value),
+        eligible_leader_replicas=leader_replicas.value == "1",
         unclean_leader_election=unclean.value == "true",
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
         settings=(
@@ -140,25 +142,29 @@ def _check_era(broker: Section) -> None:
         raise broker.not_modelled("zookeeper.connect", f"brokers with ZooKeeper{gone}; remove it to check KRaft mode")
 
 
-def _eligible_leader_replicas(broker: Section, elr: Given | None) -> Setting:
+def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[str]) -> Setting:
     key = "eligible.leader.replicas.version"
     given = elr or broker.given.get(key) or broker.given.get("eligible.leader.replicas.enable")
     if given is None:
         if broker.release.line < (4, 1):
             return Setting("broker", key, "0", Origin("default", broker.software))
-        from_properties = broker.named is not None and broker.named.origin.kind == "option"  # --kafka V
-        in_the_file = f"{key}=0 in the broker file" if from_properties else f"broker: {{{key}: 0}}"
-        raise broker.not_modelled(
-            key,
-            f"eligible leader replicas (ELR), on by default in new clusters from Kafka 4.1; say that they are off "
-            f"with {in_the_file} or --assume elr=off to check {broker.software} without them",
+        notes.append(
+            "eligible leader replicas (ELR) are taken to be on, as in every cluster that was created with Kafka 4.1 or "
+            "later; one that was upgraded keeps them off unless somebody turned them on: --assume elr=off"
         )
+        return Setting("broker", key, "1", Origin("assumption", "the default of new clusters"))
     value = given.value.strip().lower()
-    if value in ("1", "true", "on"):
-        raise complaint(given, "not modelled yet: eligible leader replicas (ELR)", NotModelledError)
-    if value not in ("0", "false", "off"):
+    if value in ("0", "false", "off"):
+        return Setting("broker", key, "0", given.origin)
+    if value not in ("1", "true", "on"):
         raise complaint(given, "must be off (0) or on (1)")
-    return Setting("broker", key, "0", given.origin)
+    if broker.release.line < (4, 0):
+        raise complaint(
+            given,
+            f"not modelled yet: eligible leader replicas (ELR) of {broker.software}; for use only from 4.0 on",
+            NotModelledError,
+        )
+    return Setting("broker", key, "1", given.origin)
 
 
 def _check_policy(brokers: Brokers) -> None:

@@ -91,6 +91,7 @@ def build(given: GivenDeployment) -> Deployment:
         replicas=broker.replicas,
         min_insync_replicas=broker.min_insync_replicas,
         high_watermark_needs_min_isr=kafka.line >= (3, 7),
+        eligible_leader_replicas=broker.eligible_leader_replicas,
         unclean_leader_election=broker.unclean_leader_election,
         restart_before_fenced=kafka.line < (4, 0),
         flush_messages=broker.flush_messages,

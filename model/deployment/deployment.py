@@ -251,6 +251,7 @@ class Deployment:
     replicas: int
     min_insync_replicas: int  # effective: capped at `replicas` from 3.7 on (semantics 2)
     high_watermark_needs_min_isr: bool  # from 3.7 on (semantics 2, R2)
+    eligible_leader_replicas: bool  # ELR (KIP-966): who left the ISR below min.insync.replicas may still lead (6.3)
     unclean_leader_election: bool  # as the release honours it (semantics 2: ignored in KRaft 3.3-3.8)
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system

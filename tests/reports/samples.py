@@ -54,6 +54,7 @@ DEPLOYMENT = Deployment(
     replicas=3,
     min_insync_replicas=1,
     high_watermark_needs_min_isr=True,
+    eligible_leader_replicas=False,
     unclean_leader_election=False,
     restart_before_fenced=False,
     flush_messages=None,

@@ -115,10 +115,6 @@ def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
         "kafka: 2.8",
         "kafka: 3.9\nbroker: {zookeeper.connect: 'zk:2181'}",
         "kafka: 4.0\nbroker: {zookeeper.connect: 'zk:2181'}",
-        "kafka: 4.1",
-        "kafka: 4.3",
-        "kafka: 4.0\nbroker: {elr: on}",
-        "kafka: 4.0\nbroker: {eligible.leader.replicas.version: 1}",
         "kafka: 3.9\nbroker: {eligible.leader.replicas.enable: true}",
         "kafka: 4.0\nproducer: {client: librdkafka}",
         "kafka: 4.0\nconsumer: {client: sarama}",
@@ -136,6 +132,25 @@ def test_not_modelled_yet(refusal, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "on"),
+    [
+        ("kafka: 4.0", False),
+        ("kafka: 4.1", True),
+        ("kafka: 4.3", True),
+        ("kafka: 4.0\nbroker: {elr: on}", True),
+        ("kafka: 4.0\nbroker: {eligible.leader.replicas.version: 1}", True),
+    ],
+)
+def test_elr_is_on_where_it_was_turned_on_or_the_cluster_is_a_new_one(read_yaml, text: str, on: bool) -> None:
+    deployment = read_yaml(text)
+    assert deployment.eligible_leader_replicas is on
+    assert any("--assume elr=off" in note for note in deployment.notes) is ("broker" not in text and on)
+    assert ("eligible.leader.replicas.version" in {s.key for s in deployment.assumptions}) is (
+        "broker" not in text and on
+    )
+
+
+@pytest.mark.parametrize(
     ("text", "assume"),
     [
         ("kafka: 4.1\nbroker: {elr: off}", {}),
@@ -146,15 +161,8 @@ def test_not_modelled_yet(refusal, text: str) -> None:
     ],
 )
 def test_elr_that_is_off_is_modelled(read_yaml, text: str, assume: dict[str, str]) -> None:
-    assert read_yaml(text, assume).kafka == (4, 1, 0)
-
-
-def test_the_refusal_of_elr_names_the_way_of_the_input(refusal, file_refusal) -> None:
-    yaml, properties = refusal("kafka: 4.1"), file_refusal("4.1", producer="acks=all")
-    assert "with broker: {eligible.leader.replicas.version: 0} or --assume elr=off" in yaml
-    assert properties.startswith("--kafka 4.1: not modelled yet")
-    assert "with eligible.leader.replicas.version=0 in the broker file or --assume elr=off" in properties
-    assert "{" not in properties
+    deployment = read_yaml(text, assume)
+    assert (deployment.kafka, deployment.eligible_leader_replicas) == ((4, 1, 0), False)
 
 
 def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None:

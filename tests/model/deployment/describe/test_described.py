@@ -255,11 +255,11 @@ def test_outputs_are_known_by_what_they_say_and_may_start_with_a_mark(folder: Pa
     assert "new" in [topic for topic, _, _ in chosen(folder)]
 
 
-def test_eligible_leader_replicas_are_refused_unless_said_to_be_off(folder: Path) -> None:
+def test_eligible_leader_replicas_are_on_unless_said_to_be_off(folder: Path) -> None:
     text = (folder / "topics.txt").read_text()
     (folder / "topics.txt").write_text(text.replace("Elr: \t", "Elr: 3\t", 1))
-    assert refusal(folder, 1) == "topics.txt:2: elr: not modelled yet: eligible leader replicas (ELR)"
-    assert read(folder).read(1, "4.0", {"elr": "off"}).replicas == 3
+    assert read(folder).read(1, "4.0").eligible_leader_replicas
+    assert not read(folder).read(1, "4.0", {"elr": "off"}).eligible_leader_replicas
 
 
 def test_no_topic_at_all(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Who leads: membership of the ISR and of the eligible leader replicas (ELR), and the choice among them (6.2, 6.3).
+
+With ELR (KIP-966) the ISR may be empty: whoever left it when it had fewer than ``min.insync.replicas`` members stays
+eligible, because the high watermark did not move from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import z3
+
+from model.language import Effect
+from model.state import Pipeline
+
+Members = Mapping[int, z3.BoolRef]
+"""By broker number, whether it is a member."""
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Who is in the ISR and who is eligible besides (nobody where there is no ELR)."""
+
+    isr: Members
+    elr: Members
+
+
+def current(pipeline: Pipeline) -> Membership:
+    """What the controller has recorded."""
+    controller = pipeline.controller
+    return Membership(
+        {number: member.is_set for number, member in controller.isr.items()},
+        {number: member.is_set for number, member in controller.elr.items()},
+    )
+
+
+def with_isr(pipeline: Pipeline, isr: Members) -> Membership:
+    """After a change of the ISR: below ``min.insync.replicas`` those who leave stay eligible, else nobody is (6.3)."""
+    before = current(pipeline)
+    if not before.elr:
+        return Membership(isr, {})
+    enough = z3.Sum(*(z3.If(member, 1, 0) for member in isr.values())) >= pipeline.deployment.min_insync_replicas
+    elr = {
+        number: z3.And(z3.Not(enough), z3.Or(eligible, before.isr[number]), z3.Not(isr[number]))
+        for number, eligible in before.elr.items()
+    }
+    return Membership(isr, elr)
+
+
+def without(pipeline: Pipeline, number: int) -> Membership:
+    """After a broker was fenced: out of the ISR, unless that would be empty, which only ELR allows (6.2, I5)."""
+    isr = dict(current(pipeline).isr)
+    stays = z3.BoolVal(False)
+    if not pipeline.controller.elr:
+        stays = z3.Not(z3.Or(*(member for other, member in isr.items() if other != number)))
+    isr[number] = z3.And(isr[number], stays)
+    return with_isr(pipeline, isr)
+
+
+def after_unclean_stop(pipeline: Pipeline, number: int) -> Membership:
+    """After a broker registered that did not stop in an orderly way: not eligible any more (6.3, 6.4).
+
+    It registers once it was fenced, so that it is not in the ISR, or its only member where there is no ELR.
+    """
+    found = current(pipeline)
+    return Membership(found.isr, {n: z3.And(eligible, n != number) for n, eligible in found.elr.items()})
+
+
+def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef:
+    """The leader: the first that is alive, in assignment order, of the ISR, or of the ELR if the ISR is empty (E1, E2).
+
+    If both are empty, the last known leader (E3), even where unclean election is off. 0: none of these (E8).
+    """
+    empty = z3.Not(z3.Or(*among.isr.values()))
+    leader = z3.IntVal(0)
+    last_known = pipeline.controller.last_known_leader
+    if last_known is not None:
+        nobody = z3.Not(z3.Or(*among.elr.values()))
+        is_alive = z3.Or(*(z3.And(last_known.term == number, there) for number, there in alive.items()))
+        leader = z3.If(z3.And(empty, nobody, is_alive), last_known.term, leader)
+    for replica in reversed(pipeline.replicas):
+        number = replica.number
+        electable = among.isr[number]
+        if among.elr:
+            electable = z3.Or(electable, z3.And(empty, among.elr[number]))
+        leader = z3.If(z3.And(electable, alive[number]), z3.IntVal(number), leader)
+    return leader
+
+
+def elect(pipeline: Pipeline, effect: Effect, leader: z3.ArithRef | int, when: z3.BoolRef) -> None:
+    """Record a leader, or that there is none (0), in a new leader epoch."""
+    controller = pipeline.controller
+    effect.set_when(when, controller.leader, leader)
+    effect.set_when(when, controller.epoch, controller.epoch.term + 1)
+
+
+def record(pipeline: Pipeline, effect: Effect, membership: Membership, leader: z3.ArithRef, when: z3.BoolRef) -> None:
+    """Record who is in and who is eligible, with the leader that was chosen ``when`` there is an election.
+
+    Who leads is in the ISR from then on, and not one of the others that are eligible.
+    """
+    controller = pipeline.controller
+    elect(pipeline, effect, leader, when)
+    for number, member in membership.isr.items():
+        leads = z3.And(when, leader == number) if controller.elr else z3.BoolVal(False)
+        effect[controller.isr[number]] = z3.Or(member, leads)
+        if controller.elr:
+            effect[controller.elr[number]] = z3.And(membership.elr[number], z3.Not(leads))
+    if controller.last_known_leader is not None:
+        # The partition had a leader before, or still has none.
+        known = z3.If(controller.leader.term != 0, controller.leader.term, controller.last_known_leader.term)
+        effect.set_when(when, controller.last_known_leader, z3.If(leader == 0, known, 0))

@@ -1,0 +1,96 @@
+"""What eligible leader replicas (ELR) change: the rows of the table of known guarantees that speak of them.
+
+min.insync.replicas=2 of 3 withstands one loss of what was not flushed, whoever suffers it, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from model.deployment import Deployment
+from model.deployment.deployment import FaultBudget
+from model.faults import Fault
+from model.language import Action, TransitionSystem
+from model.pipeline import Model, build
+from properties.verdict import Status
+from tests.checker.asking import SMALL, ask, cut, example
+
+K, P, S, X = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER, Fault.CUT_OFF
+BOUNDS = replace(SMALL, records=2, log=2, epochs=6)
+
+
+def deployment(total: int, on: bool = True, **most: int) -> Deployment:
+    at_most = tuple((kind.replace("_", "-"), count) for kind, count in most.items())
+    asked = replace(example("eligible-leader-replicas"), bounds=BOUNDS, faults=FaultBudget(total, at_most))
+    return replace(asked, eligible_leader_replicas=on)
+
+
+def violated_by(asked: Deployment | Model, name: str = "no-acked-loss") -> set[tuple[tuple[str, int], ...]]:
+    verdict = ask(asked, name)[name]
+    assert verdict.status in (Status.HOLDS, Status.VIOLATED)
+    return set(verdict.cut_sets)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        deployment(2, kill=2),
+        deployment(2, leader_move=2),
+        deployment(1, power_loss=1),
+        deployment(1, disk_loss=1),
+        deployment(3, slow_follower=2, kill=1),
+        deployment(3, slow_follower=2, power_loss=1),
+    ],
+)
+def test_one_lossy_failure_loses_nothing(asked: Deployment) -> None:
+    assert violated_by(asked) == set()
+
+
+def test_without_it_the_last_replica_standing_loses_what_it_had_not_flushed() -> None:
+    found = violated_by(deployment(3, on=False, slow_follower=2, power_loss=1))
+    assert found == {cut(S, S, P)}
+
+
+def test_two_lossy_failures_lose_what_two_replicas_had() -> None:
+    assert violated_by(deployment(3, slow_follower=1, power_loss=2)) == {cut(S, P, P)}
+
+
+def test_a_process_that_is_killed_counts_like_one_that_lost_something() -> None:
+    """Nothing tells the controller that its log survived: 3 is slow, 2 is killed and back, and 1 loses power."""
+    assert violated_by(deployment(3, slow_follower=1, kill=1, power_loss=1)) == {cut(S, K, P)}
+
+
+@pytest.mark.slow
+def test_all_that_lose_power_lose_it() -> None:
+    assert violated_by(deployment(3, power_loss=3)) == {cut(P, P, P)}
+
+
+@pytest.mark.slow
+def test_the_partition_stays_available_when_its_last_replica_dies() -> None:
+    """Without it the partition waits for that replica; a producer that gives up drops the record."""
+    on, off = (ask(deployment(3, one, slow_follower=2, kill=1), "recoverability") for one in (True, False))
+    assert on["recoverability"].status is off["recoverability"].status is Status.HOLDS
+
+
+def changed(name: str, change: Callable[[Action, Model], Action], asked: Deployment) -> Model:
+    model = build(asked)
+    actions = tuple(change(action, model) if action.name == name else action for action in model.system.actions)
+    system: TransitionSystem = replace(model.system, actions=actions)
+    return replace(model, system=system)
+
+
+def stays_eligible(action: Action, model: Model) -> Action:
+    """A broker that lost what it had not flushed is taken for eligible when it is back."""
+    elr = set(model.pipeline.controller.elr.values())
+    updates = {variable: value for variable, value in action.updates.items() if variable not in elr}
+    return replace(action, updates=updates)
+
+
+def test_it_rests_on_brokers_that_say_how_they_stopped() -> None:
+    """A mutation: nobody is taken out of the ELR when it comes back, so that it is elected before the other one."""
+    asked = replace(deployment(2, cut_off=1, power_loss=1), replicas=2)
+    assert violated_by(asked) == set()
+    assert violated_by(changed("restart", stays_eligible, asked)) == {cut(X, P)}
