@@ -234,6 +234,7 @@ class Run:
             found = self._explored(prop, number)
         else:
             found = self._closed(number, closed)
+        lemmas = self.in_time(prop.name).rests_on(prop.name) if found.status in PASSES else ()
         return Verdict(
             prop.name,
             prop.statement,
@@ -247,14 +248,14 @@ class Run:
             found.states,
             found.coverage,
             self._ids[prop.name],
-            (*found.notes, *(self._taken_for_granted(prop, number) if found.status in PASSES else ())),
-            self.in_time(prop.name).rests_on(prop.name) if found.status in PASSES else (),
+            (*found.notes, *(self._taken_for_granted(prop, number, bool(lemmas)) if found.status in PASSES else ())),
+            lemmas,
         )
 
-    def _taken_for_granted(self, prop: Property, number: int) -> Iterator[str]:
+    def _taken_for_granted(self, prop: Property, number: int, in_time: bool) -> Iterator[str]:
         seen = {variable.name for variable in self.groups[number].cones[prop.name].variables}
         position = self.prepared.model.pipeline.consumer.position.name
-        return taken_for_granted(self.deployment, prop.name, reads=position in seen)
+        return taken_for_granted(self.deployment, prop.name, reads=position in seen, in_time=in_time)
 
     def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""

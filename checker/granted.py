@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from model.deployment.deployment import Acks, Commit, Deployment, Sink
 from model.durations import Duration
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.state import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
 """The properties of what a consumer makes of the log."""
@@ -21,16 +22,20 @@ ORDER = frozenset({"log-order", "processing-order"})
 
 @dataclass(frozen=True)
 class Granted:
-    """Something that passes take for granted ``where`` it could be otherwise; of these ``properties``, None: of all."""
+    """Something that passes take for granted ``where`` it could be otherwise; of these ``properties``, None: of all.
+
+    ``only_in_time``: what holds whatever the timing does not rest on it.
+    """
 
     text: str
     where: Callable[[Deployment], bool]
     properties: frozenset[str] | None = None
+    only_in_time: bool = False
 
 
 def _heartbeats_come_late(deployment: Deployment) -> bool:
     times = deployment.durations
-    return _may_reach(times.broker_session.least, Duration.of(times.broker_heartbeat) + Duration.of(times.network))
+    return _may_reach(times.broker_session.least, times.heartbeat + Duration.of(times.network))
 
 
 def _fetches_come_late(deployment: Deployment) -> bool:
@@ -48,6 +53,14 @@ def _sends_take_long(deployment: Deployment) -> bool:
     return _may_reach(times.delivery_timeout.least, connected + answered) or (
         waits_for_answers and _may_reach(times.request_timeout.least, answered)
     )
+
+
+def _retries_may_run_out(deployment: Deployment) -> bool:
+    times = deployment.durations
+    if deployment.acks is Acks.NONE or deployment.retries <= UNLIMITED_ATTEMPTS:
+        return False
+    longest = times.delivery_timeout.most
+    return longest is None or times.retries_take_at_least(deployment.retries) < longest
 
 
 def _may_reach(most: int, needed: Duration) -> bool:
@@ -75,8 +88,8 @@ READ_IN_TIME = Granted(
 )
 
 HEARD_IN_TIME = Granted(
-    "brokers that run are taken to be heard of before their session is over, although broker.session.timeout.ms is no "
-    "longer than broker.heartbeat.interval.ms and one message take",
+    "brokers that run are taken to be heard of before their session is over, although their session is no longer "
+    "than the pause between two heartbeats and one message take",
     _heartbeats_come_late,
 )
 
@@ -105,6 +118,19 @@ GOES_BACK_TO_THE_END = Granted(
     READING,
 )
 
+RETRIES_LAST = Granted(
+    "retries are taken not to run out before delivery.timeout.ms does, although there are so few, or they follow each "
+    "other so closely, that they could",
+    _retries_may_run_out,
+)
+
+CAUGHT_UP_SOON = Granted(
+    "a replica that lost its disk is taken to catch up as soon as the records that are modelled are copied, however "
+    "much else the partition holds",
+    lambda deployment: Fault.DISK_LOSS in deployment.possible_faults and deployment.replicas > 1,
+    only_in_time=True,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -118,14 +144,20 @@ EVERYTHING = (
     OFFSETS_HAVE_EPOCHS,
     GOES_BACK_TO_THE_END,
     ONE_CONNECTION,
+    RETRIES_LAST,
+    CAUGHT_UP_SOON,
 )
 """All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""
 
 
-def taken_for_granted(deployment: Deployment, name: str, *, reads: bool) -> Iterator[str]:
-    """In words, for a pass of the property ``name``; ``reads``: its part of the system has the consumer's position."""
+def taken_for_granted(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
+    """In words, for a pass of the property ``name``.
+
+    ``reads``: its part of the system has the consumer's position. ``in_time``: it rests on how long things take.
+    """
     if reads and READ_IN_TIME.where(deployment):
         yield READ_IN_TIME.text
     for one in EVERYTHING:
-        if (one.properties is None or name in one.properties) and one.where(deployment):
+        asked = (one.properties is None or name in one.properties) and (in_time or not one.only_in_time)
+        if asked and one.where(deployment):
             yield one.text

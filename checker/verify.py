@@ -46,6 +46,7 @@ def verify(document: Mapping[str, Any]) -> Verification:
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
     cones = {name: cone for one in groups for name, cone in one.cones.items()}
     lines = []
+    _verify_extent(deployment, [prop.name for one in groups for prop in one.properties], document)
     for verdict in document["verdicts"]:
         name = verdict["property"]
         if name not in properties:
@@ -75,6 +76,22 @@ def verify(document: Mapping[str, Any]) -> Verification:
     if document[SEAL] != seal(document):
         raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
     return Verification(tuple(lines), True)
+
+
+def _verify_extent(deployment: Deployment, names: Sequence[str], document: Mapping[str, Any]) -> None:
+    """Every property has one verdict, and what was assumed and how large it was is what the deployment says."""
+    told = [verdict["property"] for verdict in document["verdicts"]]
+    for name in dict.fromkeys((*told, *names)):
+        if told.count(name) != (name in names):
+            raise TamperedDocument(f"{name}: has {told.count(name)} verdicts; the model has {int(name in names)}")
+    if [one["value"] for one in document["assumptions"]] != [one.value for one in deployment.assumptions]:
+        raise TamperedDocument("its assumptions are not those of its deployment")
+    bounds = deployment.bounds
+    sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends}
+    for verdict in document["verdicts"]:
+        said = verdict["bounds"]["sizes"]
+        if any(said.get(name, size) != size for name, size in sizes.items()):
+            raise TamperedDocument(f"{verdict['property']}: its sizes are not those of its deployment")
 
 
 def _when(step: Mapping[str, Any]) -> str:

@@ -15,9 +15,6 @@ from model.replica import advance_high_watermark, keep_prefix, stop_leading, sur
 from model.state import Pipeline, Replica
 from model.wording import broker_name, record_at
 
-STALE_BROKER_EPOCH_REFUSED = (3, 5, 0)
-"""From this release on a replica's fetches before its restart no longer count for the ISR (KIP-903, semantics 6.2)."""
-
 
 def _die(effect: Effect, replica: Replica) -> None:
     """What every sudden death has in common: process memory is gone."""
@@ -93,7 +90,8 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
 
 
 def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
-    if pipeline.deployment.kafka >= STALE_BROKER_EPOCH_REFUSED:
+    """From 3.5 on a replica's fetches before its restart no longer count for the ISR (KIP-903, semantics 6.2)."""
+    if not pipeline.deployment.old_fetches_count:
         for leader in pipeline.followers_of(replica):
             effect[leader.fetched[replica.number]] = 0
 

@@ -44,3 +44,6 @@ FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
 
 LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
 """Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""
+
+BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL}
+"""Faults after which clients have to connect again."""

@@ -63,9 +63,10 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
 def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
     """A leader adds a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
 
+    Before 3.3 also one that died meanwhile: the controller does not look whether it lives (KIP-841).
     There may be enough in sync now for the high watermark to move, which the leader looks at whenever its ISR changes.
     """
-    controller = pipeline.controller
+    controller, fenced_may_join = pipeline.controller, pipeline.deployment.fenced_may_join
     effect = Effect()
     _change_isr(pipeline, effect, follower, stays=True)
     effect[leader.isr[follower.number]] = True
@@ -80,7 +81,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
         z3.And(
             may_change_isr(pipeline, leader),
             z3.Not(controller.isr[follower.number].is_set),
-            controller.unfenced[follower.number].is_set,
+            z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
             known_end >= leader.high_watermark.term,
             known_end >= epoch_start,
         ),
@@ -98,6 +99,10 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
     effect = Effect()
     for number, member in controller.isr.items():
         effect[leader.isr[number]] = member.term
+        if pipeline.deployment.old_fetches_count and number in leader.fetched:
+            # It is taken back for what it fetches from now on.
+            left = z3.And(leader.isr[number].is_set, z3.Not(member.is_set))
+            effect.set_when(left, leader.fetched[number], 0)
     advance_high_watermark(pipeline, effect, leader)
     differs = z3.Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
     return Action(

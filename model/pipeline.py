@@ -28,7 +28,7 @@ from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
 
-VERSION = "5"
+VERSION = "6"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 

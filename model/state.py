@@ -17,7 +17,7 @@ from model.deployment.deployment import Deployment, Group, Processing, ProducerI
 from model.faults import Fault
 from model.language import Log, Variable, flag, log
 
-UNLIMITED_ATTEMPTS = 3
+UNLIMITED_ATTEMPTS = 10
 """A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
 
 

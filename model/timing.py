@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 
 import z3
 
@@ -36,8 +37,11 @@ RESTARTS = ("restart", "restart_before_fenced")
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
 """How a consumer that crashed comes back."""
 
-BACKOFFS = ("backoff", "second_backoff", "third_backoff")
-"""The clocks of the pauses before retries; where attempts are not counted the first is for all."""
+_LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+BACKOFFS = ("backoff", *(f"{ordinal}_backoff" for ordinal in _LATER))
+"""The clocks of the pauses before retries, by the first failure that they follow; equally long ones share a clock.
+Where attempts are not counted the first is for all.
+"""
 
 ZERO = Fraction(0)
 
@@ -132,9 +136,8 @@ class _Timing:
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
         for leader in self._pipeline.replicas:
             to = {"batch": batch.number, "leader": leader.number}
-            for failed in range(1, batch.retries.high + 1):
-                pause = Need(self.backoff(batch, leader, failed), at_least=self._least_backoff(failed))
-                yield ("transmit",), to, pause
+            for pause, failed in self._pauses(batch):
+                yield ("transmit",), to, Need(self.backoff(batch, leader, failed), at_least=pause)
             waits = Duration.of(self._times.request_timeout) - self._network
             yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
 
@@ -142,7 +145,7 @@ class _Timing:
         times, number = self._times, {"broker": replica.number}
         waits = Duration.of(times.request_timeout)
         yield ("time_out",), {"leader": replica.number}, Need(self.in_flight(replica), at_least=waits)
-        session = Duration.of(times.broker_session) - Duration.of(times.broker_heartbeat) - self._network
+        session = Duration.of(times.broker_session) - times.heartbeat - self._network
         yield ("fence",), number, Need(self.unheard(replica), at_least=session)
         away = Need(self.away(replica), at_least=Duration.of(times.broker_restart))
         yield ("restart", "restart_before_fenced"), number, away
@@ -183,30 +186,27 @@ class _Timing:
         """With acks=0 a request that is written is done (semantics 3.2)."""
         return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.acks is Acks.NONE else batch.incomplete
 
-    def backoff(self, batch: Batch, leader: Replica, failed: int) -> Clock:
+    def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
+        """How long a batch waits at least, and after which numbers of failures it is so long."""
+        every = range(1, batch.retries.high + 1)
+        for pause, failed in groupby(every, key=self._times.backs_off_at_least):
+            first, *others = failed
+            yield pause, range(first, first + len(others) + 1)
+
+    def backoff(self, batch: Batch, leader: Replica, failed: range) -> Clock:
         """After so many failures a retry waits, unless there is a newer leader (semantics 3.1, P2 P4; KIP-951)."""
         same_leader = epoch_heard_of(self._pipeline, leader) == self._pipeline.producer.leader_epoch.term
-        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, same_leader)
+        numbers = z3.And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
+        if len(failed) == 1:
+            numbers = batch.retries.term == failed.start
+        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader)
         since = f"the last attempt at {record_name(batch)} failed"
-        return Clock(BACKOFFS[failed - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
+        return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
 
     def in_flight(self, leader: Replica) -> Clock:
         """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""
         waiting = z3.Or(*(z3.And(b.in_flight, b.target.term == leader.number) for b in self._batches))
         return Clock("in_flight", {"leader": leader.number}, waiting, f"something is in flight to {leader.name}")
-
-    @property
-    def _jitter(self) -> Fraction:
-        """Clients that know retry.backoff.max.ms choose each pause at random around its length."""
-        return JITTER if self._times.retry_backoff_max.name == "retry.backoff.max.ms" else ZERO
-
-    def _least_backoff(self, failed: int) -> Duration:
-        """The pause after so many failures: retry.backoff.ms, doubled each time as far as its maximum (KIP-580)."""
-        first, longest = self._times.retry_backoff, self._times.retry_backoff_max
-        doubled = 2 ** (failed - 1) if self._jitter else 1
-        if first.least * doubled <= longest.least:
-            return Duration.of(first, (1 - self._jitter) * doubled)
-        return Duration.of(longest, 1 - self._jitter)
 
     def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
         number, record = batch.number, record_name(batch)
@@ -223,7 +223,8 @@ class _Timing:
         yield Clock("arriving", {"batch": number}, self._can_be_handled(batch), since, travels)
         late = Duration.of(self._times.late_request)
         since = f"the client gave up on a request with {record}"
-        yield self._due("late", since, late, ("discard_delayed",), batch=number)
+        abandoned = z3.And(self._guard("discard_delayed", batch=number), z3.Not(batch.in_flight))
+        yield Clock("late", {"batch": number}, abandoned, since, late)
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", travels, answers, batch=number)
 
@@ -264,7 +265,7 @@ class _Timing:
     def _until_sent(self, noticed: Duration) -> Duration:
         """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""
         times = self._times
-        backoff = Duration.of(times.retry_backoff_max, 1 + self._jitter)
+        backoff = Duration.of(times.retry_backoff_max, 1 + times.backoff_jitter)
         finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
         return Duration.of(times.linger) + noticed + finds + backoff
 
@@ -290,7 +291,8 @@ class _Timing:
     def unheard(self, replica: Replica) -> Clock:
         """The controller fences a broker that it has not heard of for broker.session.timeout.ms (semantics 6.4).
 
-        It looks every eighth of that, and fences one broker at a time.
+        It looks every eighth of that, and fences one broker at a time. ZooKeeper ends sessions by its own tick, and no
+        session is shorter than two of these.
         """
         since = f"the controller last heard of {replica.name}"
         return self._due("unheard", since, self._until_fenced, ("fence",), broker=replica.number)
@@ -298,12 +300,14 @@ class _Timing:
     @property
     def _until_fenced(self) -> Duration:
         looks = 1 + Fraction(len(self._pipeline.replicas), 8)
+        if self._pipeline.deployment.zookeeper:
+            looks = max(looks, Fraction(2))
         return Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
 
     @property
     def _until_unfenced(self) -> Duration:
         """A heartbeat tells the controller of the broker, and one that it has caught up (semantics 6.3, E7)."""
-        return Duration.of(self._times.broker_heartbeat, 2) + self._news + self._network
+        return self._times.heartbeat * 2 + self._news + self._network
 
     def behind(self, leader: Replica, follower: Replica) -> Clock:
         """How long a follower has not been known to have a leader's whole log (semantics 6.2, I1)."""

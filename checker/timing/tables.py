@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.kernel.monitored import BY_FLAGS, EARLIER, LATER, NO_CLOCK, NOT_NEGATIVE, OWN_DEADLINE, Monitors
+from checker.kernel.native import MOST_CLOCKS
 from checker.timing.differences import NOW, Difference, excluded_by_needs
 from checker.timing.monitors import Watched
 from model.language import Action, ClockKey
@@ -36,8 +37,10 @@ def tables(
 ) -> Monitors:
     """Tables for a system's actions, by label.
 
-    ``running``: the clocks that run in the initial state. Raises :class:`TooManyFlags`.
+    ``running``: the clocks that run in the initial state. Raises :class:`TooManyFlags`, also where clocks are too many.
     """
+    if len(clocks) > MOST_CLOCKS:
+        raise TooManyFlags(f"{len(clocks)} clocks; at most {MOST_CLOCKS}")
     deadlines = {key: clock.deadline for key, clock in clocks.items()}
     watched = {*clocks, NOW}
     chosen = sorted(one for one in set(differences) if one.earlier in watched and one.later in watched)

@@ -1,4 +1,4 @@
-"""What brokers and controller make of the topic's and the broker's settings (KRaft, Kafka 3.3 and later).
+"""What brokers and controller make of the topic's and the broker's settings.
 
 The rules' numbers (B03 and so on) are those of docs/client-rules.md.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from model.deployment.deployment import Origin, Setting
+from model.deployment.era import Era
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, complaint
 from model.deployment.section import Section
@@ -45,6 +46,7 @@ BROKER_KEYS = (
     "eligible.leader.replicas.version",
     "eligible.leader.replicas.enable",
     "zookeeper.connect",
+    "process.roles",
 )
 """The broker settings these rules read: their values must be known."""
 
@@ -107,17 +109,16 @@ class Brokers:
         return tuple(found)
 
 
-def apply_broker_rules(topic: Section, broker: Section, elr: Given | None) -> BrokerValues:
+def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | None) -> BrokerValues:
     """The effective settings, or the refusal with the broker's own exception."""
     brokers = Brokers(topic, broker)
     notes: list[str] = []
-    _check_era(broker)
     leader_replicas = _eligible_leader_replicas(broker, elr, notes)
     _check_policy(brokers)
     _check_timeouts(broker)
     replicas = _replicas(brokers, notes)
     in_sync = _min_insync_replicas(brokers, int(replicas.value), notes)
-    unclean = _unclean_leader_election(brokers, notes)
+    unclean = _unclean_leader_election(brokers, era, notes)
     flush = brokers.setting(_FLUSH)
     timeouts = ("replica.lag.time.max.ms", "replica.fetch.wait.max.ms", "replica.socket.timeout.ms")
     return BrokerValues(
@@ -134,12 +135,6 @@ def apply_broker_rules(topic: Section, broker: Section, elr: Given | None) -> Br
         overridden=brokers.overridden(),
         notes=tuple(notes),
     )
-
-
-def _check_era(broker: Section) -> None:
-    if broker.has("zookeeper.connect"):
-        gone = "; Kafka 4.0 and later have none" if broker.release.line >= (4, 0) else ""
-        raise broker.not_modelled("zookeeper.connect", f"brokers with ZooKeeper{gone}; remove it to check KRaft mode")
 
 
 def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[str]) -> Setting:
@@ -238,10 +233,10 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     )
 
 
-def _unclean_leader_election(brokers: Brokers, notes: list[str]) -> Setting:
+def _unclean_leader_election(brokers: Brokers, era: Era, notes: list[str]) -> Setting:
     setting = brokers.setting("unclean.leader.election.enable")
     on = boolean(setting.value)
-    if on and brokers.topic.release.line < (3, 9):
+    if on and not era.unclean_is_honoured:
         software = brokers.topic.software
         notes.append(f"{software} ignores unclean.leader.election.enable=true in KRaft mode (rule B09)")
         origin = Origin("rule", "B09: ignored in KRaft mode before 3.9", setting.origin.file, setting.origin.line)

@@ -15,13 +15,13 @@ from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment, Durations, Ignored, Origin, Setting
 from model.deployment.durations import keys_of, read_durations
+from model.deployment.era import era_of, notes_of
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.producer_rules import apply_producer_rules
 from model.deployment.reasons import find_reason
-from model.deployment.release import Release
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
@@ -53,7 +53,8 @@ def build(given: GivenDeployment) -> Deployment:
     consumer_settings = _accept(consumer_section, (*consumer_rules.KEYS, *keys_of("consumer")))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
-    broker = apply_broker_rules(topic_settings.section, broker_settings.section, given.elr)
+    era = era_of(broker_settings.section)
+    broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = apply_producer_rules(producer_settings.section)
     sink = given.application.get("sink")
     reading = apply_consumer_rules(
@@ -67,7 +68,7 @@ def build(given: GivenDeployment) -> Deployment:
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
     effective = (*broker.settings, *sending.settings, *reading.settings)
-    times = read_durations(sections, effective, given.environment)
+    times = read_durations(sections, effective, given.environment, zookeeper=era.zookeeper)
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
@@ -90,10 +91,13 @@ def build(given: GivenDeployment) -> Deployment:
         client=_clients(producer, consumer),
         replicas=broker.replicas,
         min_insync_replicas=broker.min_insync_replicas,
-        high_watermark_needs_min_isr=kafka.line >= (3, 7),
+        zookeeper=era.zookeeper,
+        high_watermark_needs_min_isr=era.high_watermark_needs_min_isr,
         eligible_leader_replicas=broker.eligible_leader_replicas,
         unclean_leader_election=broker.unclean_leader_election,
-        restart_before_fenced=kafka.line < (4, 0),
+        restart_before_fenced=era.restart_before_fenced,
+        old_fetches_count=era.old_fetches_count,
+        fenced_may_join=era.fenced_may_join,
         flush_messages=broker.flush_messages,
         acks=sending.acks,
         retries=sending.retries,
@@ -119,7 +123,13 @@ def build(given: GivenDeployment) -> Deployment:
             for accepted in (topic_settings, broker_settings, producer_settings, consumer_settings)
             for ignored in (*_left_over(accepted.section, used, broker.overridden), *accepted.ignored)
         ),
-        notes=(*_era_notes(kafka), *broker.notes, *sending.notes, *reading.notes, *_slow_polls(given, times.durations)),
+        notes=(
+            *notes_of(era, kafka),
+            *broker.notes,
+            *sending.notes,
+            *reading.notes,
+            *_slow_polls(given, times.durations),
+        ),
     )
 
 
@@ -195,9 +205,3 @@ def _clients(producer: JavaClient, consumer: JavaClient) -> str:
     if producer.name == consumer.name:
         return producer.name
     return f"{producer.name} (producer), {consumer.name} (consumer)"
-
-
-def _era_notes(kafka: Release) -> tuple[str, ...]:
-    if kafka.line >= (4, 0):
-        return ()
-    return (f"Kafka {kafka} is assumed to run in KRaft mode: ZooKeeper mode is not modelled yet",)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from math import inf, isfinite
 from typing import Literal
 
 from model.durations import JITTER, Duration, Quantity
-from model.faults import Fault
+from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, Fault
 
 MINUTE = 60_000
 """In ms."""
@@ -192,6 +193,13 @@ class FaultBudget:
         return f"any number of {', '.join(limited)} goes with no limit of its own" if limited else None
 
 
+JOINING = Quantity("the client's allowance for joining a group", 5_000, 5_000)
+"""How much longer than max.poll.interval.ms a consumer waits for the answer to a request to join its group."""
+
+MOST_DOUBLINGS = 40
+"""Pauses do not grow any more after so many failures: their maximum is less than a thousand years."""
+
+
 @dataclass(frozen=True)
 class Durations:
     """How long things take and how long somebody waits: settings in ms, then ranges assumed of the environment.
@@ -216,6 +224,8 @@ class Durations:
     consumer_session: Quantity
     consumer_request: Quantity
     consumer_connection: Quantity
+    consumer_reconnect: Quantity
+    consumer_backoff: Quantity
     retention: Quantity
     offsets_kept: Quantity  # in minutes, as brokers say it
     network: Quantity
@@ -235,6 +245,31 @@ class Durations:
         return Duration.of(self.fetch_wait) + Duration.of(self.fetch_backoff) + Duration.of(self.network, 3)
 
     @property
+    def backoff_jitter(self) -> Fraction:
+        """Clients that know retry.backoff.max.ms choose each pause at random around its length (semantics 3.1)."""
+        return JITTER if self.retry_backoff_max.name == "retry.backoff.max.ms" else Fraction(0)
+
+    def backs_off_at_least(self, failed: int) -> Duration:
+        """The pause after so many failures: retry.backoff.ms, doubled each time as far as its maximum (KIP-580)."""
+        first, longest = self.retry_backoff, self.retry_backoff_max
+        doubled = 2 ** min(failed - 1, MOST_DOUBLINGS) if self.backoff_jitter else 1
+        if first.least * doubled <= longest.least:
+            return Duration.of(first, (1 - self.backoff_jitter) * doubled)
+        return Duration.of(longest, 1 - self.backoff_jitter)
+
+    def retries_take_at_least(self, retries: int) -> int:
+        """How long so many failures in a row keep a producer busy at least, in ms."""
+        growing = min(retries, MOST_DOUBLINGS)
+        pauses = [self.backs_off_at_least(failed).at_least() for failed in range(1, growing + 1)]
+        return sum(pauses) + (retries - growing) * (pauses[-1] if pauses else 0)
+
+    @property
+    def heartbeat(self) -> Duration:
+        """How often a broker says that it lives; to ZooKeeper every third of its session (semantics 6.4)."""
+        to_zookeeper = self.broker_heartbeat.name == self.broker_session.name
+        return Duration.of(self.broker_heartbeat, Fraction(1, 3) if to_zookeeper else 1)
+
+    @property
     def offsets_kept_at_least(self) -> Duration:
         """How long the committed offsets of a group without members are kept at least (semantics 12)."""
         return Duration.of(self.offsets_kept, MINUTE)
@@ -250,10 +285,13 @@ class Deployment:
     # topic and brokers
     replicas: int
     min_insync_replicas: int  # effective: capped at `replicas` from 3.7 on (semantics 2)
+    zookeeper: bool  # the brokers keep their state in ZooKeeper (to 3.9), not in KRaft (from 3.3)
     high_watermark_needs_min_isr: bool  # from 3.7 on (semantics 2, R2)
     eligible_leader_replicas: bool  # ELR (KIP-966): who left the ISR below min.insync.replicas may still lead (6.3)
     unclean_leader_election: bool  # as the release honours it (semantics 2: ignored in KRaft 3.3-3.8)
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
+    old_fetches_count: bool  # what a replica fetched before its restart may bring it into the ISR (6.2, KIP-903)
+    fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     # producer
     acks: Acks
@@ -286,14 +324,20 @@ class Deployment:
     def until_polled(self) -> Duration:
         """How long a consumer that runs takes to poll all that is there; each poll may return one record.
 
-        One that was restarted may have to wait until the session of the one before it is over, and one whose leader is
-        gone until it notices that and has connected to another one.
+        One that was restarted may have to wait until the session of the one before it is over, and for the answer of a
+        coordinator that falls silent; one whose leader is gone until it notices that and has connected to another one.
         """
         times = self.durations
         between = min(times.poll_interval, times.max_poll, key=_longest)
         one = Duration.of(between) + Duration.of(times.metadata) + Duration.of(times.network, 2)
         noticed = Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, 1 + JITTER)
-        return one * (self.bounds.log + 1) + Duration.of(times.consumer_session) + noticed
+        in_all = one * (self.bounds.log + 1) + Duration.of(times.consumer_session) + noticed
+        if BREAKS_CONNECTIONS & self.possible_faults:
+            again = Duration.of(times.consumer_reconnect, 1 + JITTER) + Duration.of(times.consumer_backoff, 1 + JITTER)
+            in_all = in_all + again
+        if FALLS_SILENT & self.possible_faults and self._at_most(Fault.CONSUMER_CRASH):
+            in_all = in_all + Duration.of(times.max_poll) + Duration.of(JOINING)
+        return in_all
 
     @property
     def records_expire_unread(self) -> bool:
@@ -342,7 +386,14 @@ class Deployment:
         times = self.durations
         longest = {Fault.CUT_OFF: times.cut_off, Fault.SLOW_FOLLOWER: times.slowness}
         longest |= dict.fromkeys((Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS), times.broker_restart)
-        return sum(self._at_most(kind) * _longest(time) for kind, time in longest.items() if self._at_most(kind))
+        away = {kind: _longest(time) for kind, time in longest.items() if self._at_most(kind)}
+        found = _longest(times.broker_session) * 2 + _longest(times.election) + self._until_reached
+        return sum(self._at_most(kind) * (most + found) for kind, most in away.items())
+
+    @property
+    def _until_reached(self) -> float:
+        """How long clients may wait before they try a broker again that they could not reach."""
+        return (1 + float(JITTER)) * max(_longest(self.durations.consumer_reconnect), _longest(self.durations.metadata))
 
     @property
     def possible_faults(self) -> frozenset[Fault]:

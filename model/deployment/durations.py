@@ -67,6 +67,8 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "consumer_session": ("consumer", "session.timeout.ms", None),
     "consumer_request": ("consumer", "request.timeout.ms", None),
     "consumer_connection": ("consumer", "socket.connection.setup.timeout.max.ms", 127_000),
+    "consumer_reconnect": ("consumer", "reconnect.backoff.max.ms", None),
+    "consumer_backoff": ("consumer", "retry.backoff.max.ms", "retry.backoff.ms"),
     "retention": ("topic", "retention.ms", None),
     "offsets_kept": ("broker", "offsets.retention.minutes", None),
 }
@@ -74,9 +76,28 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
 value in ms (before KIP-601 the operating system gave up on a connection, Linux after 127 s)."""
 
 
+FIRST_PAUSE: Mapping[str, str] = {
+    "reconnect.backoff.max.ms": "reconnect.backoff.ms",
+    "socket.connection.setup.timeout.max.ms": "socket.connection.setup.timeout.ms",
+}
+"""Longest duration of clients -> the setting of the first one, from which it grows."""
+
+CAPPED = (3, 7)
+"""Before this release of a client a first duration that is longer than the longest is used as it is (P91)."""
+
+WITH_ZOOKEEPER: Mapping[str, tuple[str, str, str | int | None]] = {
+    **SETTINGS,
+    "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
+    "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
+}
+"""The same of brokers with ZooKeeper, whose client says at fixed parts of its session that it lives."""
+
+
 def keys_of(scope: str) -> tuple[str, ...]:
     """The settings of a component that are durations of the model: their values must be known."""
-    return tuple(key for component, key, _ in SETTINGS.values() if component == scope)
+    both = (*SETTINGS.values(), *WITH_ZOOKEEPER.values())
+    keys = [key for component, key, _ in both if component == scope]
+    return tuple(dict.fromkeys((*keys, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
 
 @dataclass(frozen=True)
@@ -87,7 +108,9 @@ class DurationValues:
     settings: tuple[Setting, ...]
 
 
-def read_durations(sections: Mapping[str, Section], effective: tuple[Setting, ...], given: Settings) -> DurationValues:
+def read_durations(
+    sections: Mapping[str, Section], effective: tuple[Setting, ...], given: Settings, *, zookeeper: bool
+) -> DurationValues:
     """The durations of a deployment.
 
     ``sections`` by component; ``effective`` are settings that a rule has looked at already, and perhaps changed;
@@ -96,7 +119,7 @@ def read_durations(sections: Mapping[str, Section], effective: tuple[Setting, ..
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    for name, (scope, key, stand_in) in SETTINGS.items():
+    for name, (scope, key, stand_in) in (WITH_ZOOKEEPER if zookeeper else SETTINGS).items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):
@@ -105,7 +128,7 @@ def read_durations(sections: Mapping[str, Section], effective: tuple[Setting, ..
             key = stand_in
         setting = ruled.get((scope, key))
         if setting is None:
-            setting = section.setting(key)
+            setting = _longest_pause(section, key) or section.setting(key)
             settings.append(setting)
         values[name] = _quantity(key, int(setting.value))
     for name, environment in ENVIRONMENT.items():
@@ -114,6 +137,19 @@ def read_durations(sections: Mapping[str, Section], effective: tuple[Setting, ..
         values[name] = Quantity(name, least, most)
         settings.append(Setting("assume", name, said.value.strip(), said.origin))
     return DurationValues(Durations(**values), tuple({(s.scope, s.key): s for s in settings}.values()))
+
+
+def _longest_pause(section: Section, key: str) -> Setting | None:
+    """What stands in for the longest duration where a client takes the first one for it (rules P90, P91)."""
+    first = FIRST_PAUSE.get(key)
+    if first is None or not section.has(first):
+        return None
+    value = section.integer(first)
+    if key == "reconnect.backoff.max.ms" and not section.has(key):
+        return section.derived(key, str(value), f"P90: {first} is set and this is not")
+    if section.release.line < CAPPED and value > section.integer(key):
+        return section.derived(key, str(value), f"P91: {first} is longer")
+    return None
 
 
 def _quantity(key: str, value: int) -> Quantity:

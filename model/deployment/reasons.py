@@ -31,7 +31,7 @@ REASONS: dict[str, str] = {
     "names": "names do not change delivery",
     "no eligible leader replicas": "eligible leader replicas (ELR) are off",
     "no transactions": "the producer uses no transactions",
-    "no ZooKeeper": "the brokers run in KRaft mode, without ZooKeeper",
+    "ZooKeeper": "ZooKeeper is assumed to be available, however brokers reach it",
     "one consumer": "one consumer of the group is modelled: rebalances are not modelled yet",
     "one partition": "one partition is modelled",
     "one topic": "one topic is modelled",

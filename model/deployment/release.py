@@ -8,8 +8,8 @@ from dataclasses import dataclass
 _LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
 _PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)
 
-OLDEST_BROKER = (3, 3)
-"""KRaft is production-ready from here on; older brokers (ZooKeeper) are not modelled yet."""
+OLDEST_BROKER = (2, 5)
+"""From here on brokers accept any first sequence of a producer that they do not know, as the model has it."""
 
 OLDEST_CLIENT = (2, 5)
 """From here on the producer recovers from sequence gaps by itself (KIP-360), as the model has it."""

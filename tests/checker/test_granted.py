@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from checker.granted import (
+    CAUGHT_UP_SOON,
     EVERYTHING,
     FETCHED_IN_TIME,
     GOES_BACK_TO_THE_END,
     HEARD_IN_TIME,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
+    RETRIES_LAST,
     SENT_IN_TIME,
     Granted,
     taken_for_granted,
@@ -33,6 +35,9 @@ NEAR = [
     (OFFSETS_HAVE_EPOCHS, {"assume": {**POWER_AND_CRASH, "sink": "transactional"}}),
     (GOES_BACK_TO_THE_END, {"kafka": "3.9", "assume": {"faults.disk-loss": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.lost-request": "1"}}),
+    (RETRIES_LAST, {"producer": {"retries": "11"}}),
+    (RETRIES_LAST, {"producer": {"retries": "152"}}),
+    (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
 ]
 
 FAR = [
@@ -46,6 +51,11 @@ FAR = [
     (OFFSETS_HAVE_EPOCHS, {"consumer": BY_HAND, "assume": {"faults.kill": "1", "faults.consumer-crash": "1"}}),
     (GOES_BACK_TO_THE_END, {"kafka": "4.0", "assume": {"faults.disk-loss": "1"}}),
     (GOES_BACK_TO_THE_END, {"kafka": "3.9", "assume": {"faults.kill": "1"}}),
+    (RETRIES_LAST, {}),
+    (RETRIES_LAST, {"producer": {"retries": "10"}}),
+    (RETRIES_LAST, {"producer": {"retries": "153"}}),
+    (RETRIES_LAST, {"producer": {"acks": "0"}}),
+    (CAUGHT_UP_SOON, {"assume": {"faults.power-loss": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
 ]
@@ -53,7 +63,7 @@ FAR = [
 
 def said_of(granted: Granted, deployment: Deployment) -> set[str]:
     names = granted.properties or {"no-acked-loss", "recoverability"}
-    return {text for name in names for text in taken_for_granted(deployment, name, reads=False)}
+    return {text for name in names for text in taken_for_granted(deployment, name, reads=False, in_time=True)}
 
 
 def deployment_of(folder: Path, said: dict[str, object]) -> Deployment:
@@ -87,4 +97,13 @@ def test_nothing_is_left_out() -> None:
 @pytest.mark.parametrize("granted", [one for one in EVERYTHING if one.properties is not None])
 def test_it_is_said_of_the_properties_that_it_concerns(tmp_path: Path, granted: Granted) -> None:
     said = next(said for one, said in NEAR if one is granted)
-    assert granted.text not in taken_for_granted(deployment_of(tmp_path, said), "no-acked-loss", reads=True)
+    assert granted.text not in taken_for_granted(
+        deployment_of(tmp_path, said), "no-acked-loss", reads=True, in_time=True
+    )
+
+
+def test_what_holds_whatever_the_timing_rests_on_nothing_that_takes_time(tmp_path: Path) -> None:
+    deployment = deployment_of(tmp_path, {"assume": {"faults.disk-loss": "1"}})
+    for in_time in (False, True):
+        said = taken_for_granted(deployment, "no-acked-loss", reads=False, in_time=in_time)
+        assert (CAUGHT_UP_SOON.text in said) is in_time

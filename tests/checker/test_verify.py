@@ -207,6 +207,30 @@ def test_an_unknown_property(document: Document) -> None:
         verify(document)
 
 
+def test_a_verdict_left_out(document: Document) -> None:
+    document["verdicts"].remove(lost(document))
+    with pytest.raises(TamperedDocument, match="no-acked-loss: has 0 verdicts"):
+        verify(document)
+
+
+def test_a_verdict_told_twice(document: Document) -> None:
+    document["verdicts"].append(copy.deepcopy(document["verdicts"][-1]))
+    with pytest.raises(TamperedDocument, match="has 2 verdicts"):
+        verify(document)
+
+
+def test_assumptions_left_out(document: Document) -> None:
+    document["assumptions"] = []
+    with pytest.raises(TamperedDocument, match="its assumptions are not those of its deployment"):
+        verify(document)
+
+
+def test_other_sizes(document: Document) -> None:
+    lost(document)["bounds"]["sizes"]["records"] = 9
+    with pytest.raises(TamperedDocument, match="no-acked-loss: its sizes are not those of its deployment"):
+        verify(document)
+
+
 def test_a_first_trace_from_elsewhere(document: Document) -> None:
     lost(document)["trace"]["failure"] = "something else"
     with pytest.raises(TamperedDocument, match="no-acked-loss"):

@@ -25,7 +25,14 @@ pytestmark = needs_spin
 
 
 @pytest.mark.parametrize(
-    "name", ["acks-0", *(pytest.param(name, marks=pytest.mark.slow) for name in ("orders", "retries-in-flight-1"))]
+    "name",
+    [
+        "acks-0",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("eligible-leader-replicas", "orders", "retries-in-flight-1")
+        ),
+    ],
 )
 def test_deployments(name: str, tmp_path: Path) -> None:
     exported = export_deployment(example(name), total=1)

@@ -22,7 +22,7 @@ from tests.checker.test_exploration import KINDS
 pytestmark = needs_tlc
 
 
-@pytest.mark.parametrize("name", ["acks-0", "orders", "retries-in-flight-1"])
+@pytest.mark.parametrize("name", ["acks-0", "eligible-leader-replicas", "orders", "retries-in-flight-1"])
 def test_deployments(name: str, tmp_path: Path) -> None:
     exported = export_deployment(replace(example(name), bounds=SMALL), total=1)
     module, _ = write(exported, Format.TLA, tmp_path)

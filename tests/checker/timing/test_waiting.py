@@ -76,6 +76,62 @@ def test_the_only_leader_is_cut_off_for_longer_than_sends_may_take(
     assert verdict.cut_sets == (((("cut-off", 1),),) if status is Status.VIOLATED else ())
 
 
+REFUSED = """\
+kafka: "4.0"
+topic: {{replicas: 2, min.insync.replicas: 2}}
+producer: {{acks: all, retries: {retries}, on_send_error: drop}}
+assume: {{broker_restart: 1s..10s, faults: {{total: 1, kill: 1}}}}
+bounds: {{records: 1, log: 2}}
+require: [no-dropped-record]
+"""
+
+
+@pytest.mark.parametrize(
+    ("retries", "status"), [(4, Status.VIOLATED), (9, Status.VIOLATED), (2147483647, Status.HOLDS)]
+)
+def test_retries_are_over_before_a_broker_is_back(tmp_path: Path, retries: int, status: Status) -> None:
+    """Each attempt is refused while one of two replicas is away, for seven seconds at least."""
+    assert required(tmp_path, REFUSED.format(retries=retries)).status is status
+
+
+LATE = """\
+kafka: "4.0"
+topic: {{replicas: 1}}
+producer: {{delivery.timeout.ms: 32000, linger.ms: 0, on_send_error: drop, acks: all}}
+assume: {{late_request: {late}, faults: {{total: 1, delayed-request: 1}}}}
+bounds: {{records: 2, log: 3, producer_epochs: 3}}
+require: [no-log-duplicate]
+"""
+
+
+@pytest.mark.parametrize(("late", "status"), [("0..20s", Status.VIOLATED), ("0..0", Status.HOLDS)])
+def test_a_request_is_late_from_when_its_client_gave_up(tmp_path: Path, late: str, status: Status) -> None:
+    """Not from when it was held up, which the client notices after request.timeout.ms."""
+    assert required(tmp_path, LATE.format(late=late)).status is status
+
+
+CONNECTING = """\
+kafka: "4.0"
+topic: {{replicas: 3, min.insync.replicas: 2}}
+producer: {{version: "{version}", acks: all, {key}: 600000, delivery.timeout.ms: 400000, on_send_error: drop}}
+assume: {{broker_restart: 1s..10min, faults: {{total: 1, power-loss: 1}}}}
+bounds: {{records: 1, log: 2}}
+require: [no-dropped-record]
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "key", "status"),
+    [
+        ("3.6", "socket.connection.setup.timeout.ms", Status.VIOLATED),
+        ("4.0", "socket.connection.setup.timeout.ms", Status.HOLDS),
+        ("4.0", "reconnect.backoff.ms", Status.VIOLATED),
+    ],
+)
+def test_a_first_pause_that_outlasts_a_send(tmp_path: Path, version: str, key: str, status: Status) -> None:
+    assert required(tmp_path, CONNECTING.format(version=version, key=key)).status is status
+
+
 def kept_for(retention: str, faults: str, polls: str = "1s", away: str = "1d", broker: str = "1s..1h") -> str:
     return RETENTION.format(retention=retention, faults=faults, polls=polls, away=away, broker=broker)
 

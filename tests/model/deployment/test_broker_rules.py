@@ -111,9 +111,9 @@ def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "kafka: 3.2",
-        "kafka: 2.8",
-        "kafka: 3.9\nbroker: {zookeeper.connect: 'zk:2181'}",
+        "kafka: 2.4",
+        "kafka: 3.2\nbroker: {process.roles: broker}",
+        "kafka: 3.9\nbroker: {process.roles: broker, zookeeper.connect: 'zk:2181'}",
         "kafka: 4.0\nbroker: {zookeeper.connect: 'zk:2181'}",
         "kafka: 3.9\nbroker: {eligible.leader.replicas.enable: true}",
         "kafka: 4.0\nproducer: {client: librdkafka}",
@@ -191,3 +191,42 @@ def test_retention_is_known_in_three_units(read_yaml, said: str, milliseconds: i
 
 def test_retention_of_minus_one_is_for_ever(read_yaml) -> None:
     assert read_yaml('kafka: "4.0"\ntopic: {retention.ms: -1}').durations.retention.most is None
+
+
+ZOOKEEPER = "\nbroker: {zookeeper.connect: 'zk:2181'}"
+
+
+@pytest.mark.parametrize(
+    ("text", "zookeeper"),
+    [("kafka: 2.5", True), ("kafka: 3.2", True), ("kafka: 3.3", False), (f"kafka: 3.9{ZOOKEEPER}", True)],
+)
+def test_the_mode_of_the_brokers(read_yaml, text: str, zookeeper: bool) -> None:
+    deployment = read_yaml(text)
+    assert deployment.zookeeper is zookeeper
+    assert any("taken to run in KRaft mode" in note for note in deployment.notes) is not zookeeper
+
+
+@pytest.mark.parametrize(
+    ("text", "old_fetches_count", "fenced_may_join", "restart_before_fenced"),
+    [
+        ("kafka: 2.8", True, True, False),
+        (f"kafka: 3.9{ZOOKEEPER}", True, False, False),
+        ("kafka: 3.4", True, False, True),
+        ("kafka: 3.5", False, False, True),
+        ('kafka: "4.0"', False, False, False),
+    ],
+)
+def test_what_a_release_does_about_replicas_that_come_back(
+    read_yaml, text: str, old_fetches_count: bool, fenced_may_join: bool, restart_before_fenced: bool
+) -> None:
+    deployment = read_yaml(text)
+    assert deployment.old_fetches_count is old_fetches_count
+    assert deployment.fenced_may_join is fenced_may_join
+    assert deployment.restart_before_fenced is restart_before_fenced
+
+
+@pytest.mark.parametrize("text", ["kafka: 2.8", f"kafka: 3.4{ZOOKEEPER}", "kafka: 3.9"])
+def test_unclean_election_is_honoured_with_zookeeper_and_from_3_9_on(read_yaml, text: str) -> None:
+    unclean = "\ntopic: {unclean.leader.election.enable: true}"
+    assert read_yaml(text + unclean).unclean_leader_election
+    assert not read_yaml("kafka: 3.4" + unclean).unclean_leader_election

@@ -118,6 +118,8 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "consumer_session": ("session.timeout.ms", 45_000),
         "consumer_request": ("request.timeout.ms", 30_000),
         "consumer_connection": ("socket.connection.setup.timeout.max.ms", 30_000),
+        "consumer_reconnect": ("reconnect.backoff.max.ms", 1_000),
+        "consumer_backoff": ("retry.backoff.max.ms", 1_000),
         "retention": ("retention.ms", 604_800_000),
         "offsets_kept": ("offsets.retention.minutes", 10_080),
     }
@@ -238,3 +240,46 @@ def test_documents_read_back_equal(read_yaml, read_files) -> None:
         back = from_document(json.loads(json.dumps(to_document(deployment))))
         assert back == deployment
         assert back.durations == deployment.durations
+
+
+FIRST_RECONNECT = "reconnect.backoff.ms: 300000"
+
+
+@pytest.mark.parametrize(
+    ("version", "settings", "longest"),
+    [
+        ("4.0", FIRST_RECONNECT, 300_000),
+        ("4.0", f"{FIRST_RECONNECT}, reconnect.backoff.max.ms: 2000", 2_000),
+        ("3.6", f"{FIRST_RECONNECT}, reconnect.backoff.max.ms: 2000", 300_000),
+        ("3.6", "reconnect.backoff.ms: 20, reconnect.backoff.max.ms: 2000", 2_000),
+        ("4.0", "reconnect.backoff.max.ms: 2000", 2_000),
+    ],
+)
+def test_the_first_pause_where_a_client_takes_it_for_the_longest(
+    read_yaml, version: str, settings: str, longest: int
+) -> None:
+    said = (
+        f'kafka: "4.0"\nproducer: {{version: "{version}", {settings}}}\nconsumer: {{version: "{version}", {settings}}}'
+    )
+    durations: Durations = read_yaml(said).durations
+    assert durations.reconnect_backoff_max.least == durations.consumer_reconnect.least == longest
+
+
+@pytest.mark.parametrize(("version", "longest"), [("4.0", 30_000), ("3.6", 600_000)])
+def test_a_first_connection_attempt_longer_than_the_longest(read_yaml, version: str, longest: int) -> None:
+    said = f'kafka: "4.0"\nproducer: {{version: "{version}", socket.connection.setup.timeout.ms: 600000}}'
+    assert read_yaml(said).durations.connection_setup.least == longest
+
+
+def test_how_long_retries_last(read_yaml) -> None:
+    """80, 160, 320 and 640 ms, then 800 each: from 3.7 on they grow, and are a fifth shorter at random."""
+    durations: Durations = read_yaml('kafka: "4.0"').durations
+    assert [durations.retries_take_at_least(n) for n in (0, 1, 3, 5, 100)] == [0, 80, 560, 2_000, 78_000]
+    assert read_yaml('kafka: "4.0"\nproducer: {version: "3.6"}').durations.retries_take_at_least(3) == 300
+
+
+def test_zookeeper_has_a_session_of_its_own(read_yaml) -> None:
+    durations: Durations = read_yaml("kafka: 2.8").durations
+    session = Quantity("zookeeper.session.timeout.ms", 18_000, 18_000)
+    assert (durations.broker_session, durations.heartbeat.at_least()) == (session, 6_000)
+    assert read_yaml('kafka: "3.9"').durations.heartbeat.at_least() == 2_000
