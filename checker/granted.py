@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from model.deployment.deployment import Acks, Commit, Deployment, Sink
+from model.deployment.deployment import Acks, Commit, Deployment, OnProcessingError, Sink
 from model.durations import Duration
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.state import UNLIMITED_ATTEMPTS
@@ -74,7 +74,7 @@ def _logs_are_cut_short(deployment: Deployment) -> bool:
 
 
 def _stores_offsets_itself(deployment: Deployment) -> bool:
-    by_itself = deployment.commit is not Commit.AUTO or deployment.sink is Sink.TRANSACTIONAL
+    by_itself = deployment.commit not in (Commit.AUTO, Commit.DELIVERED) or deployment.sink is Sink.TRANSACTIONAL
     return by_itself and Fault.CONSUMER_CRASH in deployment.possible_faults and _logs_are_cut_short(deployment)
 
 
@@ -118,6 +118,15 @@ GOES_BACK_TO_THE_END = Granted(
     READING,
 )
 
+FORWARDED_IN_ORDER = Granted(
+    "a record that is written to a retry topic is taken to be processed at once, although others may overtake it there",
+    lambda deployment: (
+        deployment.on_processing_error is OnProcessingError.FORWARD
+        and Fault.FAILED_PROCESSING in deployment.possible_faults
+    ),
+    frozenset({"processing-order"}),
+)
+
 RETRIES_LAST = Granted(
     "retries are taken not to run out before delivery.timeout.ms does, although there are so few, or they follow each "
     "other so closely, that they could",
@@ -144,6 +153,7 @@ EVERYTHING = (
     OFFSETS_HAVE_EPOCHS,
     GOES_BACK_TO_THE_END,
     ONE_CONNECTION,
+    FORWARDED_IN_ORDER,
     RETRIES_LAST,
     CAUGHT_UP_SOON,
 )

@@ -53,7 +53,7 @@ def sensitivities(
 def variants(deployment: Deployment) -> Iterator[Variant]:
     """Each assumption that no file told, with each of its other values."""
     for setting in deployment.assumptions:
-        if setting.key not in ASSUMPTIONS:
+        if setting.key not in ASSUMPTIONS or not ASSUMPTIONS[setting.key].compared:
             continue
         for value in ASSUMPTIONS[setting.key].values:
             if value != setting.value:

@@ -20,6 +20,9 @@ from model.state import EXPIRED, Pipeline, Replica
 Finished = tuple[int, ...]
 """Offsets of records that workers had finished."""
 
+BY_CLIENT = (Commit.AUTO, Commit.DELIVERED)
+"""Commits that the client makes by itself."""
+
 PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
 
@@ -42,7 +45,8 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.And(consumer.running.is_set, leader.presumes_leadership, newest)
 
 
-def _pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
+def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
+    """poll() can return so many records of this leader (semantics 12, C1)."""
     consumer = pipeline.consumer
     position = consumer.position.term
     agrees = agreed_prefix(leader, consumer.position_epoch.term) >= position
@@ -51,11 +55,12 @@ def _pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     return z3.And(reaches(pipeline, leader), agrees, visible, *there)
 
 
-def _record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
+def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
+    """The record at an offset of the leader's log."""
     return pipeline.record_of(leader.log.at(offset, "batch"))
 
 
-def _process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
+def process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
     """Process one record: count it, and notice when it leaves the order of sending.
 
     Going back to an earlier offset after a restart is a repetition, not disorder.
@@ -71,7 +76,7 @@ def _process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
         effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
 
 
-def _advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
+def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
     """The position moves on when records are returned, before they are processed (semantics 12, C1)."""
     consumer = pipeline.consumer
     last = consumer.position.term + (count - 1)
@@ -80,12 +85,14 @@ def _advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) ->
     effect[consumer.position_epoch] = leader.log.at(last, "epoch")
 
 
-def _commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
+def commit_offset(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
+    """The group's committed offset, with the leader epoch of the record before it (semantics 12, C8)."""
     effect[pipeline.consumer.committed] = offset
     effect[pipeline.consumer.committed_epoch] = epoch
 
 
-def _stop(effect: Effect, pipeline: Pipeline) -> None:
+def stop(effect: Effect, pipeline: Pipeline) -> None:
+    """The process is gone, and with it all that it remembered."""
     effect[pipeline.consumer.running] = False
     effect[pipeline.consumer.latest] = 0
     effect[pipeline.consumer.leader_epoch] = 0
@@ -96,7 +103,8 @@ def commits_at_once(pipeline: Pipeline) -> bool:
     return pipeline.deployment.commit is Commit.BEFORE or pipeline.deployment.sink is Sink.TRANSACTIONAL
 
 
-def _records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
+def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
+    """The next so many records that the consumer polls."""
     batches = pipeline.producer.batches
     first = state[pipeline.consumer.position.name]
     slots = leader.log.slots[first : first + count]
@@ -108,10 +116,10 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
     for index in range(count):
-        _process(pipeline, effect, _record_at(pipeline, leader, consumer.position.term + index))
-    _advance(pipeline, effect, leader, count)
+        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term + index))
+    advance(pipeline, effect, leader, count)
     if commits_at_once(pipeline):
-        _commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
     how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
     if not how and deployment.commit is Commit.BEFORE:
         how = ", having committed first"
@@ -120,10 +128,10 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
         "consumer",
         "consumer",
         {"leader": leader.number, "count": count},
-        _pollable(pipeline, leader, count),
+        pollable(pipeline, leader, count),
         effect.updates,
         lambda before, after: (
-            f"the consumer polls {_records_in_words(pipeline, before, leader, count)} from {leader.name} "
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name} "
             f"and processes {'it' if count == 1 else 'them'}{how}"
         ),
         "12 C1, 12.1",
@@ -131,32 +139,37 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
 
 
 def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The consumer crashes after it processed ``done`` of the ``count`` records that poll() returned (12.1)."""
+    """The consumer crashes after it processed ``done`` of the ``count`` records that poll() returned (12.1).
+
+    A client that commits what it delivered may have committed all of them by then (semantics 4).
+    """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
     for index in range(done):
-        _process(pipeline, effect, _record_at(pipeline, leader, consumer.position.term + index))
+        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term + index))
     if deployment.sink is Sink.TRANSACTIONAL:
         if done > 0:
             last = consumer.position.term + (done - 1)
-            _commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
+            commit_offset(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
     elif deployment.commit is Commit.BEFORE:
         last = consumer.position.term + (count - 1)
-        _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
+        commit_offset(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
+    elif deployment.commit is Commit.DELIVERED:
+        advance(pipeline, effect, leader, count)
     if commits_at_once(pipeline):
         effect[consumer.position] = effect[consumer.committed]
         effect[consumer.position_epoch] = effect[consumer.committed_epoch]
-    _stop(effect, pipeline)
+    stop(effect, pipeline)
     committed = ", commits" if deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL else ""
     return Action(
         "crash_while_processing",
         "consumer",
         "consumer",
         {"leader": leader.number, "count": count, "done": done},
-        _pollable(pipeline, leader, count),
+        pollable(pipeline, leader, count),
         effect.updates,
         lambda before, after: (
-            f"the consumer polls {_records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
             f" and crashes with {done} of {count} processed"
         ),
         "12.1",
@@ -168,22 +181,22 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     """poll() returns a record and the poll thread hands it to a worker (semantics 12, C1)."""
     consumer = pipeline.consumer
     effect = Effect()
-    record = _record_at(pipeline, leader, consumer.position.term)
+    record = record_at(pipeline, leader, consumer.position.term)
     for offset, queued in enumerate(consumer.queued):
         effect.set_when(consumer.position.term == offset, queued, record + 1)
-    _advance(pipeline, effect, leader, 1)
+    advance(pipeline, effect, leader, 1)
     before_processing = pipeline.deployment.commit is Commit.BEFORE
     if before_processing and pipeline.deployment.sink is not Sink.TRANSACTIONAL:
-        _commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
     return Action(
         "hand_off",
         "consumer",
         "consumer",
         {"leader": leader.number},
-        _pollable(pipeline, leader, 1),
+        pollable(pipeline, leader, 1),
         effect.updates,
         lambda before, after: (
-            f"the consumer polls {_records_in_words(pipeline, before, leader, 1)} from {leader.name}"
+            f"the consumer polls {records_in_words(pipeline, before, leader, 1)} from {leader.name}"
             f" and hands it to a worker"
         ),
         "12 C1",
@@ -224,7 +237,7 @@ def crash(pipeline: Pipeline) -> Action:
     """The consumer crashes between two polls (semantics 12.1)."""
     consumer = pipeline.consumer
     effect = Effect()
-    _stop(effect, pipeline)
+    stop(effect, pipeline)
 
     def sentence(before: State, after: State) -> str:
         handed_off = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
@@ -254,12 +267,12 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     effect = Effect()
     for offset in finished:
         queued = consumer.queued[offset]
-        _process(pipeline, effect, queued.term - 1)
+        process(pipeline, effect, queued.term - 1)
         effect[queued] = 0
     if committed_all:
-        _commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
+        commit_offset(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
     elif deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
-        _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
+        commit_offset(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
     for queued in consumer.queued:
         effect[queued] = 0
@@ -273,7 +286,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         committed = after[consumer.committed.name]
         words = f"the consumer restarts at offset {max(committed, 0)}: before the crash "
         if committed_all:
-            words += "it auto-committed that" if deployment.commit is Commit.AUTO else "it committed that"
+            words += "it auto-committed that" if deployment.commit in BY_CLIENT else "it committed that"
         elif before[consumer.committed.name] == EXPIRED:
             words = "the consumer restarts at offset 0: its committed offset is deleted, and earliest starts there"
         elif committed < 0:
@@ -325,7 +338,7 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     end = leader.high_watermark.term
     effect = Effect()
     for offset in finished:
-        _process(pipeline, effect, consumer.queued[offset].term - 1)
+        process(pipeline, effect, consumer.queued[offset].term - 1)
     _start(pipeline, effect)
     for queued in consumer.queued:
         effect[queued] = 0

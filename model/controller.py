@@ -35,6 +35,9 @@ def elect_clean(pipeline: Pipeline, number: int) -> z3.ArithRef:
 
 
 def _chosen_with(pipeline: Pipeline, replica: Replica, among: Membership) -> z3.ArithRef:
+    """Without ELR nobody but the broker itself can be: any other member would lead already."""
+    if not among.elr:
+        return z3.If(among.isr[replica.number], z3.IntVal(replica.number), z3.IntVal(0))
     return chosen(pipeline, among, unfenced(pipeline) | {replica.number: z3.BoolVal(True)})
 
 

@@ -19,6 +19,8 @@ class Fault(StrEnum):
     LEADER_MOVE = "leader-move"
     PRODUCER_CRASH = "producer-crash"
     CONSUMER_CRASH = "consumer-crash"
+    FAILED_PROCESSING = "failed-processing"
+    FULL_BUFFER = "full-buffer"
 
 
 DESCRIPTION: dict[Fault, str] = {
@@ -33,8 +35,13 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader, reassignment)",
     Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
+    Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
+    Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
 }
 
+
+ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER})
+"""Kinds that no deployment has unless it names them."""
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
 """Kind -> a kind whose runs include all of its runs: a power loss may lose nothing, and then it is a kill."""

@@ -34,12 +34,22 @@ def _change_isr(pipeline: Pipeline, effect: Effect, follower: Replica, *, stays:
         effect[pipeline.controller.elr[number]] = eligible
 
 
+def _forget_fetches(pipeline: Pipeline, effect: Effect, leader: Replica, number: int, when: z3.BoolRef) -> None:
+    """Who left the ISR is taken back for what it fetches from then on: a leader proposes a replica when that fetches.
+
+    Where fetches before a restart do not count, those after it are the ones (KIP-903).
+    """
+    if pipeline.deployment.old_fetches_count and number != leader.number:
+        effect.set_when(when, leader.fetched[number], 0)
+
+
 def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
     """A leader drops a follower that does not fetch and is not known to have the whole log (semantics 6.2, I1)."""
     controller = pipeline.controller
     effect = Effect()
     _change_isr(pipeline, effect, follower, stays=False)
     effect[leader.isr[follower.number]] = False
+    _forget_fetches(pipeline, effect, leader, follower.number, z3.BoolVal(True))
     advance_high_watermark(pipeline, effect, leader)
     return Action(
         "shrink_isr",
@@ -99,10 +109,8 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
     effect = Effect()
     for number, member in controller.isr.items():
         effect[leader.isr[number]] = member.term
-        if pipeline.deployment.old_fetches_count and number in leader.fetched:
-            # It is taken back for what it fetches from now on.
-            left = z3.And(leader.isr[number].is_set, z3.Not(member.is_set))
-            effect.set_when(left, leader.fetched[number], 0)
+        left = z3.And(leader.isr[number].is_set, z3.Not(member.is_set))
+        _forget_fetches(pipeline, effect, leader, number, left)
     advance_high_watermark(pipeline, effect, leader)
     differs = z3.Or(*(leader.isr[number].term != member.term for number, member in controller.isr.items()))
     return Action(

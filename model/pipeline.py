@@ -10,6 +10,7 @@ from model import (
     broker,
     consumer,
     controller,
+    failing,
     idempotence,
     isr,
     network,
@@ -44,7 +45,7 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    machines = (producer, network, produce, replica, isr, controller, broker, consumer, retention)
+    machines = (producer, network, produce, replica, isr, controller, broker, consumer, failing, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines

@@ -34,8 +34,8 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
     return z3.Or(first, *again)
 
 
-def send(pipeline: Pipeline, batch: Batch) -> Action:
-    """The application calls send(): the record is in the accumulator (semantics 3.1, P1)."""
+def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The application calls send() for this record next (semantics 3.1, P1 P13)."""
     deployment, producer = pipeline.deployment, pipeline.producer
     conditions = [batch.is_(Fate.UNSENT)]
     if batch.attempt > 0:
@@ -49,18 +49,43 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
         conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
     if deployment.on_send_error is OnSendError.HALT:
         conditions.append(z3.Not(z3.Or(*(other.is_(Fate.FAILED) for other in producer.batches))))
+    return z3.And(*conditions)
+
+
+def send(pipeline: Pipeline, batch: Batch) -> Action:
+    """The application calls send(): the record is in the accumulator (semantics 3.1, P1)."""
     effect = Effect()
     effect[batch.fate] = int(Fate.BUFFERED)
-    effect[batch.session] = producer.session.term
+    effect[batch.session] = pipeline.producer.session.term
     return Action(
         "send",
         "application",
         "producer",
         {"batch": batch.number},
-        z3.And(*conditions),
+        _may_send(pipeline, batch),
         effect.updates,
         lambda before, after: f"the application sends {record_name(batch)}",
         "3.1 P1",
+    )
+
+
+def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
+    """The buffer stays full for max.block.ms: send() fails, and nothing is ever transmitted (semantics 3.1, P1)."""
+    effect = Effect()
+    effect[batch.fate] = int(Fate.FAILED)
+    effect[batch.session] = pipeline.producer.session.term
+    return Action(
+        "refuse_send",
+        "producer",
+        "producer",
+        {"batch": batch.number},
+        _may_send(pipeline, batch),
+        effect.updates,
+        lambda before, after: (
+            f"the producer has no room for {record_name(batch)}: send() fails when max.block.ms is over"
+        ),
+        "3.1 P1",
+        Fault.FULL_BUFFER,
     )
 
 
@@ -290,6 +315,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything the producer and its application do."""
     for batch in pipeline.producer.batches:
         yield send(pipeline, batch)
+        yield refuse_send(pipeline, batch)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
         yield give_up(pipeline, batch)

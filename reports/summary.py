@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Commit, Deployment, OnRestart, OnSendError, Processing, Sends
+from model.deployment.deployment import Commit, Deployment, OnProcessingError, OnRestart, OnSendError, Processing, Sends
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",
+    Commit.DELIVERED: "auto-commit of what was delivered",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",
 }
@@ -50,5 +51,7 @@ def clients(deployment: Deployment) -> str:
     consumer = [f"consumer {_COMMIT[deployment.commit]}"]
     if deployment.processing is Processing.HANDED_OFF:
         consumer.append("processing handed off")
+    if deployment.on_processing_error is not OnProcessingError.STOP:
+        consumer.append(f"{deployment.on_processing_error} on a processing error")
     consumer.append(f"{deployment.sink} sink")
     return f"{', '.join(producer)}; {', '.join(consumer)}"

@@ -11,6 +11,7 @@ from model.deployment.deployment import (
     Commit,
     Deployment,
     Group,
+    OnProcessingError,
     OnRestart,
     OnSendError,
     Origin,
@@ -30,6 +31,8 @@ class Assumption(NamedTuple):
     values: tuple[str, ...]
     default: str
     sentence: str
+    compared: bool = True
+    """Whether other values are tried to see what they would change."""
 
 
 ASSUMPTIONS: Mapping[str, Assumption] = {
@@ -58,14 +61,22 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has",
     ),
     "commit": Assumption(
-        ("before", "after"),
+        ("before", "after", "delivered"),
         "after",
-        "whether the application commits the offset before or after processing (with enable.auto.commit=false)",
+        "whether the application commits the offset before or after processing (with enable.auto.commit=false), or the "
+        "client commits what it has delivered, finished or not (with enable.auto.commit=true; Java does not)",
     ),
     "processing": Assumption(
         ("poll-thread", "handed-off"),
         "poll-thread",
         "whether records are finished inside the poll loop or handed off to other threads",
+    ),
+    "on_processing_error": Assumption(
+        ("stop", "skip", "forward", "close"),
+        "stop",
+        "what the application does when it fails to process a record: end its process, skip the record, write it to "
+        "another topic that acknowledges it, or close the consumer and commit what poll() returned",
+        compared=False,
     ),
     "sink": Assumption(
         ("plain", "idempotent", "transactional"),
@@ -77,7 +88,7 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
 """What the application does, by the key of ``--assume`` and of the YAML format."""
 
 PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id")
-CONSUMER_KEYS = ("group", "commit", "processing", "sink")
+CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink")
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,7 @@ class Application:
     group: Group
     commit: Commit
     processing: Processing
+    on_processing_error: OnProcessingError
     sink: Sink
     settings: tuple[Setting, ...]
 
@@ -106,14 +118,17 @@ def read_application(given: Settings, *, auto_commit: Setting) -> Application:
     """The application's behaviour: what was said, else the documented defaults, marked as assumptions."""
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if auto_commit.value == "true":
-        if "commit" in given:
+        if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
                 "the consumer commits by itself (enable.auto.commit=true); leave commit out, "
                 "or set enable.auto.commit=false",
             )
-        # Only the client commits: what the application would do itself is no assumption of this deployment.
-        chosen["commit"] = Setting("application", "commit", "auto", Origin("rule", "enable.auto.commit=true"))
+        if "commit" not in given:
+            # Only the client commits: what the application would do itself is no assumption of this deployment.
+            chosen["commit"] = Setting("application", "commit", "auto", Origin("rule", "enable.auto.commit=true"))
+    elif chosen["commit"].value == Commit.DELIVERED:
+        raise complaint(given["commit"], "is what a client does by itself: it needs enable.auto.commit=true")
     return Application(
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
@@ -122,6 +137,7 @@ def read_application(given: Settings, *, auto_commit: Setting) -> Application:
         group=Group(chosen["group"].value),
         commit=Commit(chosen["commit"].value),
         processing=Processing(chosen["processing"].value),
+        on_processing_error=OnProcessingError(chosen["on_processing_error"].value),
         sink=Sink(chosen["sink"].value),
         settings=tuple(chosen.values()),
     )
@@ -144,8 +160,10 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         raise DeploymentError(f"no such assumption; choose one of {', '.join(ASSUMPTIONS)}", key=key)
     origin = Origin("option", f"--assume {key}={value}")
     check_assumption(Given(key, value, origin))
-    if key == "commit" and deployment.commit is Commit.AUTO:
+    if key == "commit" and deployment.commit in (Commit.AUTO, Commit.DELIVERED):
         raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
+    if key == "commit" and value == Commit.DELIVERED:
+        raise DeploymentError("is what a client does by itself: it needs enable.auto.commit=true", key=origin.detail)
     settings = tuple(
         Setting(s.scope, s.key, value, origin) if (s.scope, s.key) == ("application", key) else s
         for s in deployment.settings
@@ -160,6 +178,9 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         group=Group(value) if key == "group" else deployment.group,
         commit=Commit(value) if key == "commit" else deployment.commit,
         processing=Processing(value) if key == "processing" else deployment.processing,
+        on_processing_error=(
+            OnProcessingError(value) if key == "on_processing_error" else deployment.on_processing_error
+        ),
         sink=Sink(value) if key == "sink" else deployment.sink,
     )
     return _with_default_sends(changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.deployment.bounds import read_number
 from model.deployment.deployment import MOST_OF_A_KIND, FaultBudget, Origin, Setting
 from model.deployment.given import Given, Settings
-from model.faults import Fault
+from model.faults import ONLY_BY_NAME, Fault
 
 ANY = "any"
 """How a budget without a limit is written."""
@@ -16,7 +16,7 @@ FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
 
 
 def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
-    """The fault budget. Kinds that are named are the only ones that can happen; if none is, all can.
+    """The fault budget. Kinds that are named are the only ones that can happen; if none is, most can.
 
     ``any``: so many that no limit stops them. A total of ``any`` lifts the limit of every kind that has no number.
     """
@@ -27,7 +27,7 @@ def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
     at_most = {kind: MOST_OF_A_KIND if _is_any(said) else read_number(said, caps) for kind, said in named.items()}
     without_limit = {kind for kind, said in named.items() if _is_any(said)}
     if not named:
-        at_most = {kind.value: MOST_OF_A_KIND for kind in Fault}
+        at_most = {kind.value: MOST_OF_A_KIND for kind in Fault if kind not in ONLY_BY_NAME}
         without_limit = set(at_most) if unlimited else set()
     if unlimited and not without_limit:
         total = sum(at_most.values())

@@ -110,6 +110,7 @@ def build(given: GivenDeployment) -> Deployment:
         group=application.group,
         commit=application.commit,
         processing=application.processing,
+        on_processing_error=application.on_processing_error,
         sink=application.sink,
         offset_reset=reading.offset_reset,
         max_poll_records=reading.max_poll_records,

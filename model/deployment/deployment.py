@@ -67,12 +67,24 @@ class Group(StrEnum):
 class Commit(StrEnum):
     """When the consumer's offset is committed.
 
-    ``auto`` follows from ``enable.auto.commit=true``; the others say what the application does itself.
+    ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
+    ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
+    say what the application does itself.
     """
 
     AUTO = "auto"
+    DELIVERED = "delivered"
     BEFORE = "before"
     AFTER = "after"
+
+
+class OnProcessingError(StrEnum):
+    """What the application does when it fails to process a record (semantics 12.1)."""
+
+    STOP = "stop"
+    SKIP = "skip"
+    FORWARD = "forward"
+    CLOSE = "close"
 
 
 class Processing(StrEnum):
@@ -306,6 +318,7 @@ class Deployment:
     group: Group
     commit: Commit
     processing: Processing
+    on_processing_error: OnProcessingError
     sink: Sink
     offset_reset: OffsetReset
     max_poll_records: int
@@ -335,7 +348,7 @@ class Deployment:
         if BREAKS_CONNECTIONS & self.possible_faults:
             again = Duration.of(times.consumer_reconnect, 1 + JITTER) + Duration.of(times.consumer_backoff, 1 + JITTER)
             in_all = in_all + again
-        if FALLS_SILENT & self.possible_faults and self._at_most(Fault.CONSUMER_CRASH):
+        if FALLS_SILENT & self.possible_faults and self._outages_of_consumer:
             in_all = in_all + Duration.of(times.max_poll) + Duration.of(JOINING)
         return in_all
 
@@ -368,10 +381,16 @@ class Deployment:
 
     @property
     def _waits_for_consumer(self) -> float:
-        crashes = self._at_most(Fault.CONSUMER_CRASH)
+        crashes = self._outages_of_consumer
         away = crashes * _longest(self.durations.application_restart) if crashes else 0
         polls = self.until_polled.at_most()
         return away + (crashes + 1) * (inf if polls is None else polls)
+
+    @property
+    def _outages_of_consumer(self) -> int:
+        """How often the consumer's process may end."""
+        closed = self._at_most(Fault.FAILED_PROCESSING) if self.on_processing_error is OnProcessingError.CLOSE else 0
+        return self._at_most(Fault.CONSUMER_CRASH) + closed
 
     @property
     def _waits_for_workers(self) -> float:
@@ -412,7 +431,7 @@ class Deployment:
         """
         away = _longest(self.durations.application_restart)
         kept = self.durations.offsets_kept_at_least.at_least()
-        return self._at_most(Fault.CONSUMER_CRASH) > 0 and self.sink is not Sink.TRANSACTIONAL and away >= kept
+        return self._outages_of_consumer > 0 and self.sink is not Sink.TRANSACTIONAL and away >= kept
 
     @property
     def assumptions(self) -> tuple[Setting, ...]:

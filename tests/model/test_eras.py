@@ -50,3 +50,11 @@ def test_a_replica_that_the_controller_took_out_is_taken_back_for_new_fetches_on
     run = scenario(old_fetches_count=True).produce(0, 1).replicate(3, 1)
     run.do("lose_disk", broker=3).do("fence", broker=3).do("learn_isr", broker=1).do("restart", broker=3)
     assert not run.can("expand_isr", leader=1, follower=3)
+
+
+def test_a_replica_that_its_leader_dropped_is_taken_back_for_new_fetches_only() -> None:
+    run = scenario(old_fetches_count=True).produce(0, 1).replicate(3, 1)
+    run.replicate(2, 1).do("acknowledge", batch=0, leader=1)
+    run.do("lose_disk", broker=3).produce(1, 1).do("shrink_isr", leader=1, follower=3)
+    run.do("fence", broker=3).do("restart", broker=3)
+    assert not run.can("expand_isr", leader=1, follower=3)

@@ -55,7 +55,17 @@ def test_wrong_option(refusal, key: str, value: str, message: str) -> None:
     assert message in refusal(MANUAL, {key: value})
 
 
-@pytest.mark.parametrize(("key", "value"), [(key, value) for key, a in ASSUMPTIONS.items() for value in a.values])
+BY_HAND = [(key, value) for key, a in ASSUMPTIONS.items() for value in a.values if value != "delivered"]
+
+
+def test_only_a_client_that_commits_by_itself_commits_what_it_delivered(read_yaml, refusal) -> None:
+    assert read_yaml('kafka: "4.0"\nconsumer: {commit: delivered}').commit is Commit.DELIVERED
+    assert "it needs enable.auto.commit=true" in refusal(MANUAL, {"commit": "delivered"})
+    with pytest.raises(DeploymentError, match=r"enable\.auto\.commit=true"):
+        with_assumption(read_yaml(MANUAL), "commit", "delivered")
+
+
+@pytest.mark.parametrize(("key", "value"), BY_HAND)
 def test_with_assumption_equals_reading_with_the_option(read_yaml, key: str, value: str) -> None:
     assert with_assumption(read_yaml(MANUAL), key, value) == read_yaml(MANUAL, {key: value})
 

@@ -1,0 +1,101 @@
+"""Records whose processing fails, and what the application makes of it (semantics 12, C4; 12.1).
+
+An application that lets the failure end its process is one that crashes (:mod:`model.consumer`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.consumer import (
+    advance,
+    commit_offset,
+    commits_at_once,
+    pollable,
+    process,
+    record_at,
+    records_in_words,
+    stop,
+)
+from model.deployment.deployment import Commit, OnProcessingError, Processing, Sink
+from model.faults import Fault
+from model.language import Action, Effect
+from model.state import Pipeline, Replica
+
+
+def go_on(pipeline: Pipeline, leader: Replica) -> Action:
+    """Processing fails, and the application goes on: it skips the record, or has written it to another topic (12.1).
+
+    What another topic has acknowledged is processed from there; here it counts as processed.
+    """
+    consumer = pipeline.consumer
+    forwards = pipeline.deployment.on_processing_error is OnProcessingError.FORWARD
+    effect = Effect()
+    if forwards:
+        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term))
+    advance(pipeline, effect, leader, 1)
+    if commits_at_once(pipeline):
+        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+    how = "writes it to a retry topic and goes on" if forwards else "goes on with the next"
+    return Action(
+        "fail_and_go_on",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        pollable(pipeline, leader, 1),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, 1)} from {leader.name}, "
+            f"fails to process it and {how}"
+        ),
+        "12.1",
+        Fault.FAILED_PROCESSING,
+    )
+
+
+def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """Processing fails, and the consumer is closed: what poll() returned is committed, processed or not (12, C4).
+
+    close() does so by itself with auto-commit, and a ``finally`` block that commits does it without.
+    """
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    stored = deployment.sink is Sink.TRANSACTIONAL
+    effect = Effect()
+    for index in range(done):
+        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term + index))
+    advanced = done if stored else count
+    if advanced:
+        advance(pipeline, effect, leader, advanced)
+        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+    stop(effect, pipeline)
+    how = "is closed" if stored else "is closed, which commits them all"
+    if deployment.commit is Commit.BEFORE and not stored:
+        how = "is closed, having committed them first"
+    return Action(
+        "fail_and_close",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "count": count, "done": done},
+        pollable(pipeline, leader, count),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, "
+            f"fails with {done} of {count} processed and {how}"
+        ),
+        "12 C4, 12.1",
+        Fault.FAILED_PROCESSING,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every way in which processing fails and the process does not die of it."""
+    deployment = pipeline.deployment
+    most = min(deployment.max_poll_records, deployment.bounds.log)
+    for leader in pipeline.replicas:
+        if deployment.on_processing_error in (OnProcessingError.SKIP, OnProcessingError.FORWARD):
+            yield go_on(pipeline, leader)
+        in_poll_loop = deployment.processing is Processing.POLL_THREAD
+        if deployment.on_processing_error is OnProcessingError.CLOSE and in_poll_loop:
+            for count in range(1, most + 1):
+                for done in range(count):
+                    yield close(pipeline, leader, count, done)
