@@ -17,7 +17,7 @@ from model.deployment.deployment import Acks, Commit
 from model.durations import JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS
 from model.language import Action, Clock, Duration, Need
-from model.producer import epoch_heard_of
+from model.producer import counts_attempts, epoch_heard_of
 from model.replica import fetches_from
 from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
@@ -270,11 +270,14 @@ class _Timing:
         return Duration.of(times.linger) + noticed + finds + backoff
 
     def _can_be_sent(self, batch: Batch) -> z3.BoolRef:
-        """A leader would append the batch. Attempts that are refused over and over need not be made in time."""
+        """A leader would append the batch, or refuse it where so few attempts are made that each of them counts.
+
+        Attempts that are refused over and over need not be made in time.
+        """
         ways = []
         for leader in self._pipeline.replicas:
             takes = self._pipeline.serves(leader)
-            if self._pipeline.deployment.acks is Acks.ALL:
+            if self._pipeline.deployment.acks is Acks.ALL and not counts_attempts(self._pipeline):
                 takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
             ways.append(z3.And(self._guard("transmit", batch=batch.number, leader=leader.number), takes))
         return z3.Or(*ways)

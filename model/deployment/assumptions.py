@@ -87,6 +87,11 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
 }
 """What the application does, by the key of ``--assume`` and of the YAML format."""
 
+BY_ITSELF = (
+    "delivered is what some clients commit by themselves: it needs enable.auto.commit=true; an application that "
+    "commits says before or after"
+)
+
 PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id")
 CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink")
 
@@ -128,7 +133,7 @@ def read_application(given: Settings, *, auto_commit: Setting) -> Application:
             # Only the client commits: what the application would do itself is no assumption of this deployment.
             chosen["commit"] = Setting("application", "commit", "auto", Origin("rule", "enable.auto.commit=true"))
     elif chosen["commit"].value == Commit.DELIVERED:
-        raise complaint(given["commit"], "is what a client does by itself: it needs enable.auto.commit=true")
+        raise complaint(given["commit"], BY_ITSELF)
     return Application(
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
@@ -163,7 +168,7 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     if key == "commit" and deployment.commit in (Commit.AUTO, Commit.DELIVERED):
         raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
     if key == "commit" and value == Commit.DELIVERED:
-        raise DeploymentError("is what a client does by itself: it needs enable.auto.commit=true", key=origin.detail)
+        raise DeploymentError(BY_ITSELF, key=origin.detail)
     settings = tuple(
         Setting(s.scope, s.key, value, origin) if (s.scope, s.key) == ("application", key) else s
         for s in deployment.settings

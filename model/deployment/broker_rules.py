@@ -156,7 +156,7 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[st
     if broker.release.line < (4, 0):
         raise complaint(
             given,
-            f"not modelled yet: eligible leader replicas (ELR) of {broker.software}; for use only from 4.0 on",
+            f"not modelled yet: eligible leader replicas (ELR) of {broker.software}, a preview there; leave it out",
             NotModelledError,
         )
     return Setting("broker", key, "1", given.origin)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from model.deployment import broker_rules, consumer_rules, producer_rules
-from model.deployment.assumptions import read_application
+from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
 from model.deployment.clients import JavaClient, read_broker_release, read_client
 from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Deployment, Durations, Ignored, Origin, Setting
+from model.deployment.deployment import Deployment, Durations, Ignored, OnProcessingError, Origin, Setting
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of
 from model.deployment.errors import NotModelledError
@@ -26,6 +26,7 @@ from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.values import check_value, has_placeholder
+from model.faults import Fault
 
 _READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
 
@@ -130,8 +131,19 @@ def build(given: GivenDeployment) -> Deployment:
             *sending.notes,
             *reading.notes,
             *_slow_polls(given, times.durations),
+            *_failures_that_end_the_process(given, application),
         ),
     )
+
+
+def _failures_that_end_the_process(given: GivenDeployment, application: Application) -> Iterator[str]:
+    """A kind of fault that was asked for, and that this application does not have."""
+    kind = Fault.FAILED_PROCESSING
+    if kind.value in given.faults and application.on_processing_error is OnProcessingError.STOP:
+        yield (
+            f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "
+            f"{Fault.CONSUMER_CRASH}; say skip, forward or close for an application that goes on"
+        )
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:

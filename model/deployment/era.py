@@ -40,7 +40,9 @@ def era_of(broker: Section) -> Era:
         raise broker.not_modelled(ZOOKEEPER, "brokers with ZooKeeper; Kafka 4.0 and later have none: remove it")
     if broker.has("process.roles") and broker.given["process.roles"].value.strip():
         if line < FIRST_KRAFT:
-            raise broker.not_modelled("process.roles", f"KRaft mode before {FIRST_KRAFT[0]}.{FIRST_KRAFT[1]}")
+            first = ".".join(map(str, FIRST_KRAFT))
+            why = f"KRaft mode before {first}; leave it out to check ZooKeeper mode, or name a later release"
+            raise broker.not_modelled("process.roles", why)
         if broker.has(ZOOKEEPER):
             raise broker.not_modelled(ZOOKEEPER, "the way from ZooKeeper to KRaft; leave out one of the two")
     return Era(

@@ -94,6 +94,13 @@ def test_retries_are_over_before_a_broker_is_back(tmp_path: Path, retries: int, 
     assert required(tmp_path, REFUSED.format(retries=retries)).status is status
 
 
+def test_refusals_are_shown_where_they_use_up_the_retries(tmp_path: Path) -> None:
+    """And not a producer that waits for delivery.timeout.ms with a leader that it could ask."""
+    (trace,) = required(tmp_path, REFUSED.format(retries=4)).traces
+    assert sum("NOT_ENOUGH_REPLICAS" in step.text for step in trace.steps) >= 4
+    assert max(step.at or 0 for step in trace.steps) < 120_000
+
+
 LATE = """\
 kafka: "4.0"
 topic: {{replicas: 1}}

@@ -82,3 +82,10 @@ def test_with_assumption_refuses_what_makes_no_sense(read_yaml) -> None:
     for key, value in (("commit", "before"), ("sink", "x"), ("acks", "1")):
         with pytest.raises(DeploymentError):
             with_assumption(auto, key, value)
+
+
+def test_a_failure_that_ends_the_process_is_a_crash(read_yaml) -> None:
+    asked = 'kafka: "4.0"\nassume: {faults: {failed-processing: 1}}\nconsumer: {on_processing_error: %s}'
+    for value, said in (("stop", True), ("skip", False)):
+        notes = read_yaml(asked % value).notes
+        assert any("failed-processing changes nothing" in note for note in notes) is said
