@@ -23,7 +23,7 @@ from checker.questions import prepare
 from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer
 from model.deployment import Deployment
-from model.deployment.deployment import Commit, Group, OffsetReset, Processing, ProducerId, Sink
+from model.deployment.deployment import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -64,6 +64,22 @@ def deployments() -> dict[str, Deployment]:
         ),
         "acks-all, deleted unread": replace(example("time/short-retention"), bounds=SMALL, replicas=2),
         "acks-all, forgotten offsets": replace(example("time/expired-offsets"), bounds=SMALL, replicas=2),
+        "acks-all, eligible replicas, skipping": replace(
+            example("eligible-leader-replicas"),
+            bounds=SMALL,
+            replicas=2,
+            unclean_leader_election=True,
+            on_processing_error=OnProcessingError.SKIP,
+        ),
+        "acks-all, ZooKeeper, closing": replace(
+            example("acks-all-min-isr-1-unclean"),
+            bounds=SMALL,
+            replicas=2,
+            zookeeper=True,
+            old_fetches_count=True,
+            fenced_may_join=True,
+            on_processing_error=OnProcessingError.CLOSE,
+        ),
     }
 
 
