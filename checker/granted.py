@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from model.deployment.deployment import Acks, Commit, Deployment, OnProcessingError, Sink
+from model.deployment.deployment import Acks, Deployment, OnProcessingError, Sink
 from model.durations import Duration
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.state import UNLIMITED_ATTEMPTS
@@ -74,7 +74,7 @@ def _logs_are_cut_short(deployment: Deployment) -> bool:
 
 
 def _stores_offsets_itself(deployment: Deployment) -> bool:
-    by_itself = deployment.commit not in (Commit.AUTO, Commit.DELIVERED) or deployment.sink is Sink.TRANSACTIONAL
+    by_itself = not deployment.commit.is_by_client or deployment.sink is Sink.TRANSACTIONAL
     return by_itself and Fault.CONSUMER_CRASH in deployment.possible_faults and _logs_are_cut_short(deployment)
 
 

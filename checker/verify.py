@@ -49,8 +49,6 @@ def verify(document: Mapping[str, Any]) -> Verification:
     _verify_extent(deployment, [prop.name for one in groups for prop in one.properties], document)
     for verdict in document["verdicts"]:
         name = verdict["property"]
-        if name not in properties:
-            raise TamperedDocument(f"{name}: the model has no such property")
         if verdict["trace"] != (verdict["traces"][0] if verdict["traces"] else None):
             raise TamperedDocument(f"{name}: the first trace is not among its traces")
         if [trace["faults"] for trace in verdict["traces"]] != verdict["cut_sets"]:
@@ -81,9 +79,12 @@ def verify(document: Mapping[str, Any]) -> Verification:
 def _verify_extent(deployment: Deployment, names: Sequence[str], document: Mapping[str, Any]) -> None:
     """Every property has one verdict, and what was assumed and how large it was is what the deployment says."""
     told = [verdict["property"] for verdict in document["verdicts"]]
-    for name in dict.fromkeys((*told, *names)):
-        if told.count(name) != (name in names):
-            raise TamperedDocument(f"{name}: has {told.count(name)} verdicts; the model has {int(name in names)}")
+    for name in told:
+        if name not in names:
+            raise TamperedDocument(f"{name}: the model has no such property")
+    for name in names:
+        if told.count(name) != 1:
+            raise TamperedDocument(f"{name}: has {told.count(name)} verdicts; the model has 1")
     if [one["value"] for one in document["assumptions"]] != [one.value for one in deployment.assumptions]:
         raise TamperedDocument("its assumptions are not those of its deployment")
     bounds = deployment.bounds

@@ -20,9 +20,6 @@ from model.state import EXPIRED, Pipeline, Replica
 Finished = tuple[int, ...]
 """Offsets of records that workers had finished."""
 
-BY_CLIENT = (Commit.AUTO, Commit.DELIVERED)
-"""Commits that the client makes by itself."""
-
 PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
 
@@ -55,12 +52,11 @@ def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     return z3.And(reaches(pipeline, leader), agrees, visible, *there)
 
 
-def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
-    """The record at an offset of the leader's log."""
+def _record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
     return pipeline.record_of(leader.log.at(offset, "batch"))
 
 
-def process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
+def _process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
     """Process one record: count it, and notice when it leaves the order of sending.
 
     Going back to an earlier offset after a restart is a repetition, not disorder.
@@ -76,6 +72,12 @@ def process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
         effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
 
 
+def process_next(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
+    """Process the next so many records, one after the other."""
+    for index in range(count):
+        _process(pipeline, effect, _record_at(pipeline, leader, pipeline.consumer.position.term + index))
+
+
 def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
     """The position moves on when records are returned, before they are processed (semantics 12, C1)."""
     consumer = pipeline.consumer
@@ -85,7 +87,13 @@ def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> 
     effect[consumer.position_epoch] = leader.log.at(last, "epoch")
 
 
-def commit_offset(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
+def commit_position(pipeline: Pipeline, effect: Effect) -> None:
+    """All that was returned by now is committed (semantics 12, C2 C4)."""
+    consumer = pipeline.consumer
+    _commit(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+
+
+def _commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.ArithRef) -> None:
     """The group's committed offset, with the leader epoch of the record before it (semantics 12, C8)."""
     effect[pipeline.consumer.committed] = offset
     effect[pipeline.consumer.committed_epoch] = epoch
@@ -113,13 +121,12 @@ def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: i
 
 def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     """poll() returns ``count`` records and the poll thread processes them (semantics 12, C1)."""
-    deployment, consumer = pipeline.deployment, pipeline.consumer
+    deployment = pipeline.deployment
     effect = Effect()
-    for index in range(count):
-        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term + index))
+    process_next(pipeline, effect, leader, count)
     advance(pipeline, effect, leader, count)
     if commits_at_once(pipeline):
-        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+        commit_position(pipeline, effect)
     how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
     if not how and deployment.commit is Commit.BEFORE:
         how = ", having committed first"
@@ -145,15 +152,14 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
-    for index in range(done):
-        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term + index))
+    process_next(pipeline, effect, leader, done)
     if deployment.sink is Sink.TRANSACTIONAL:
         if done > 0:
             last = consumer.position.term + (done - 1)
-            commit_offset(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
+            _commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
     elif deployment.commit is Commit.BEFORE:
         last = consumer.position.term + (count - 1)
-        commit_offset(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
+        _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
     elif deployment.commit is Commit.DELIVERED:
         advance(pipeline, effect, leader, count)
     if commits_at_once(pipeline):
@@ -181,13 +187,13 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     """poll() returns a record and the poll thread hands it to a worker (semantics 12, C1)."""
     consumer = pipeline.consumer
     effect = Effect()
-    record = record_at(pipeline, leader, consumer.position.term)
+    record = _record_at(pipeline, leader, consumer.position.term)
     for offset, queued in enumerate(consumer.queued):
         effect.set_when(consumer.position.term == offset, queued, record + 1)
     advance(pipeline, effect, leader, 1)
     before_processing = pipeline.deployment.commit is Commit.BEFORE
     if before_processing and pipeline.deployment.sink is not Sink.TRANSACTIONAL:
-        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+        commit_position(pipeline, effect)
     return Action(
         "hand_off",
         "consumer",
@@ -267,12 +273,12 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     effect = Effect()
     for offset in finished:
         queued = consumer.queued[offset]
-        process(pipeline, effect, queued.term - 1)
+        _process(pipeline, effect, queued.term - 1)
         effect[queued] = 0
     if committed_all:
-        commit_offset(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
+        _commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
     elif deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
-        commit_offset(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
+        _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
     for queued in consumer.queued:
         effect[queued] = 0
@@ -286,7 +292,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         committed = after[consumer.committed.name]
         words = f"the consumer restarts at offset {max(committed, 0)}: before the crash "
         if committed_all:
-            words += "it auto-committed that" if deployment.commit in BY_CLIENT else "it committed that"
+            words += "it auto-committed that" if deployment.commit.is_by_client else "it committed that"
         elif before[consumer.committed.name] == EXPIRED:
             words = "the consumer restarts at offset 0: its committed offset is deleted, and earliest starts there"
         elif committed < 0:
@@ -338,7 +344,7 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     end = leader.high_watermark.term
     effect = Effect()
     for offset in finished:
-        process(pipeline, effect, consumer.queued[offset].term - 1)
+        _process(pipeline, effect, consumer.queued[offset].term - 1)
     _start(pipeline, effect)
     for queued in consumer.queued:
         effect[queued] = 0

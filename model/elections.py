@@ -103,10 +103,11 @@ def record(pipeline: Pipeline, effect: Effect, membership: Membership, leader: z
     controller = pipeline.controller
     elect(pipeline, effect, leader, when)
     for number, member in membership.isr.items():
-        leads = z3.And(when, leader == number) if controller.elr else z3.BoolVal(False)
-        effect[controller.isr[number]] = z3.Or(member, leads)
-        if controller.elr:
-            effect[controller.elr[number]] = z3.And(membership.elr[number], z3.Not(leads))
+        effect[controller.isr[number]] = member
+    for number, eligible in membership.elr.items():
+        leads = z3.And(when, leader == number)
+        effect[controller.isr[number]] = z3.Or(membership.isr[number], leads)
+        effect[controller.elr[number]] = z3.And(eligible, z3.Not(leads))
     if controller.last_known_leader is not None:
         # The partition had a leader before, or still has none.
         known = z3.If(controller.leader.term != 0, controller.leader.term, controller.last_known_leader.term)

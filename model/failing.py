@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from model.consumer import (
     advance,
-    commit_offset,
+    commit_position,
     commits_at_once,
     pollable,
-    process,
-    record_at,
+    process_next,
     records_in_words,
     stop,
 )
@@ -28,14 +27,13 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
 
     What another topic has acknowledged is processed from there; here it counts as processed.
     """
-    consumer = pipeline.consumer
     forwards = pipeline.deployment.on_processing_error is OnProcessingError.FORWARD
     effect = Effect()
     if forwards:
-        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term))
+        process_next(pipeline, effect, leader, 1)
     advance(pipeline, effect, leader, 1)
     if commits_at_once(pipeline):
-        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+        commit_position(pipeline, effect)
     how = "writes it to a retry topic and goes on" if forwards else "goes on with the next"
     return Action(
         "fail_and_go_on",
@@ -58,15 +56,14 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
 
     close() does so by itself with auto-commit, and a ``finally`` block that commits does it without.
     """
-    deployment, consumer = pipeline.deployment, pipeline.consumer
+    deployment = pipeline.deployment
     stored = deployment.sink is Sink.TRANSACTIONAL
     effect = Effect()
-    for index in range(done):
-        process(pipeline, effect, record_at(pipeline, leader, consumer.position.term + index))
+    process_next(pipeline, effect, leader, done)
     advanced = done if stored else count
     if advanced:
         advance(pipeline, effect, leader, advanced)
-        commit_offset(effect, pipeline, effect[consumer.position], effect[consumer.position_epoch])
+        commit_position(pipeline, effect)
     stop(effect, pipeline)
     how = "is closed" if stored else "is closed, which commits them all"
     if deployment.commit is Commit.BEFORE and not stored:

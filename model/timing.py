@@ -43,8 +43,6 @@ BACKOFFS = ("backoff", *(f"{ordinal}_backoff" for ordinal in _LATER))
 Where attempts are not counted the first is for all.
 """
 
-ZERO = Fraction(0)
-
 
 @dataclass(frozen=True)
 class Timed:

@@ -39,13 +39,10 @@ def membership(pipeline: Pipeline, state: State) -> str:
 
 
 def elected(pipeline: Pipeline, before: State, after: State) -> str:
-    """The leader that a step elects, and as what if not as a member of the ISR."""
+    """The leader that a fencing elects, and as what if not as a member of the ISR."""
     controller, number = pipeline.controller, after[pipeline.controller.leader.name]
     name = broker_name(number)
-    if before[controller.isr[number].name] or not controller.elr:
-        return name
-    eligible = before[controller.elr[number].name]
-    return f"{name}, an eligible leader replica" if eligible else f"{name}, the last known leader"
+    return name if before[controller.isr[number].name] else f"{name}, an eligible leader replica"
 
 
 def broker_name(number: int) -> str:

@@ -89,6 +89,15 @@ def _runs(clock: Any, first: Any, second: Any) -> Any:
     return (second >> np.uint64(clock - 64)) & np.uint64(1) != np.uint64(0)
 
 
+@njit(inline="always")
+def _any_of(row: Any, before: Any, before_too: Any, held: Any, flag_words: Any) -> Any:
+    """Whether a clock of the row ran before the step, or a flag of it was set."""
+    found = (before & load_word(row)) | (before_too & load_word(row + 8))
+    for word in range(flag_words):
+        found |= load_word(held + word * 8) & load_word(row + (2 + word) * 8)
+    return found != np.uint64(0)
+
+
 @cfunc(types.int64(types.int64, types.int64, types.int64), cache=True)
 def _step(context: Any, state: Any, out: Any) -> Any:
     """Expand a state, and write the flags behind each successor that they do not exclude."""
@@ -126,11 +135,7 @@ def _step(context: Any, state: Any, out: Any) -> Any:
                 store_word(flagged + word * 8, load_word(held + word * 8))
             continue
         need = needs + kind * (flags + 1) * need_words * 8
-        whole = need + flags * need_words * 8
-        excluded = (before & load_word(whole)) | (before_too & load_word(whole + 8))
-        for word in range(flag_words):
-            excluded |= load_word(held + word * 8) & load_word(whole + (2 + word) * 8)
-        if excluded != np.uint64(0):
+        if _any_of(need + flags * need_words * 8, before, before_too, held, flag_words):
             store_word(target + (stride - 1) * 8, np.uint64(0xFFFFFFFFFFFFFFFF))
             continue
         for word in range(flag_words):
@@ -157,25 +162,14 @@ def _step(context: Any, state: Any, out: Any) -> Any:
                         if set_before & load_word(row + (BY_FLAGS + other) * 8) != np.uint64(0):
                             holds = True
                 if not holds and (kind != 0 or earlier >= 0) and later_ran and not earlier_ran:
-                    rule = need + flag * need_words * 8
-                    by = (before & load_word(rule)) | (before_too & load_word(rule + 8))
-                    for other in range(flag_words):
-                        by |= load_word(held + other * 8) & load_word(rule + (2 + other) * 8)
-                    holds = by != np.uint64(0)
+                    holds = _any_of(need + flag * need_words * 8, before, before_too, held, flag_words)
                 if not holds and kind != 0 and later_ran and earlier_ran:
                     span = spans + (kind * flags + flag) * 16
                     row = pairs + np.int64(load_word(span)) * 2 * need_words * 8
                     for _ in range(np.int64(load_word(span + 8))):
-                        long_ago = (before & load_word(row)) | (before_too & load_word(row + 8))
-                        recent = (before & load_word(row + need_words * 8)) | (
-                            before_too & load_word(row + (need_words + 1) * 8)
-                        )
-                        for other in range(flag_words):
-                            set_before = load_word(held + other * 8)
-                            long_ago |= set_before & load_word(row + (2 + other) * 8)
-                            recent |= set_before & load_word(row + (need_words + 2 + other) * 8)
-                        if long_ago != np.uint64(0) and recent != np.uint64(0):
-                            holds = True
+                        long_ago = _any_of(row, before, before_too, held, flag_words)
+                        recent = _any_of(row + need_words * 8, before, before_too, held, flag_words)
+                        holds = holds or (long_ago and recent)
                         row += 2 * need_words * 8
                 if holds:
                     bits |= np.uint64(1) << np.uint64(bit)

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from typing import TypeVar
 
 from checker.budget import PartMeter
 from checker.combinations import Combination
@@ -59,6 +61,8 @@ Ask = Callable[[Sequence[str]], tuple[TransitionSystem, Question]]
 """The part of the system that some properties see, and the question about them."""
 
 Faults = Mapping[Fault, int]
+
+One = TypeVar("One")
 
 
 @dataclass(frozen=True)
@@ -235,12 +239,7 @@ class InTime:
         """The smallest sets of faults that violate the property in time, smallest first, a run for each."""
         candidates = [one for (other, _), one in self._judged.items() if other == name and one is not None]
         candidates += [one for _, one in self._second_look(name) if one is not None]
-        faults = [_faults(one.exploration, one.violation) for one in candidates]
-        smallest = [
-            one
-            for one, mine in zip(candidates, faults, strict=True)
-            if not any(_contained(other, mine) and other != mine for other in faults)
-        ]
+        smallest = _smallest(candidates, lambda one: _faults(one.exploration, one.violation))
         return sorted(smallest, key=lambda one: (sum(one.violation.combination), one.violation.depth, _order(one)))
 
     def _second_look(self, name: str) -> Iterable[tuple[Violation, Timely | None]]:
@@ -260,8 +259,8 @@ class InTime:
         if self.stopped(name) is not None:
             timely = [_faults(one.exploration, one.violation) for one in self.timely(name)]
             left = [faults for faults in self._untimely[name] if not any(_contained(one, faults) for one in timely)]
-            left = [faults for faults in left if not any(_contained(o, faults) and o != faults for o in left)]
-            return sorted(tuple(sorted((kind.value, count) for kind, count in faults.items())) for faults in left)
+            smallest = _smallest(left, lambda faults: faults)
+            return sorted(tuple(sorted((kind.value, count) for kind, count in faults.items())) for faults in smallest)
         if self.again is None:
             return []
         return [self.again.named(one.combination) for one, timely in self._second_look(name) if timely is None]
@@ -275,7 +274,7 @@ class InTime:
         clocks = self.timing.clocks_in(exploration.system)
         found: list[Lemma] = []
         for name in self._untimely:
-            for violation in _smallest(exploration, name):
+            for violation in _smallest(exploration.violations[name], partial(_faults, exploration)):
                 if self._is_violated_by_part(name, _faults(exploration, violation)):
                     continue
                 if isinstance(self.timing_of(name).schedule(_own_run(exploration, violation)), Contradiction):
@@ -306,10 +305,9 @@ def _one_and_alike(exploration: AnyExploration, violation: Violation) -> Iterato
     yield from (one for one in exploration.alike(violation, CANDIDATES) if one != violation)
 
 
-def _smallest(exploration: AnyExploration, name: str) -> list[Violation]:
-    """The violations of a property of which no part is another one."""
-    found = exploration.violations[name]
-    faults = [_faults(exploration, one) for one in found]
+def _smallest(found: Sequence[One], faults_of: Callable[[One], Faults]) -> list[One]:
+    """Those of which no part is another one."""
+    faults = [faults_of(one) for one in found]
     return [
         one
         for one, mine in zip(found, faults, strict=True)

@@ -107,15 +107,18 @@ class _Tables:
             row[LATER] = self._bit[one.later]
             row[NOT_NEGATIVE] = one.most >= 0
             if one.earlier != NOW:
-                own = self._deadlines.get(one.earlier)
-                row[OWN_DEADLINE] = own is not None and own <= one.most
-                by = [
-                    flag
-                    for key, deadline in self._deadlines.items()
-                    for flag in self._weakest(one.earlier, key, one.most - deadline)
-                ]
+                recent, by = self._at_most(one.earlier, one.most)
+                row[OWN_DEADLINE] = bool(recent)
                 row[BY_FLAGS:] = self.mask(by)
         return rows
+
+    def _at_most(self, earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
+        """By its own deadline (its bit), or by which flags, a clock was started at most so long before a step."""
+        own = self._deadlines.get(earlier)
+        by = [
+            flag for key, deadline in self._deadlines.items() for flag in self._weakest(earlier, key, most - deadline)
+        ]
+        return ([self._bit[earlier]] if own is not None and own <= most else []), by
 
     def needs(self, least: Sequence[tuple[ClockKey, int]], excluded: Sequence[Difference]) -> Bits:
         """What a step that needs this of clocks sets by it; in the last row, what makes it impossible."""
@@ -153,14 +156,7 @@ class _Tables:
             for flag in self._pairs.get((key, one.later), ()):
                 long_ago.setdefault(self._differences[flag].most - value, ([], []))[1].append(flag)
         for total, (clocks, flags) in sorted(long_ago.items()):
-            most = one.most - total
-            own = self._deadlines.get(one.earlier)
-            recent = [self._bit[one.earlier]] if own is not None and own <= most else []
-            by = [
-                flag
-                for key, deadline in self._deadlines.items()
-                for flag in self._weakest(one.earlier, key, most - deadline)
-            ]
+            recent, by = self._at_most(one.earlier, one.most - total)
             if recent or by:
                 halves = (*self.mask(clocks, 2), *self.mask(flags), *self.mask(recent, 2), *self.mask(by))
                 yield np.array(halves, dtype=np.uint64)

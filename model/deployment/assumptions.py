@@ -165,7 +165,7 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         raise DeploymentError(f"no such assumption; choose one of {', '.join(ASSUMPTIONS)}", key=key)
     origin = Origin("option", f"--assume {key}={value}")
     check_assumption(Given(key, value, origin))
-    if key == "commit" and deployment.commit in (Commit.AUTO, Commit.DELIVERED):
+    if key == "commit" and deployment.commit.is_by_client:
         raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
     if key == "commit" and value == Commit.DELIVERED:
         raise DeploymentError(BY_ITSELF, key=origin.detail)

@@ -77,6 +77,11 @@ class Commit(StrEnum):
     BEFORE = "before"
     AFTER = "after"
 
+    @property
+    def is_by_client(self) -> bool:
+        """The client commits by itself, with ``enable.auto.commit=true``."""
+        return self in (Commit.AUTO, Commit.DELIVERED)
+
 
 class OnProcessingError(StrEnum):
     """What the application does when it fails to process a record (semantics 12.1)."""

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import pytest
 
-from model.deployment.deployment import Acks, Bounds
-from model.faults import Fault
-from tests.checker.asking import example
+from model.deployment.deployment import Acks
+from tests.model import scripted
 from tests.model.scripted import Scenario
 
-BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
-
-
-def scenario(**settings: Any) -> Scenario:
-    deployment = replace(example("eligible-leader-replicas", tuple(Fault), 9), bounds=BOUNDS)
-    return Scenario(replace(deployment, **settings))
+scenario = partial(scripted.scenario, "eligible-leader-replicas")
 
 
 def elr(run: Scenario) -> set[int]:

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import pytest
 
-from model.deployment.deployment import Bounds
-from model.faults import Fault
-from tests.checker.asking import example
-from tests.model.scripted import Scenario
-
-BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
-
-
-def scenario(**settings: Any) -> Scenario:
-    deployment = replace(example("acks-all-min-isr-2", tuple(Fault), 9), bounds=BOUNDS)
-    return Scenario(replace(deployment, **settings))
+from tests.model.scripted import Scenario, scenario
 
 
 def caught_up_outside(run: Scenario) -> Scenario:

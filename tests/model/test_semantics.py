@@ -10,20 +10,9 @@ from typing import Any
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.deployment import Bounds, Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
-from model.faults import Fault
+from model.deployment.deployment import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
 from model.state import Fate
-from tests.checker.asking import example
-from tests.model.scripted import Scenario
-
-BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
-
-
-def scenario(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
-    deployment: Deployment = replace(example(name, tuple(Fault), 9), bounds=BOUNDS)
-    return Scenario(replace(deployment, **settings))
-
+from tests.model.scripted import BOUNDS, Scenario, scenario
 
 # --- replication: sections 6.1, 3.2 -------------------------------------------------------------------------------
 
