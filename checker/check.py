@@ -13,20 +13,20 @@ from checker.closure import Closure, close
 from checker.combinations import Combination
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
-from checker.exploration import AnyExploration, Question, Violation
+from checker.exploration import AnyExploration, Violation
 from checker.granted import taken_for_granted
 from checker.identity import verdict_id
-from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, narrowed, prepare
+from checker.questions import LIMIT, WITNESS, Group, Prepared, alone, fingerprints, group, prepare
 from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
-from checker.timing.loop import InTime, Timely
+from checker.timing.loop import InTime, Steps, Timely
 from checker.timing.promptness import promptly
 from checker.timing.refinement import Timing
 from checker.traces import actions_of, build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
-from model.language import Action, TransitionSystem
+from model.language import Action
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
 from properties.property import Property
@@ -115,16 +115,13 @@ class Run:
             for one in self.reduced
         ]
         self.timing = Timing(prepared, self._replayer)
-        self._in_time = [self._asked_in_time(one) for one in groups]
+        self._in_time = {prop.name: self._asked_in_time(prop) for one in groups for prop in one.properties}
         self._sizes = [0] * len(groups)
         self.compile_seconds = time.monotonic() - started
 
-    def _asked_in_time(self, one: Group) -> InTime:
-        def ask(names: Sequence[str]) -> tuple[TransitionSystem, Question]:
-            asked = narrowed(self.prepared, one, names)
-            return asked.system, asked.question
-
-        return InTime(self.timing, [prop.name for prop in one.properties], ask, self.threads)
+    def _asked_in_time(self, prop: Property) -> InTime:
+        asked = alone(self.prepared, prop)
+        return InTime(self.timing, prop.name, asked.system, asked.question, self.threads)
 
     @cached_property
     def _ids(self) -> dict[str, str]:
@@ -179,29 +176,31 @@ class Run:
                 if not exploration.exhausted():
                     report = _reporter(exploration, size, on_progress)
                     self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
-                elif not self._in_time[number].goes_on():
+                elif not any(one.goes_on() for one in self._in_time_of(number)):
                     # Without clocks no more faults say anything new, and in time they do not either.
                     continue
-                self._sizes[number] = size + 1
-                self.keep_to_time(number, self._in_time[number], on_progress)
+                if not self.explorations[number].layers[-1].stopped:
+                    self._sizes[number] = size + 1
+                for one in self._in_time_of(number):
+                    self.keep_to_time(number, one, on_progress)
                 progressed = True
             if not progressed:
                 return
             size += 1
 
     def in_time(self, name: str) -> InTime:
-        """What is known in time of a property and of others of its group."""
-        return next(
-            known
-            for one, known in zip(self.groups, self._in_time, strict=True)
-            if name in {prop.name for prop in one.properties}
-        )
+        """What is known of a property in time."""
+        return self._in_time[name]
+
+    def _in_time_of(self, number: int) -> list[InTime]:
+        """What is known in time of each property of a group."""
+        return [self._in_time[prop.name] for prop in self.groups[number].properties]
 
     def keep_to_time(self, number: int, in_time: InTime, on_progress: OnProgress | None = None) -> None:
         """Ask of what violates properties of a group whether it can happen in time, and of what else can."""
 
-        def run_of(exploration: AnyExploration, violation: Violation) -> Sequence[Action]:
-            return self._run_of(exploration, self.reduced[number], violation)[0]
+        def run_of(exploration: AnyExploration, violation: Violation) -> Steps:
+            return self._run_of(exploration, self.reduced[number], violation)
 
         in_time.keep(
             self.explorations[number],
@@ -210,14 +209,10 @@ class Run:
             lambda exploration, size: _reporter(exploration, size, on_progress),
         )
 
-    def actions_to(self, number: int, timely: Timely) -> list[Action]:
-        """The run of the whole model to a violation of a property of a group."""
-        return self._run_to(self.reduced[number], timely)[0]
-
     def cut_sets(self) -> dict[str, tuple[CutSet, ...]]:
         """The smallest sets of faults that violate each property, as far as they can in time."""
         names = [prop.name for one in self.groups for prop in one.properties]
-        return {name: tuple(one.faults for one in self.in_time(name).timely(name)) for name in names}
+        return {name: tuple(one.faults for one in self.in_time(name).timely) for name in names}
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
@@ -234,7 +229,7 @@ class Run:
             found = self._explored(prop, number)
         else:
             found = self._closed(number, closed)
-        lemmas = self.in_time(prop.name).rests_on(prop.name) if found.status in PASSES else ()
+        lemmas = self.in_time(prop.name).rests_on if found.status in PASSES else ()
         return Verdict(
             prop.name,
             prop.statement,
@@ -260,9 +255,9 @@ class Run:
     def _explored(self, prop: Property, number: int) -> _Finding:
         """What exploring combinations of faults one by one says of a property."""
         exploration, reduced = self.explorations[number], self.reduced[number]
-        in_time = self._in_time[number]
-        traces = tuple(self._trace(prop, reduced, timely) for timely in in_time.timely(prop.name))
-        undecided, stopped = in_time.undecided(prop.name), in_time.stopped(prop.name)
+        in_time = self.in_time(prop.name)
+        traces = tuple(self._trace(prop, timely) for timely in in_time.timely)
+        undecided, stopped = in_time.undecided, in_time.stopped
         witnessed = WITNESS + prop.name in exploration.observed() | in_time.observed()
         coverage = self._coverage(number)
         if stopped is not None and undecided and coverage.stopped is None:
@@ -328,19 +323,14 @@ class Run:
             status, cut_sets, traces, closed.witnessed, closed.states or exploration.states, coverage, notes
         )
 
-    def _trace(self, prop: Property, reduced: Reduced, timely: Timely) -> Trace:
+    def _trace(self, prop: Property, timely: Timely) -> Trace:
         """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
         system, replayer = self.prepared.model.system, self._replayer
-        timing = self.in_time(prop.name).timing_of(prop.name)
-        actions, found = self._run_to(reduced, timely)
-        trace = build_trace(system, replayer, prop, actions, found, times=timely.schedule.times)
+        timing = self.in_time(prop.name).timing
+        actions = list(timely.actions)
+        trace = build_trace(system, replayer, prop, actions, timely.states, times=timely.schedule.times)
         order, times = promptly(system, replayer, timing, actions, timely.schedule)
         return trace if order == actions else build_trace(system, replayer, prop, order, None, times=times.times)
-
-    def _run_to(self, reduced: Reduced, timely: Timely) -> tuple[list[Action], list[dict[str, int]] | None]:
-        if timely.is_second_look:
-            reduced = Reduced(reduced.group, timely.exploration.system, None, True, ())
-        return self._run_of(timely.exploration, reduced, timely.violation)
 
     def _run_of(
         self, exploration: AnyExploration, reduced: Reduced, violation: Violation
@@ -351,9 +341,7 @@ class Run:
             reduced = reduce_group(self.prepared, reduced.group, frozenset())
         labels, packed = exploration.path(violation), exploration.states_along(violation)
         whole = self.prepared.model.system
-        is_reduced = exploration.monitors is None and (
-            reduced.system is not reduced.group.system or reduced.canonical is not None
-        )
+        is_reduced = reduced.system is not reduced.group.system or reduced.canonical is not None
         if is_reduced:
             reduced.check_run(labels, packed)
         names = {variable.name for variable in whole.variables}
@@ -421,8 +409,8 @@ class Run:
             round(self.meter.elapsed, 3),
             round(self.compile_seconds, 3),
             max((exploration.layout.words * 8 for exploration in self.explorations), default=0),
-            sum(in_time.looks for in_time in self._in_time),
-            sum(in_time.states for in_time in self._in_time),
+            sum(one.looks for one in self._in_time.values()),
+            sum(one.states for one in self._in_time.values()),
         )
 
 

@@ -5,7 +5,7 @@ Reference: Clarke, Grumberg, Peled, *Model Checking*, section 13.1 (cone of infl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import z3
@@ -50,11 +50,18 @@ def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Sub
         }
         constants = [variable for variable in variables if variable not in changing]
         if not constants:
-            return replace(system, variables=tuple(variables), actions=tuple(actions)), substitution
+            return _with_variables(system, variables, actions), substitution
         fixed: Substitution = [(variable.term, z3.IntVal(variable.initial)) for variable in constants]
         substitution += fixed
         variables = [variable for variable in variables if variable in changing]
         actions = _specialised(actions, fixed, changing)
+
+
+def _with_variables(
+    system: TransitionSystem, variables: Sequence[Variable], actions: Iterable[Action]
+) -> TransitionSystem:
+    history = tuple(variable for variable in system.history if variable in variables)
+    return replace(system, variables=tuple(variables), actions=tuple(actions), history=history)
 
 
 def _specialised(actions: Iterable[Action], fixed: Substitution, kept: set[Variable]) -> list[Action]:
@@ -98,7 +105,7 @@ def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVa
         if updates:
             actions.append(replace(action, updates=updates))
     variables = tuple(variable for variable in system.variables if variable.name in cone)
-    return replace(system, variables=variables, actions=tuple(actions), clocks=_clocks_of(system, actions, free))
+    return replace(_with_variables(system, variables, actions), clocks=_clocks_of(system, actions, free))
 
 
 def _clocks_of(system: TransitionSystem, kept: Iterable[Action], free: FreeVariables) -> tuple[Clock, ...]:

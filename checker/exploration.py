@@ -238,6 +238,10 @@ class Exploration(ABC, Generic[States]):
         """Look for larger sets of faults that violate the same, as if this one did not."""
         self.aside.add((violation.name, violation.combination))
 
+    def take_back(self, violation: Violation) -> None:
+        """Look for no larger sets of faults any more than those of a violation that was set aside."""
+        self.aside.discard((violation.name, violation.combination))
+
     def open_questions(self, combination: Combination) -> list[str]:
         """What neither this combination nor a smaller one is known to violate; the rest it cannot be minimal for."""
         return [

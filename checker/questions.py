@@ -79,11 +79,11 @@ def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRe
     return [prepared.specialise(term) for term in terms]
 
 
-def narrowed(prepared: Prepared, one: Group, names: Sequence[str]) -> Group:
-    """The same asked of some properties of a group alone, of the part of the system that these see."""
-    kept = [prop for prop in one.properties if prop.name in names]
-    system = one.cones[kept[0].name] if len(kept) == 1 else sliced(prepared, kept)
-    return _group(prepared, kept, {prop.name: one.cones[prop.name] for prop in kept}, system)
+def alone(prepared: Prepared, prop: Property) -> Group:
+    """A property asked by itself, of the part that it sees, with what clocks remember."""
+    remembered = [variable.term for variable in prepared.system.history]
+    system = slice_to(prepared.system, [*_roots(prepared, [prop]), *remembered], prepared.free)
+    return _group(prepared, [prop], {prop.name: system}, system)
 
 
 def sliced(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:

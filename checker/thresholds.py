@@ -51,7 +51,7 @@ def thresholds(
     for number, one in enumerate(wanted):
         for prop in one.properties:
             if prop.name in turning:
-                for setting in sorted(_candidates(run, number, prop)):
+                for setting in sorted(_candidates(run, prop)):
                     if stop.is_set():
                         return
                     found = _Search(run, number, prop, setting).threshold(stop)
@@ -59,15 +59,15 @@ def thresholds(
                         yield found
 
 
-def _candidates(run: Run, number: int, prop: Property) -> set[str]:
+def _candidates(run: Run, prop: Property) -> set[str]:
     """The settings that may decide it: longer ones take every trace away, or hold up a reason why there is none."""
     in_time = run.in_time(prop.name)
     settings = {quantity.name for quantity in _settings(run.deployment.durations)}
-    timely = in_time.timely(prop.name)
+    timely = in_time.timely
     if not timely:
         return settings & {name for lemma in in_time.lemmas for name in lemma.contradiction.needed}
-    runs = [run.actions_to(number, one) for one in timely]
-    timing = in_time.timing_of(prop.name)
+    runs = [one.actions for one in timely]
+    timing = in_time.timing
     waited_for = set.intersection(*(timing.needed_by(actions) for actions in runs))
     return {
         name
@@ -134,14 +134,13 @@ class _Search:
 
     def _decide(self, value: int) -> _Decided | None:
         """Whether the property holds with this value; None where that is not known."""
-        run, number, in_time = self._under(value)
-        name = self._prop.name
-        if in_time.stopped(name) is not None or in_time.undecided(name):
+        in_time = self._under(value)
+        if in_time.stopped is not None or in_time.undecided:
             return None
-        timely = in_time.timely(name)
+        timely = in_time.timely
         if timely:
-            runs = [run.actions_to(number, one) for one in timely]
-            timing = in_time.timing_of(name)
+            runs = [one.actions for one in timely]
+            timing = in_time.timing
 
             def excluded(other: int) -> list[Contradiction | None]:
                 return [timing.contradiction_with(actions, self._setting, other) for actions in runs]
@@ -158,10 +157,10 @@ class _Search:
         """The least value for which these bounds contradict each other as well."""
         return _least(lambda other: contradiction.excludes_with(self._setting, other), 0, value) or 0
 
-    def _under(self, value: int) -> tuple[Run, int, InTime]:
-        """The question with this value: the run that it is asked of, and the number of its group."""
+    def _under(self, value: int) -> InTime:
+        """The question with this value."""
         if value == self._now:
-            return self._run, self._number, self._run.in_time(self._prop.name)
+            return self._run.in_time(self._prop.name)
         durations = self._run.deployment.durations
         changed = {
             name: replace(quantity, least=value, most=value)
@@ -170,19 +169,19 @@ class _Search:
         }
         deployment = replace(self._run.deployment, durations=replace(durations, **changed))
         try:
-            self._last = self._last.under(self._run.timing.with_times_of(build(deployment)), self._prop.name)
+            self._last = self._last.under(self._run.timing.with_times_of(build(deployment)))
         except OtherSystem:
             return self._explored_anew(deployment)
         self._run.keep_to_time(self._number, self._last)
-        return self._run, self._number, self._last
+        return self._last
 
-    def _explored_anew(self, deployment: Deployment) -> tuple[Run, int, InTime]:
+    def _explored_anew(self, deployment: Deployment) -> InTime:
         """The question where the value decides of what the system consists."""
         prepared, groups = prepare_groups(deployment)
         wanted = next(one for one in groups if self._prop.name in {prop.name for prop in one.properties})
         run = Run(deployment, prepared, [wanted], self._run.budget)
         run.explore(None)
-        return run, 0, run.in_time(self._prop.name)
+        return run.in_time(self._prop.name)
 
 
 def _least(holds: Callable[[int], bool], low: int, high: int) -> int | None:

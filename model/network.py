@@ -92,6 +92,9 @@ def disconnect(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
 def fall_silent(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """The broker is gone, and nobody closes its connections: requests in flight to it wait for nothing (3.1, P5)."""
     _end_connections(pipeline, effect, replica, leave_unanswered)
+    for remembered in (pipeline.history.fell_silent, pipeline.history.unnoticed):
+        if replica.number in remembered:
+            effect[remembered[replica.number]] = True
 
 
 def _end_connections(
@@ -144,6 +147,8 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
     ``batch_is_executed``; otherwise they are lost. With acks=0 nobody waits for what is executed.
     """
     expects_answers = pipeline.deployment.acks is not Acks.NONE
+    if pipeline.history.lost_requests is not None:
+        effect[pipeline.history.lost_requests] = True
     for other in pipeline.producer.batches:
         same = z3.BoolVal(True)
         may_arrive = z3.BoolVal(batch_is_executed)
@@ -219,6 +224,8 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
     effect = Effect()
     for batch in pipeline.producer.batches:
         fail_attempt(pipeline, effect, batch, _is_unanswered_by(batch, broker))
+    if broker.number in pipeline.history.unnoticed:
+        effect[pipeline.history.unnoticed[broker.number]] = False
 
     def sentence(before: State, after: State) -> str:
         failed = [b for b in pipeline.producer.batches if before[b.fate.name] != after[b.fate.name]]

@@ -29,7 +29,7 @@ from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
 
-VERSION = "6"
+VERSION = "7"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 
@@ -62,6 +62,7 @@ def build(deployment: Deployment) -> Model:
         relabelling.ranked(pipeline),
         relabelling.symmetries(pipeline),
         in_time.clocks,
+        pipeline.history.variables,
     )
     return Model(pipeline, system)
 

@@ -13,8 +13,8 @@ from enum import IntEnum
 
 import z3
 
-from model.deployment.deployment import Deployment, Group, Processing, ProducerId
-from model.faults import Fault
+from model.deployment.deployment import Acks, Deployment, Group, Processing, ProducerId
+from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Log, Variable, flag, log
 
 UNLIMITED_ATTEMPTS = 10
@@ -80,9 +80,10 @@ class Replica:
         return z3.And(self.up.is_set, self.leader.term == other.number, self.epoch.term == other.epoch.term)
 
     def does_not_fetch_from(self, leader: Replica) -> z3.BoolRef:
-        """A fault keeps the broker from fetching: it is down, slow, or cut off from the news of this leader's epoch."""
+        """A fault keeps the broker from fetching: it is down or slow, or one of the two knows no newer epoch."""
         uninformed = z3.And(self.cut_off.is_set, z3.Not(self.follows(leader)))
-        return z3.Or(z3.Not(self.up.is_set), self.slow.is_set, uninformed)
+        moved_on = z3.And(leader.cut_off.is_set, self.epoch.term > leader.epoch.term)
+        return z3.Or(z3.Not(self.up.is_set), self.slow.is_set, uninformed, moved_on)
 
     @property
     def isr_size(self) -> z3.ArithRef:
@@ -224,6 +225,24 @@ class Consumer:
 
 
 @dataclass(frozen=True)
+class History:
+    """What is remembered for clocks alone: no action depends on it. Empty, or None, where nothing can come of it.
+
+    ``fell_silent``, by broker: it died, and nobody closed its connections. ``unnoticed``: neither has the producer
+    noticed since. ``lost_requests``: the connection of some request broke, and with acks=0 nobody waits for its answer.
+    """
+
+    fell_silent: dict[int, Variable]
+    unnoticed: dict[int, Variable]
+    lost_requests: Variable | None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        lost = () if self.lost_requests is None else (self.lost_requests,)
+        return (*self.fell_silent.values(), *self.unnoticed.values(), *lost)
+
+
+@dataclass(frozen=True)
 class Pipeline:
     """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
 
@@ -238,13 +257,14 @@ class Pipeline:
     consumer: Consumer
     exposed: tuple[Variable, ...]
     log_start: Variable | None
+    history: History
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        return (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
+        return (*self.controller.variables, *brokers, *clients, *self.exposed, *kept, *self.history.variables)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]
@@ -300,6 +320,18 @@ def declare(deployment: Deployment) -> Pipeline:
         _declare_consumer(deployment),
         tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
         Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
+        _declare_history(deployment),
+    )
+
+
+def _declare_history(deployment: Deployment) -> History:
+    possible = deployment.possible_faults
+    numbers = range(1, deployment.replicas + 1) if FALLS_SILENT & possible else ()
+    nobody_waits = deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
+    return History(
+        {number: flag(f"broker_{number}_fell_silent") for number in numbers},
+        {number: flag(f"broker_{number}_unnoticed") for number in numbers},
+        flag("lost_requests") if nobody_waits else None,
     )
 
 

@@ -16,7 +16,8 @@ import z3
 from model.deployment.deployment import Acks, Commit
 from model.durations import JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS
-from model.language import Action, Clock, Duration, Need
+from model.language import Action, Clock, Duration, Need, Variable
+from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
 from model.replica import fetches_from
 from model.state import Batch, Fate, Pipeline, Replica
@@ -27,6 +28,9 @@ LAG_IS_CHECKED = Fraction(1, 2)
 
 REGISTRATION_JITTER = Fraction(1, 50)
 """How much longer than its length a broker's pause between attempts to register can be."""
+
+CLIENT_LOOKS = 2
+"""A client looks for requests that take longer than request.timeout.ms after it waited for answers as long (P5)."""
 
 HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
 """What can become of a request that reaches a broker."""
@@ -208,52 +212,83 @@ class _Timing:
 
     def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
         number, record = batch.number, record_name(batch)
-        since = f"{record} could be transmitted to a broker that takes it"
-        can, broken = self._can_be_sent(batch), self._may_be_broken
-        if not z3.is_true(broken):
-            soon = self._until_sent(noticed=self._until_connected)
-            yield Clock("sendable", {"batch": number}, z3.And(can, z3.Not(broken)), since, soon)
-        if not z3.is_false(broken):
-            late = self._until_sent(noticed=self._until_noticed)
-            yield Clock("sendable_late", {"batch": number}, z3.And(can, broken), since, late)
-        travels = self._network + Duration.of(self._times.request_timeout) if self._falls_silent else self._network
-        since = f"{record} was transmitted"
-        yield Clock("arriving", {"batch": number}, self._can_be_handled(batch), since, travels)
+        yield from self._sendable(batch)
+        can, since = self._can_be_handled(batch), f"{record} was transmitted"
+        yield Clock("arriving", {"batch": number}, can, since, self._network)
         late = Duration.of(self._times.late_request)
         since = f"the client gave up on a request with {record}"
         abandoned = z3.And(self._guard("discard_delayed", batch=number), z3.Not(batch.in_flight))
         yield Clock("late", {"batch": number}, abandoned, since, late)
         answers = ("acknowledge", "fail_not_enough_after_append")
-        yield self._due("answering", f"{record} was replicated", travels, answers, batch=number)
+        yield self._due("answering", f"{record} was replicated", self._network, answers, batch=number)
+        yield from self._given_up_on(batch)
 
-    def _unnoticed(self, broker: Replica) -> Clock:
-        """request.timeout.ms of a request ends at most so long after its connection died (semantics 3.1, P5)."""
-        since = f"the connection to {broker.name} died"
-        at_most = Duration.of(self._times.request_timeout)
-        return self._due("unnoticed", since, at_most, ("notice",), broker=broker.number)
+    def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
+        """No request waits for ever, and no record (semantics 3.1, P5 P7 P8; 3.2)."""
+        number, record = batch.number, record_name(batch)
+        request, client_looks = self._times.request_timeout, Duration.of(self._times.request_timeout, CLIENT_LOOKS)
+        if self._pipeline.deployment.acks is Acks.ALL:
+            since = f"the ISR did not follow with {record}"
+            answers = Duration.of(request) + self._network
+            yield self._due("held_up", since, answers, ("time_out_at_broker",), batch=number)
+        if self._pipeline.deployment.acks is Acks.ALL and len(self._batches) > 1:
+            queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
+            since = f"the request with {record} waits behind one that waits for the ISR"
+            yield Clock("queueing", {"batch": number}, queues, since, client_looks)
+        since = f"the application sent {record}"
+        yield Clock("pending", {"batch": number}, self._waits(batch), since, Duration.of(self._times.delivery_timeout))
 
-    @property
-    def _may_be_broken(self) -> z3.BoolRef:
-        """The producer may have a broken connection on which it waits for no answer, and so has not noticed.
-
-        Any may be where brokers can fall silent. One that a request was lost with is if that was given up in flight;
-        and with acks=0 nobody waits.
-        """
-        if self._falls_silent or (self._loses_requests and self._pipeline.deployment.acks is Acks.NONE):
-            return z3.BoolVal(True)
-        if not self._loses_requests:
-            return z3.BoolVal(False)
-        return z3.Or(*(batch.is_(Fate.FAILED) for batch in self._batches))
-
-    @property
-    def _until_noticed(self) -> Duration:
-        """How long a client takes to find out that a connection is dead, and to have another one.
+    def _sendable(self, batch: Batch) -> Iterator[Clock]:
+        """How soon a batch is sent depends on whether the producer may have to find out that a connection is dead.
 
         A broker that fell silent answers no attempt to connect to it either.
         """
-        times = self._times
-        connects = Duration.of(times.connection_setup, 1 + JITTER) if self._falls_silent else self._until_connected
-        return Duration.of(times.request_timeout) + connects
+        notices = Duration.of(self._times.request_timeout, CLIENT_LOOKS)
+        connects = Duration.of(self._times.connection_setup, 1 + JITTER)
+        ways = (
+            ("sendable", False, False, self._until_connected),
+            ("sendable_when_noticed", False, True, notices + self._until_connected),
+            ("sendable_beside_silent", True, False, connects),
+            ("sendable_when_silence_is_noticed", True, True, notices + connects),
+        )
+        since = f"{record_name(batch)} could be transmitted to a broker that takes it"
+        for name, silent, broken, connected in ways:
+            runs = [
+                z3.And(can, self._is_silent(leader) == silent, self._may_be_broken(leader) == broken)
+                for leader, can in self._takers(batch)
+            ]
+            if not all(z3.is_false(z3.simplify(one)) for one in runs):
+                yield Clock(name, {"batch": batch.number}, z3.Or(*runs), since, self._until_sent(connected))
+
+    def _unnoticed(self, broker: Replica) -> Clock:
+        """request.timeout.ms of a request is over at most so long after its connection died (semantics 3.1, P5)."""
+        since = f"the connection to {broker.name} died"
+        at_most = Duration.of(self._times.request_timeout, CLIENT_LOOKS)
+        return self._due("unnoticed", since, at_most, ("notice",), broker=broker.number)
+
+    def _is_silent(self, leader: Replica) -> z3.BoolRef:
+        """The producer may try to connect to a broker that fell silent: to this one, or to find this one."""
+        return self._meets(leader, self._pipeline.history.fell_silent)
+
+    def _may_be_broken(self, leader: Replica) -> z3.BoolRef:
+        """The producer may use a dead connection on which it waits for no answer, and so has not noticed.
+
+        One to a broker that fell silent may be; one that a request was lost with is if that was given up in flight, or
+        if nobody waits for answers (acks=0).
+        """
+        history = self._pipeline.history
+        lost = () if history.lost_requests is None else (history.lost_requests.is_set,)
+        if self._loses_requests and history.lost_requests is None:
+            lost = tuple(batch.is_(Fate.FAILED) for batch in self._batches)
+        return z3.Or(self._meets(leader, history.unnoticed), *lost)
+
+    def _meets(self, leader: Replica, remembered: Mapping[int, Variable]) -> z3.BoolRef:
+        """What is remembered of brokers is so of a leader, or of any broker that may be asked who leads now."""
+        if not remembered:
+            return z3.BoolVal(False)
+        asks = epoch_heard_of(self._pipeline, leader) > self._pipeline.producer.leader_epoch.term
+        some = z3.Or(*(variable.is_set for variable in remembered.values()))
+        return z3.Or(remembered[leader.number].is_set, z3.And(asks, some))
 
     @property
     def _until_connected(self) -> Duration:
@@ -267,18 +302,16 @@ class _Timing:
         finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
         return Duration.of(times.linger) + noticed + finds + backoff
 
-    def _can_be_sent(self, batch: Batch) -> z3.BoolRef:
-        """A leader would append the batch, or refuse it where so few attempts are made that each of them counts.
+    def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:
+        """Who would append the batch, or refuse it where so few attempts are made that each of them counts, and when.
 
         Attempts that are refused over and over need not be made in time.
         """
-        ways = []
         for leader in self._pipeline.replicas:
             takes = self._pipeline.serves(leader)
             if self._pipeline.deployment.acks is Acks.ALL and not counts_attempts(self._pipeline):
                 takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
-            ways.append(z3.And(self._guard("transmit", batch=batch.number, leader=leader.number), takes))
-        return z3.Or(*ways)
+            yield leader, z3.And(self._guard("transmit", batch=batch.number, leader=leader.number), takes)
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
         """A broker reads no further request of a connection until it has answered the one before."""
@@ -338,7 +371,7 @@ class _Timing:
         cut_off = Duration.of(times.cut_off) + self._until_unfenced
         yield self._due("cut_off", f"{name} was cut off", cut_off, ("reconnect", "rejoin"), broker=number)
         for follower in self._pipeline.followers_of(replica):
-            yield self._fetching(replica, follower)
+            yield from self._fetching(replica, follower)
             yield from self._changes_of_isr(replica, follower)
 
     def _changes_of_isr(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
@@ -352,7 +385,7 @@ class _Timing:
         expands = z3.And(self._guard("expand_isr", **pair), fetches_from(follower, leader))
         yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)
 
-    def _fetching(self, leader: Replica, follower: Replica) -> Clock:
+    def _fetching(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
         """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
 
         One clock for all of the backlog: each record is fetched by itself here. A leader that fell silent and leads on
@@ -364,9 +397,15 @@ class _Timing:
         fetches = z3.And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         at_most = self._times.between_fetches * (leader.log.capacity + 1)
-        if self._falls_silent and self._pipeline.deployment.restart_before_fenced:
-            at_most = at_most + Duration.of(self._times.replica_socket)
-        return Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", **pair)), since, at_most)
+        fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", **pair)), since, at_most)
+        silent = self._pipeline.history.fell_silent.get(leader.number)
+        if silent is None or not self._pipeline.deployment.restart_before_fenced:
+            yield fetching
+            return
+        later = at_most + Duration.of(self._times.replica_socket)
+        yield replace(fetching, runs=z3.And(fetching.runs, z3.Not(silent.is_set)))
+        runs = z3.And(fetching.runs, silent.is_set)
+        yield replace(fetching, name="fetching_after_silence", runs=runs, at_most=later)
 
     def age(self, batch: Batch) -> Clock:
         """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""

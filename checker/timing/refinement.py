@@ -111,6 +111,12 @@ class Timing:
         keys = {clock.key for clock in system.clocks}
         return replace(system, actions=actions, clocks=tuple(c for c in self._system.clocks if c.key in keys))
 
+    def of_the_whole(self, actions: Sequence[Action], states: Sequence[State]) -> tuple[list[Action], list[State]]:
+        """The actions of the whole in a run of a part, and the variables of the whole that the part has."""
+        names = {variable.name for variable in self._system.variables}
+        kept: list[State] = [{name: value for name, value in state.items() if name in names} for state in states]
+        return [self._actions[action.key] for action in actions], kept
+
     def schedule(self, actions: Sequence[Action]) -> Schedule | Contradiction:
         """Times for a run of the model, or why there are none."""
         asked = _keys(actions), self._mattering
@@ -137,11 +143,11 @@ class Timing:
         return within(self._known[run], self._mattering)
 
     def clocks_in(self, system: TransitionSystem) -> RunningClocks:
-        """The clocks that a part of the model sees whole."""
+        """The clocks that a part of the model sees whole, if it remembers the history (see :meth:`remembering`)."""
         return RunningClocks(*self._seen_in(system))
 
     def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
-        names = {variable.name for variable in system.variables}
+        names = {variable.name for variable in (*system.variables, *self._prepared.system.history)}
         seen = [(clock, runs) for clock, runs in self._conditions if self._prepared.free.of(runs) <= names]
         return [clock for clock, _ in seen], [runs for _, runs in seen]
 
@@ -151,6 +157,18 @@ class Timing:
         conditions = [(clock, self._prepared.specialise(clock.runs)) for clock in self._system.clocks]
         return [(clock, runs) for clock, runs in conditions if not z3.is_false(runs)]
 
+    def remembering(self, actions: Sequence[Action], states: Sequence[State]) -> list[State]:
+        """The states of a run of a part of the model, with the variables that only clocks read."""
+        history = {variable.name: variable.initial for variable in self._prepared.system.history}
+        found: list[State] = [{**states[0], **history}]
+        for action, state in zip(actions, states[1:], strict=True):
+            updates = self._actions[action.key].updates
+            for variable in self._prepared.system.history:
+                if variable in updates:
+                    history[variable.name] = updates[variable].as_long()
+            found.append({**state, **history})
+        return found
+
     def lemmas(
         self, clocks: RunningClocks, actions: Sequence[Action], states: Sequence[State], known: Collection[Difference]
     ) -> list[Lemma]:
@@ -158,7 +176,7 @@ class Timing:
 
         Nothing has to be right about the run: what it gives is sound for every run of the system.
         """
-        constraints = constraints_along(clocks, actions, states)
+        constraints = constraints_along(clocks, actions, self.remembering(actions, states))
         # Monitors look ahead: what a step needs of the past is taken only where nothing else is wrong.
         at_their_step = [one for one in constraints if one.need is None or one.need.until is None]
         return self._lemmas(actions, at_their_step, known) or self._lemmas(actions, constraints, known)

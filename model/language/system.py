@@ -29,6 +29,8 @@ class TransitionSystem:
     ``limits`` names each bound that can stop a behaviour (a log that is full) with the condition under which
     it does: where one is reachable, a larger bound would explore more. ``ranked`` and ``symmetries`` declare what a
     reduction may prove and then use. ``clocks`` limit when things happen: without them, anything may take any time.
+    ``history`` are variables that clocks alone read, and that actions set to constants: what they remember of a run.
+    Reference: M. Abadi, L. Lamport, "The existence of refinement mappings", TCS 1991.
     """
 
     name: str
@@ -39,6 +41,7 @@ class TransitionSystem:
     ranked: tuple[Ranked, ...] = ()
     symmetries: tuple[Symmetry, ...] = ()
     clocks: tuple[Clock, ...] = ()
+    history: tuple[Variable, ...] = ()
 
     def __post_init__(self) -> None:
         names = [variable.name for variable in self.variables]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from model.durations import Quantity
 from model.faults import Fault
-from model.language import Action, Clock, Duration, Need, TransitionSystem, Variable
+from model.language import Action, Clock, Duration, Need, TransitionSystem, Variable, flag
 
 VALUES = 2
 LONGEST = 4
@@ -20,6 +20,8 @@ LONGEST = 4
 
 STEPS = Variable("steps", 0, LONGEST, 0)
 PLACES = (Variable("x", 0, VALUES, 0), Variable("y", 0, VALUES, 0))
+REMEMBERED = flag("remembered")
+"""Only clocks read it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,10 @@ def conditions(draw: st.DrawFn) -> z3.BoolRef:
 def clocks(draw: st.DrawFn, number: int) -> Clock:
     deadline = draw(st.none() | st.integers(1, 8))
     at_most = None if deadline is None else of(f"deadline {number}", 0, deadline)
-    return Clock("clock", {"number": number}, draw(conditions()), f"clock {number} started", at_most)
+    runs = draw(conditions())
+    if draw(st.integers(0, 2)) == 0:
+        runs = z3.And(runs, draw(st.sampled_from([REMEMBERED.is_set, z3.Not(REMEMBERED.is_set)])))
+    return Clock("clock", {"number": number}, runs, f"clock {number} started", at_most)
 
 
 @st.composite
@@ -56,14 +61,16 @@ def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
         for clock in draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique_by=lambda clock: clock.key))
     )
     guard = z3.And(STEPS.term < LONGEST, draw(conditions()), place.term != value)
-    if draw(st.integers(0, 2)) == 0:
-        clock, until = draw(st.permutations(known))[:2]
+    clock, until = draw(st.permutations(known))[:2]
+    if draw(st.integers(0, 2)) == 0 and "remembered" not in str(until.runs):
         least, most = draw(st.none() | st.integers(1, 8)), draw(st.none() | st.integers(0, 8))
         at_least = None if least is None else of(f"before {number}", least, None)
         at_most = None if most is None else of(f"before {number}", 0, most)
         needs = (*needs, Need(clock, at_least, at_most, until))
         guard = z3.And(guard, until.runs)
-    updates = {place: z3.IntVal(value), STEPS: STEPS.term + 1}
+    updates: dict[Variable, z3.ArithRef] = {place: z3.IntVal(value), STEPS: STEPS.term + 1}
+    if draw(st.integers(0, 2)) == 0:
+        updates[REMEMBERED] = z3.IntVal(draw(st.integers(0, 1)))
     fault = Fault.KILL if number == 0 else None
     return Action(
         "act", "somebody", "brokers", {"number": number}, guard, updates, lambda _, __: "acts", "none", fault, needs
@@ -75,7 +82,7 @@ def timed_systems(draw: st.DrawFn) -> Timed:
     """Two or three clocks, three or four actions, of which the first is a fault."""
     known = tuple(draw(clocks(number)) for number in range(3))
     acts = tuple(draw(actions(number, known)) for number in range(draw(st.integers(4, 6))))
-    system = TransitionSystem("random", (STEPS, *PLACES), acts, clocks=known)
+    system = TransitionSystem("random", (STEPS, *PLACES, REMEMBERED), acts, clocks=known, history=(REMEMBERED,))
     goal = {place: draw(st.integers(1, VALUES)) for place in PLACES}
     return Timed(system, z3.And(*(place.term == value for place, value in goal.items())))
 

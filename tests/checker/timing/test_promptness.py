@@ -31,7 +31,6 @@ GIVE_UP = ("give_up", {"batch": 0})
     [
         # Nothing holds back what delivery.timeout.ms ends after five seconds but that the fencing was found first.
         ((KILL, SEND, FENCE, GIVE_UP, LEARN), (KILL, SEND, GIVE_UP, FENCE, LEARN)),
-        ((SEND, KILL, FENCE, GIVE_UP, LEARN), (SEND, KILL, GIVE_UP, FENCE, LEARN)),
         # What has its time already stays where it is, and so does what needs the step before it.
         ((KILL, SEND, GIVE_UP, FENCE, LEARN), (KILL, SEND, GIVE_UP, FENCE, LEARN)),
         ((KILL, FENCE, LEARN), (KILL, FENCE, LEARN)),
