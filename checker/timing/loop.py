@@ -126,7 +126,7 @@ class InTime:
 
         ``layers``: of how many faults, and one more; ``found`` may have no need of all of them.
         """
-        for violation in found.violations[self.name]:
+        for violation in found.cut_sets(self.name):
             if not self._is_violated_by_part(_faults(found, violation)) and violation.combination not in self._judged:
                 self._judge(found, violation, run_of)
         if self._untimely and self.stopped is None:
@@ -260,7 +260,7 @@ class InTime:
         """Why some violations cannot happen in time, as far as it was not known."""
         clocks = self.timing.clocks_in(exploration.system)
         found: list[Lemma] = []
-        for violation in _smallest(exploration.violations[self.name], partial(_faults, exploration)):
+        for violation in _smallest(exploration.cut_sets(self.name), partial(_faults, exploration)):
             faults = _faults(exploration, violation)
             if self._is_violated_by_part(faults):
                 continue
