@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import z3
 
 from model.controller import welcome, welcome_has_room
+from model.deployment.deployment import Truncation
 from model.elections import after_unclean_stop, current
 from model.faults import Fault
+from model.fetching import halts_when_ahead, is_ahead
 from model.language import Action, Effect, State
 from model.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
@@ -41,6 +44,21 @@ def kill(pipeline: Pipeline, replica: Replica) -> Action:
         lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
         "1.1, 5 L7",
         Fault.KILL,
+    )
+
+
+def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
+    """A follower that is ahead of its leader stops the whole broker (semantics 6.6, KAFKA-7414)."""
+    return replace(
+        kill(pipeline, replica),
+        name="halt",
+        arguments={"broker": replica.number, "leader": leader.number},
+        guard=is_ahead(pipeline, replica, leader),
+        sentence=lambda before, after: (
+            f"{replica.name} is ahead of {leader.name}, and halts, as unclean leader election is off"
+        ),
+        semantics="6.6",
+        fault=None,
     )
 
 
@@ -96,11 +114,27 @@ def _forget_fetches_of(pipeline: Pipeline, effect: Effect, replica: Replica) -> 
             effect[leader.fetched[replica.number]] = 0
 
 
-def restart(pipeline: Pipeline, replica: Replica) -> Action:
-    """A fenced broker starts, replays the metadata and is unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
+def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.ArithRef) -> None:
+    """A replica that is to follow a leader has not asked it yet; or it drops at once what it may not keep (8)."""
+    if replica.reconciled is not None:
+        effect[replica.reconciled] = False
+    if pipeline.deployment.truncation is Truncation.HIGH_WATERMARK:
+        follows = z3.And(leader != 0, leader != replica.number)
+        known = effect[replica.high_watermark]
+        keep_prefix(effect, replica, z3.If(follows, known, replica.log.end.term))
+
+
+def restart(pipeline: Pipeline, replica: Replica, checkpointed: int | None = None) -> Action:
+    """A fenced broker starts, replays the metadata and is unfenced (semantics 5 L9, 6.3 E7, 6.4).
+
+    ``checkpointed``: the high watermark as it was last written to disk, where that may matter.
+    """
     controller = pipeline.controller
     effect = Effect()
     effect[replica.up] = True
+    if checkpointed is not None:
+        effect[replica.high_watermark] = checkpointed
+    _follow(pipeline, effect, replica, controller.leader.term)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _forget_fetches_of(pipeline, effect, replica)
@@ -108,15 +142,24 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:
-        return f"{replica.name} restarts" + _elected_now(pipeline, replica, before, after, was_away=True)
+        words = f"{replica.name} restarts"
+        if after[replica.high_watermark.name] < before[replica.high_watermark.name]:
+            words += f" with the high watermark {after[replica.high_watermark.name]} that it had written down"
+        return (
+            words
+            + _dropped(pipeline, replica, before, after)
+            + _elected_now(pipeline, replica, before, after, was_away=True)
+        )
 
+    written = z3.BoolVal(True) if checkpointed is None else replica.high_watermark.term >= checkpointed
     return Action(
         "restart",
         replica.name,
         "brokers",
-        {"broker": replica.number},
+        {"broker": replica.number} | ({} if checkpointed is None else {"checkpointed": checkpointed}),
         z3.And(
             z3.Not(replica.up.is_set),
+            written,
             z3.Not(controller.unfenced[replica.number].is_set),
             welcome_has_room(pipeline, replica, among),
         ),
@@ -124,6 +167,13 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
         sentence,
         "5 L9, 6.3 E3 E7, 6.4",
     )
+
+
+def _dropped(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
+    """What a replica dropped because it follows a leader now, if it did."""
+    offsets = range(after[replica.log.end.name], before[replica.log.end.name])
+    dropped = [record_at(pipeline, before, replica, offset) for offset in offsets]
+    return f", truncates to its high watermark and drops {', '.join(dropped)}" if dropped else ""
 
 
 def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:
@@ -169,6 +219,7 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     fail_requests_of_former_leader(pipeline, effect, replica, z3.Not(leads))
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
+    _follow(pipeline, effect, replica, controller.leader.term)
     stop_leading(effect, replica)
     for number, member in controller.isr.items():
         effect[replica.isr[number]] = z3.If(leads, member.term, 0)
@@ -192,7 +243,9 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         if leader == replica.number:
             return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
         role = f"follows {broker_name(leader)}" if leader else "there is no leader"
-        return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}"
+        return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}" + _dropped(
+            pipeline, replica, before, after
+        )
 
     return Action(
         "apply_metadata",
@@ -281,7 +334,14 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         for kept in range(replica.log.capacity + 1):
             yield lose_power(pipeline, replica, kept)
         yield lose_disk(pipeline, replica)
-        yield restart(pipeline, replica)
+        if halts_when_ahead(pipeline):
+            for leader in pipeline.followers_of(replica):
+                yield halt(pipeline, replica, leader)
+        if pipeline.deployment.truncation.high_watermark_decides:
+            for checkpointed in range(replica.log.capacity + 1):
+                yield restart(pipeline, replica, checkpointed)
+        else:
+            yield restart(pipeline, replica)
         if pipeline.deployment.restart_before_fenced:
             yield restart_before_fenced(pipeline, replica)
         yield apply_metadata(pipeline, replica)

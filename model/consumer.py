@@ -24,32 +24,52 @@ PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
 
 
-def agreed_prefix(leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
-    """Where the leader's log ends for an epoch: a position beyond it was truncated away (semantics 8, KIP-320)."""
+def agreed_prefix(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
+    """Where the leader's log ends for an epoch: a position beyond it was truncated away (semantics 8, KIP-320).
+
+    A consumer that does not look at epochs finds out only beyond the end of the log.
+    """
+    if not pipeline.deployment.consumer_checks_epochs:
+        return leader.log.end.term
     return leader.log.count(lambda _, slot: slot["epoch"].term <= position_epoch)
 
 
-def validated(leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
+def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
+    """Where a consumer goes on whose position was truncated away: where the logs part, or by its policy (8, D5)."""
+    if pipeline.deployment.consumer_checks_epochs:
+        return agreed_prefix(pipeline, leader, position_epoch)
+    if pipeline.deployment.offset_reset is not OffsetReset.EARLIEST:
+        return leader.high_watermark.term
+    return z3.IntVal(0) if pipeline.log_start is None else pipeline.log_start.term
+
+
+def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
     """The position as the consumer will find it on this leader."""
-    agreed = agreed_prefix(leader, position_epoch)
-    return z3.If(agreed < position, agreed, position)
+    agreed = agreed_prefix(pipeline, leader, position_epoch)
+    return z3.If(agreed < position, goes_back_to(pipeline, leader, position_epoch), position)
 
 
 def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The consumer fetches from a leader that is no older than what it has seen (semantics 8)."""
+    """The consumer fetches from a leader that is no older than what it has seen, where it can tell (semantics 8)."""
     consumer = pipeline.consumer
-    newest = z3.And(leader.epoch.term >= consumer.leader_epoch.term, leader.epoch.term >= consumer.position_epoch.term)
-    return z3.And(consumer.running.is_set, leader.presumes_leadership, newest)
+    conditions = [consumer.running.is_set, leader.presumes_leadership]
+    if pipeline.deployment.clients_know_epochs:
+        conditions.append(leader.epoch.term >= consumer.leader_epoch.term)
+    if pipeline.deployment.consumer_checks_epochs:
+        conditions.append(leader.epoch.term >= consumer.position_epoch.term)
+    return z3.And(*conditions)
 
 
 def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     """poll() can return so many records of this leader (semantics 12, C1)."""
     consumer = pipeline.consumer
     position = consumer.position.term
-    agrees = agreed_prefix(leader, consumer.position_epoch.term) >= position
-    visible = position + count <= leader.high_watermark.term
-    there = [] if pipeline.log_start is None else [position >= pipeline.log_start.term]
-    return z3.And(reaches(pipeline, leader), agrees, visible, *there)
+    conditions = [reaches(pipeline, leader), position + count <= leader.high_watermark.term]
+    if pipeline.deployment.consumer_checks_epochs:
+        conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= position)
+    if pipeline.log_start is not None:
+        conditions.append(position >= pipeline.log_start.term)
+    return z3.And(*conditions)
 
 
 def _record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
@@ -209,21 +229,46 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     )
 
 
+def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
+    """The position goes back to an offset of this leader; what workers have from there on they have all the same."""
+    consumer = pipeline.consumer
+    effect = Effect()
+    for place, queued in enumerate(consumer.queued):
+        effect.set_when(offset <= place, queued, 0)
+        for record in range(len(consumer.processed)):
+            count = consumer.processed[record]
+            done = z3.And(offset <= place, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
+            effect.set_when(done, count, effect[count] + 1)
+    effect[consumer.leader_epoch] = leader.epoch.term
+    effect[consumer.position] = offset
+    effect[consumer.position_epoch] = z3.If(offset > 0, leader.log.at(offset - 1, "epoch"), 0)
+    return effect
+
+
+def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
+    """Offset out of range: the position is beyond the leader's log, and nothing tells where the two part (8, 10 D5)."""
+    consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
+    effect = _go_to(pipeline, leader, goes_back_to(pipeline, leader, consumer.position_epoch.term))
+    return Action(
+        "reset_beyond_end",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        z3.And(reaches(pipeline, leader), consumer.position.term > leader.log.end.term),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, beyond the end of its log, "
+            f"and goes on at the {policy.value} offset {after[consumer.position.name]}"
+        ),
+        "8, 10 D5",
+    )
+
+
 def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
     """The log was truncated below the position: with a reset policy the consumer silently goes back (8, KIP-320)."""
     consumer = pipeline.consumer
-    agreed = agreed_prefix(leader, consumer.position_epoch.term)
-    effect = Effect()
-    for offset, queued in enumerate(consumer.queued):
-        # What was handed off from beyond the divergence is with the workers all the same.
-        effect.set_when(agreed <= offset, queued, 0)
-        for record in range(len(consumer.processed)):
-            count = consumer.processed[record]
-            done = z3.And(agreed <= offset, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
-            effect.set_when(done, count, effect[count] + 1)
-    effect[consumer.leader_epoch] = leader.epoch.term
-    effect[consumer.position] = agreed
-    effect[consumer.position_epoch] = z3.If(agreed > 0, leader.log.at(agreed - 1, "epoch"), 0)
+    agreed = agreed_prefix(pipeline, leader, consumer.position_epoch.term)
+    effect = _go_to(pipeline, leader, agreed)
     return Action(
         "seek_to_divergence",
         "consumer",
@@ -403,7 +448,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 for done in range(count):
                     yield crash_while_processing(pipeline, leader, count, done)
         if deployment.offset_reset is not OffsetReset.NONE:
-            yield seek_to_divergence(pipeline, leader)
+            checks = deployment.consumer_checks_epochs
+            yield seek_to_divergence(pipeline, leader) if checks else reset_beyond_end(pipeline, leader)
     yield crash(pipeline)
     for finished in _ways_to_finish(pipeline):
         yield restart(pipeline, finished, committed_all=False)

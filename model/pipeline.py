@@ -11,6 +11,7 @@ from model import (
     consumer,
     controller,
     failing,
+    fetching,
     idempotence,
     isr,
     network,
@@ -45,7 +46,7 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    machines = (producer, network, produce, replica, isr, controller, broker, consumer, failing, retention)
+    machines = (producer, network, produce, fetching, replica, isr, controller, broker, consumer, failing, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines

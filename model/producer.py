@@ -144,8 +144,9 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The client may send the batch to this broker now (semantics 3.1, P2)."""
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
-    newest = leader.epoch.term >= pipeline.producer.leader_epoch.term
-    leads = z3.And(leader.presumes_leadership, newest)
+    leads = leader.presumes_leadership
+    if deployment.clients_know_epochs:
+        leads = z3.And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
     if counts_attempts(pipeline):
         leads = z3.Or(leads, _said_to_lead(pipeline, leader))
     conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
@@ -161,10 +162,10 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The sender thread sends the batch to the broker it takes for the leader (semantics 3.1, P2).
 
-    Its metadata never goes back to an older leader epoch. Where attempts are counted, those count as well that reach a
-    broker before it knows that it leads; otherwise they change nothing. ``max.in.flight.requests.per.connection``
-    counts per broker, except that 1 mutes the partition whatever the broker (semantics 3.7). What is sent over a dead
-    connection could as well have been sent just before that died.
+    Its metadata never goes back to an older leader epoch, where brokers tell epochs (KIP-320). Where attempts are
+    counted, those count as well that reach a broker before it knows that it leads; otherwise they change nothing.
+    ``max.in.flight.requests.per.connection`` counts per broker, except that 1 mutes the partition whatever the broker
+    (semantics 3.7). What is sent over a dead connection could as well have been sent just before that died.
     """
     deployment = pipeline.deployment
     effect = Effect()
@@ -206,7 +207,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
     Only what something holds up can run out of time: a retry, a batch that no leader would take, a request on a dead
-    connection, an appended batch that the ISR does not follow, and whatever waits for one of these.
+    connection, an appended batch that the ISR does not follow, and whatever waits for one of these. Before 2.1 what is
+    in flight does not: request.timeout.ms ends that, and one of the same length the wait in the accumulator.
     """
     leaders = pipeline.replicas
     takers = [
@@ -221,7 +223,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     causes = z3.Or(batch.retries.term > 0, z3.Not(z3.Or(*takers)), behind_another)
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes)
     stuck = z3.BoolVal(False)
-    if pipeline.deployment.acks is Acks.ALL:
+    if pipeline.deployment.acks is Acks.ALL and not pipeline.deployment.expires_in_accumulator:
         stuck = z3.Or(*(z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders))
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
@@ -231,7 +233,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         "producer",
         {"batch": batch.number},
-        z3.Or(waiting, batch.is_(Fate.UNANSWERED), stuck),
+        waiting if pipeline.deployment.expires_in_accumulator else z3.Or(waiting, batch.is_(Fate.UNANSWERED), stuck),
         effect.updates,
         lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
         "3.1 P7 P8",

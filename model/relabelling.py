@@ -69,7 +69,8 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
     names = {one: other, other: one}
     controller, batches = pipeline.controller, pipeline.producer.batches
     variables: dict[Variable, Variable] = {}
-    for numbered in (controller.isr, controller.unfenced, controller.elr):
+    history = pipeline.history
+    for numbered in (controller.isr, controller.unfenced, controller.elr, history.fell_silent, history.unnoticed):
         variables |= {flag: numbered[names.get(number, number)] for number, flag in numbered.items()}
     for replica in pipeline.replicas:
         image = pipeline.replica(names.get(replica.number, replica.number))

@@ -1,4 +1,4 @@
-"""A replica: its log, its high watermark, and how a follower copies its leader (semantics 5, 6.1, 8)."""
+"""A replica: its log, its high watermark, and followers that stop fetching for a while (semantics 5, 6.1, 6.2)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.faults import Fault
-from model.language import Action, Effect, State
+from model.language import Action, Effect
 from model.state import Pipeline, Replica
-from model.wording import record_at
 
 
 def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[str, z3.ArithRef | int]) -> None:
@@ -52,7 +51,7 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
 
     From 3.7 on only while the ISR has ``min.insync.replicas`` members. What it passes can be read from now on.
     Followers that have fetched in this epoch hear of it at once: one that hears later can only serve later
-    (docs/semantics.md).
+    (docs/semantics.md). Where what they know of it decides something, they hear of it when they fetch.
     """
     reached = effect[leader.log.end]
     for number, fetched in leader.fetched.items():
@@ -63,104 +62,21 @@ def advance_high_watermark(pipeline: Pipeline, effect: Effect, leader: Replica) 
     if pipeline.deployment.high_watermark_needs_min_isr:
         advances = z3.And(advances, members >= pipeline.deployment.min_insync_replicas)
     effect[leader.high_watermark] = z3.If(advances, reached, effect[leader.high_watermark])
-    for follower in pipeline.followers_of(leader):
+    hear_at_once = not pipeline.deployment.truncation.high_watermark_decides
+    for follower in pipeline.followers_of(leader) if hear_at_once else ():
         has_fetched = effect[leader.fetched[follower.number]] > 0
-        tell_high_watermark(effect, follower, leader, z3.And(follower.follows(leader), has_fetched))
+        hears = z3.And(follower.follows(leader), has_fetched)
+        tell_high_watermark(effect, follower, effect[leader.high_watermark], hears)
     for offset, exposed in enumerate(pipeline.exposed):
         readable = z3.And(effect[leader.high_watermark] > offset, exposed.term == 0)
         record = pipeline.record_of(effect[leader.log.slots[offset]["batch"]])
         effect[exposed] = z3.If(readable, record + 1, exposed.term)
 
 
-def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
-    """What a leader knows of producers from before the modelled log a follower copies with that log (semantics 3.5)."""
-    if follower.knows_producer is not None and leader.knows_producer is not None:
-        effect[follower.knows_producer] = leader.knows_producer.term
-
-
-def tell_high_watermark(effect: Effect, follower: Replica, leader: Replica, when: z3.BoolRef) -> None:
-    """A follower takes over the leader's high watermark, as far as its own log goes (semantics 6.1, R3)."""
-    known, end = effect[leader.high_watermark], effect[follower.log.end]
+def tell_high_watermark(effect: Effect, follower: Replica, known: z3.ArithRef, when: z3.BoolRef) -> None:
+    """A follower takes over a leader's high watermark, as far as its own log goes (semantics 6.1, R3)."""
+    end = effect[follower.log.end]
     effect.set_when(when, follower.high_watermark, z3.If(known < end, known, end))
-
-
-def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
-    """The longest prefix of both logs with the same leader epochs: where a follower truncates to (semantics 8)."""
-    length = z3.IntVal(0)
-    agrees = z3.BoolVal(True)
-    for offset in range(one.log.capacity):
-        mine, theirs = one.log.slots[offset]["epoch"].term, other.log.slots[offset]["epoch"].term
-        agrees = z3.And(agrees, one.log.has(offset), other.log.has(offset), mine == theirs)
-        length = length + z3.If(agrees, 1, 0)
-    return length
-
-
-def fetches_from(follower: Replica, leader: Replica) -> z3.BoolRef:
-    """The follower sends its fetches to this broker, which answers them as the leader (semantics 6.1, R1)."""
-    return z3.And(follower.follows(leader), leader.presumes_leadership, z3.Not(follower.slow.is_set))
-
-
-def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
-    """A follower fetches: the leader learns how far it is, it gets the next record and the high watermark (R1-R3)."""
-    end = follower.log.end.term
-    effect = Effect()
-    effect[leader.fetched[follower.number]] = end + 1
-    advance_high_watermark(pipeline, effect, leader)
-    has_next = leader.log.end.term > end
-    entry = {name: leader.log.at(end, name) for name in leader.log.slots[0]}
-    follower.log.append(effect, entry, when=has_next)
-    flush_if_due(pipeline, effect, follower)
-    tell_high_watermark(effect, follower, leader, z3.BoolVal(True))
-    share_producer_state(effect, follower, leader)
-
-    def sentence(before: State, after: State) -> str:
-        offset = before[follower.log.end.name]
-        if after[follower.log.end.name] == offset:
-            return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
-        return f"{follower.name} fetches {record_at(pipeline, after, follower, offset)} from {leader.name}"
-
-    return Action(
-        "fetch",
-        follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(
-            fetches_from(follower, leader),
-            end == common_prefix(follower, leader),
-        ),
-        effect.updates,
-        sentence,
-        "6.1 R1-R3",
-    )
-
-
-def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
-    """A follower whose log diverges from its leader's drops the diverging suffix before it fetches (semantics 8)."""
-    prefix = common_prefix(follower, leader)
-    effect = Effect()
-    keep_prefix(effect, follower, prefix)
-    share_producer_state(effect, follower, leader)
-
-    def sentence(before: State, after: State) -> str:
-        dropped = ", ".join(
-            record_at(pipeline, before, follower, offset)
-            for offset in range(after[follower.log.end.name], before[follower.log.end.name])
-        )
-        return f"{follower.name} truncates to {leader.name}'s log and drops {dropped}"
-
-    return Action(
-        "truncate",
-        follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(
-            fetches_from(follower, leader),
-            follower.log.end.term > prefix,
-        ),
-        effect.updates,
-        sentence,
-        "8",
-    )
 
 
 def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
@@ -203,11 +119,7 @@ def recover_speed(follower: Replica) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything a replica does by itself."""
-    for leader in pipeline.replicas:
-        for follower in pipeline.followers_of(leader):
-            yield fetch(pipeline, follower, leader)
-            yield truncate(pipeline, follower, leader)
+    """Followers that are slow, and that are no more."""
     for follower in pipeline.replicas:
         yield become_slow(pipeline, follower)
         yield recover_speed(follower)

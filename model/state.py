@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import z3
 
-from model.deployment.deployment import Acks, Deployment, Group, Processing, ProducerId
+from model.deployment.deployment import Acks, Deployment, Group, Processing, ProducerId, Truncation
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Log, Variable, flag, log
 
@@ -49,8 +49,9 @@ class Replica:
     ``isr`` (by broker number) is a leader's own view of the ISR, ``fetched`` what it believes of each follower: 0
     before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on
     a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
-    always the whole log. ``knows_producer``: older records of the idempotent producer's first session stand before
-    the modelled log; None where there are none.
+    always the whole log. ``reconciled``: a follower has asked where its log parts from its leader's; None where it
+    does not ask once in each epoch. ``knows_producer``: older records of the idempotent producer's first session stand
+    before the modelled log; None where there are none.
     """
 
     number: int
@@ -62,6 +63,7 @@ class Replica:
     log: Log
     high_watermark: Variable
     flushed: Variable | None
+    reconciled: Variable | None
     knows_producer: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
@@ -92,7 +94,7 @@ class Replica:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        optional = tuple(variable for variable in (self.flushed, self.knows_producer) if variable is not None)
+        optional = tuple(v for v in (self.flushed, self.reconciled, self.knows_producer) if v is not None)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
 
@@ -342,6 +344,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     if deployment.idempotence:
         fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
     every = deployment.flush_messages
+    asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
     knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
     leads = number == 1
     return Replica(
@@ -354,6 +357,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         log(f"{name}_log", capacity, fields),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if every is not None and 1 < every <= capacity else None,
+        flag(f"{name}_reconciled", True) if asks else None,
         flag(f"{name}_knows_producer", True) if knows else None,
         {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
         {

@@ -16,10 +16,10 @@ import z3
 from model.deployment.deployment import Acks, Commit
 from model.durations import JITTER
 from model.faults import FALLS_SILENT, LOSES_REQUESTS
+from model.fetching import fetches_from
 from model.language import Action, Clock, Duration, Need, Variable
 from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
-from model.replica import fetches_from
 from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
@@ -99,8 +99,9 @@ class _Timing:
 
     def needs(self) -> Iterator[Requirement]:
         """What actions need of the clocks."""
-        given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
-        yield ("give_up",), {}, given_up
+        if not self._pipeline.deployment.expires_in_accumulator:
+            given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
+            yield ("give_up",), {}, given_up
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
         for replica in self._pipeline.replicas:
@@ -136,6 +137,9 @@ class _Timing:
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
 
     def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
+        if self._pipeline.deployment.expires_in_accumulator:
+            waited = Need(self.in_accumulator(batch), at_least=Duration.of(self._times.request_timeout))
+            yield ("give_up",), {"batch": batch.number}, waited
         for leader in self._pipeline.replicas:
             to = {"batch": batch.number, "leader": leader.number}
             for pause, failed in self._pauses(batch):
@@ -183,6 +187,11 @@ class _Timing:
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
         accepted = z3.Or(*(self._waits(batch) for batch in self._batches))
         return Clock("busy", {}, accepted, "the application sent a record that is still on its way")
+
+    def in_accumulator(self, batch: Batch) -> Clock:
+        """Before delivery.timeout.ms a batch expired that was in the accumulator for request.timeout.ms (3.1, P7)."""
+        since = f"{record_name(batch)} got into the accumulator"
+        return Clock("in_accumulator", {"batch": batch.number}, batch.is_(Fate.BUFFERED), since)
 
     def _waits(self, batch: Batch) -> z3.BoolRef:
         """With acks=0 a request that is written is done (semantics 3.2)."""
@@ -235,6 +244,8 @@ class _Timing:
             queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
             since = f"the request with {record} waits behind one that waits for the ISR"
             yield Clock("queueing", {"batch": number}, queues, since, client_looks)
+        if self._pipeline.deployment.expires_in_accumulator:
+            return
         since = f"the application sent {record}"
         yield Clock("pending", {"batch": number}, self._waits(batch), since, Duration.of(self._times.delivery_timeout))
 
@@ -382,7 +393,7 @@ class _Timing:
         since = f"{leader.name} could drop {follower.name} from the ISR"
         yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
         since = f"{follower.name} had caught up with {leader.name}"
-        expands = z3.And(self._guard("expand_isr", **pair), fetches_from(follower, leader))
+        expands = z3.And(self._guard("expand_isr", **pair), fetches_from(self._pipeline, follower, leader))
         yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)
 
     def _fetching(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
@@ -397,7 +408,7 @@ class _Timing:
         fetches = z3.And(self._guard("fetch", **pair), has_news)
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         at_most = self._times.between_fetches * (leader.log.capacity + 1)
-        fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", **pair)), since, at_most)
+        fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
         if silent is None or not self._pipeline.deployment.restart_before_fenced:
             yield fetching
@@ -417,7 +428,7 @@ class _Timing:
 
         One clock for all that is there to be polled.
         """
-        polls = ("poll", "hand_off", "seek_to_divergence", "reset_position")
+        polls = ("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position")
         return self._due("polling", "there was something to poll", self._pipeline.deployment.until_polled, polls)
 
     def with_worker(self, offset: int) -> Clock:

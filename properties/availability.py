@@ -16,7 +16,7 @@ from properties.situations import on_serving_leader
 def has_read_all(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """The consumer runs and has read everything that can be read from this leader."""
     consumer = pipeline.consumer
-    agrees = agreed_prefix(leader, consumer.position_epoch.term) >= consumer.position.term
+    agrees = agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= consumer.position.term
     return z3.And(consumer.running.is_set, agrees, consumer.position.term == leader.high_watermark.term)
 
 

@@ -41,8 +41,8 @@ def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not commits_at_once(pipeline)))
 
     def passed(leader: Replica) -> z3.BoolRef:
-        committed = validated(leader, consumer.committed.term, consumer.committed_epoch.term)
-        position = validated(leader, consumer.position.term, consumer.position_epoch.term)
+        committed = validated(pipeline, leader, consumer.committed.term, consumer.committed_epoch.term)
+        position = validated(pipeline, leader, consumer.position.term, consumer.position_epoch.term)
 
         def here(offset: int) -> z3.BoolRef:
             coming = z3.And(consumer.running.is_set, position <= offset)

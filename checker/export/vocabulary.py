@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from checker.export.names import identifier
-from model import application, controller, idempotence, isr, produce, producer, replica
+from model import application, controller, fetching, idempotence, isr, produce, producer
 from model.consumer import agreed_prefix, validated
 from model.language import Action
 from model.state import Batch, Fate, Pipeline, Replica
@@ -32,7 +32,7 @@ def definitions(pipeline: Pipeline) -> Iterator[Definition]:
     for one in pipeline.replicas:
         yield from _of_broker(pipeline, one)
     for follower, leader in permutations(pipeline.replicas, 2):
-        yield from _of_follower(follower, leader)
+        yield from _of_follower(pipeline, follower, leader)
     for leader in pipeline.replicas:
         may_change = isr.may_change_isr(pipeline, leader)
         yield Definition(f"{_name(leader)}_may_change_isr", may_change, _says(isr.may_change_isr))
@@ -60,20 +60,20 @@ def _of_broker(pipeline: Pipeline, one: Replica) -> Iterator[Definition]:
         ("position", consumer.position, consumer.position_epoch),
         ("committed", consumer.committed, consumer.committed_epoch),
     ):
-        agreed, valid = agreed_prefix(one, epoch.term), validated(one, offset.term, epoch.term)
+        agreed, valid = agreed_prefix(pipeline, one, epoch.term), validated(pipeline, one, offset.term, epoch.term)
         yield Definition(f"{name}_agrees_to_{what}", agreed, _says(agreed_prefix))
         yield Definition(f"{name}_valid_{what}", valid, _says(validated))
 
 
-def _of_follower(follower: Replica, leader: Replica) -> Iterator[Definition]:
+def _of_follower(pipeline: Pipeline, follower: Replica, leader: Replica) -> Iterator[Definition]:
     one, other = _name(follower), _name(leader)
     yield Definition(f"{one}_follows_{other}", follower.follows(leader), _says(Replica.follows))
     silent = follower.does_not_fetch_from(leader)
     yield Definition(f"{one}_does_not_fetch_from_{other}", silent, _says(Replica.does_not_fetch_from))
-    fetches = replica.fetches_from(follower, leader)
-    yield Definition(f"{one}_fetches_from_{other}", fetches, _says(replica.fetches_from))
-    prefix = replica.common_prefix(follower, leader)
-    yield Definition(f"common_prefix_of_{one}_and_{other}", prefix, _says(replica.common_prefix))
+    fetches = fetching.fetches_from(pipeline, follower, leader)
+    yield Definition(f"{one}_fetches_from_{other}", fetches, _says(fetching.fetches_from))
+    prefix = fetching.common_prefix(follower, leader)
+    yield Definition(f"common_prefix_of_{one}_and_{other}", prefix, _says(fetching.common_prefix))
 
 
 def _of_batch(pipeline: Pipeline, batch: Batch) -> Iterator[Definition]:

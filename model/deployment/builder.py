@@ -15,7 +15,7 @@ from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment, Durations, Ignored, OnProcessingError, Origin, Setting
 from model.deployment.durations import keys_of, read_durations
-from model.deployment.era import era_of, notes_of
+from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.hiding import printable, shown_value
@@ -27,6 +27,9 @@ from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.values import check_value, has_placeholder
 from model.faults import Fault
+
+CHECKS_POSITIONS = (2, 3)
+"""From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
 
 _READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
 
@@ -54,9 +57,9 @@ def build(given: GivenDeployment) -> Deployment:
     consumer_settings = _accept(consumer_section, (*consumer_rules.KEYS, *keys_of("consumer")))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
-    era = era_of(broker_settings.section)
+    era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
-    sending = apply_producer_rules(producer_settings.section)
+    sending = apply_producer_rules(producer_settings.section, kafka)
     sink = given.application.get("sink")
     reading = apply_consumer_rules(
         consumer_settings.section,
@@ -73,6 +76,7 @@ def build(given: GivenDeployment) -> Deployment:
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
+        *settings_of(broker_settings.section, topic_settings.section),
         *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", producer, given.producer.version or given.producer.client),
         *sending.settings,
@@ -99,10 +103,14 @@ def build(given: GivenDeployment) -> Deployment:
         restart_before_fenced=era.restart_before_fenced,
         old_fetches_count=era.old_fetches_count,
         fenced_may_join=era.fenced_may_join,
+        truncation=era.truncation,
+        clients_know_epochs=era.clients_know_epochs,
+        consumer_checks_epochs=era.positions_are_checked and consumer.release.line >= CHECKS_POSITIONS,
         flush_messages=broker.flush_messages,
         acks=sending.acks,
         retries=sending.retries,
         idempotence=sending.idempotence,
+        expires_in_accumulator=sending.expires_in_accumulator,
         max_in_flight=sending.max_in_flight,
         sends=application.sends,
         on_send_error=application.on_send_error,

@@ -1,4 +1,4 @@
-"""Which broker and client releases a deployment names, and whether the model has them."""
+"""Which broker and client releases a deployment names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, complaint
 from model.deployment.hiding import printable
-from model.deployment.release import OLDEST_BROKER, OLDEST_CLIENT, Release, ReleaseError, parse_release
+from model.deployment.release import Release, ReleaseError, parse_release
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,8 @@ class JavaClient:
 
 
 def read_broker_release(given: Given) -> Release:
-    """The release of the brokers: one that exists, and that the model has."""
-    release = _release(given)
-    if release.line < OLDEST_BROKER:
-        oldest = ".".join(map(str, OLDEST_BROKER))
-        raise complaint(given, f"not modelled yet: Kafka {release}; the oldest is {oldest}", NotModelledError)
-    return release
+    """The release of the brokers: one that exists."""
+    return _release(given)
 
 
 def read_client(role: str, given: GivenClient, kafka: Release) -> JavaClient:
@@ -44,12 +40,7 @@ def read_client(role: str, given: GivenClient, kafka: Release) -> JavaClient:
         raise complaint(given.client, f"not modelled yet: the client {name!r}; the choice is java", NotModelledError)
     if given.version is None:
         return JavaClient(role, kafka)
-    release = _release(given.version)
-    if release.line < OLDEST_CLIENT:
-        oldest = ".".join(map(str, OLDEST_CLIENT))
-        message = f"not modelled yet: the Java {role} {release}; the oldest is {oldest}"
-        raise complaint(given.version, message, NotModelledError)
-    return JavaClient(role, release)
+    return JavaClient(role, _release(given.version))
 
 
 def _release(given: Given) -> Release:

@@ -1,4 +1,4 @@
-"""What the Java consumer makes of its settings (``ConsumerConfig``, ``ClassicKafkaConsumer``; client 2.5 and later).
+"""What the Java consumer makes of its settings (``ConsumerConfig``, ``ClassicKafkaConsumer``; client 0.10 and later).
 
 The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 """

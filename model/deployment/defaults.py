@@ -65,7 +65,7 @@ def _rows() -> dict[tuple[str, str], list[_Row]]:
 def find_definition(scope: str, key: str, release: Release) -> Definition | None:
     """The definition of a setting in a release, or None when that release has no such setting."""
     for row in _rows().get((scope, key), ()):
-        if row.since <= release.line and (row.until is None or release.line < row.until):
+        if row.since <= release.full and (row.until is None or release.full < row.until):
             return row.definition
     return None
 

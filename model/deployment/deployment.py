@@ -99,6 +99,26 @@ class Processing(StrEnum):
     HANDED_OFF = "handed-off"
 
 
+class Truncation(StrEnum):
+    """How a follower reconciles its log with a new leader's (semantics 8), by release of the brokers.
+
+    ``high-watermark``: it drops what is above its own high watermark (to 0.10). ``last-epoch``: what is above the end
+    of its last epoch at the leader, or its high watermark where the leader does not know that epoch (0.11 to 1.1,
+    KIP-101). ``epochs``: all that the leader does not have (2.0, KIP-279). ``fenced``: the same, and leader and
+    follower deal with each other in one epoch only (from 2.1, KIP-320).
+    """
+
+    HIGH_WATERMARK = "high-watermark"
+    LAST_EPOCH = "last-epoch"
+    EPOCHS = "epochs"
+    FENCED = "fenced"
+
+    @property
+    def high_watermark_decides(self) -> bool:
+        """What a replica knows of the high watermark decides what it drops, or who joins its ISR (before 2.1)."""
+        return self is not Truncation.FENCED
+
+
 class Sink(StrEnum):
     """What the consumer's effect goes to.
 
@@ -308,12 +328,16 @@ class Deployment:
     unclean_leader_election: bool  # as the release honours it (semantics 2: ignored in KRaft 3.3-3.8)
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
     old_fetches_count: bool  # what a replica fetched before its restart may bring it into the ISR (6.2, KIP-903)
+    truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
+    clients_know_epochs: bool  # brokers tell clients leader epochs (from 2.1; KIP-320)
+    consumer_checks_epochs: bool  # and the consumer finds out by them that a log was truncated (2.3 with 2.3; 8)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     # producer
     acks: Acks
     retries: int
     idempotence: bool
+    expires_in_accumulator: bool  # after request.timeout.ms there, and nowhere else (clients before 2.1; 3.1 P7)
     max_in_flight: int
     sends: Sends
     on_send_error: OnSendError

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from model.deployment.deployment import Setting, Truncation
 from model.deployment.release import Release
 from model.deployment.section import Section
 
@@ -12,6 +14,25 @@ FIRST_KRAFT = (3, 3)
 """KRaft is ready for use from here on; the release names no mode before."""
 
 LAST_ZOOKEEPER = (3, 9)
+
+Line = tuple[int, int]
+
+PROTOCOL = "inter.broker.protocol.version"
+FIRST_EPOCHS = (0, 11)
+"""Records carry leader epochs from this format on; without them followers fall back on high watermarks (8)."""
+
+FORMAT_IS_FIXED = (3, 0)
+"""Brokers that speak this to each other write records in its format."""
+
+TRUNCATION = (
+    ((2, 1), Truncation.FENCED),
+    ((2, 0), Truncation.EPOCHS),
+    ((0, 11), Truncation.LAST_EPOCH),
+    ((0, 0), Truncation.HIGH_WATERMARK),
+)
+"""First release -> how its followers reconcile their logs, newest first. Fixes that came to patch levels of 1.1 and 2.0
+are not counted (KAFKA-7128, KAFKA-7164).
+"""
 
 
 @dataclass(frozen=True)
@@ -22,6 +43,7 @@ class Era:
     incarnation may register before the old one was fenced, and keeps its ISR seat. ``old_fetches_count``: what a
     replica fetched before its restart may still bring it into the ISR (before KIP-903). ``fenced_may_join``: so may a
     replica that is dead by then (before KIP-841). ``high_watermark_needs_min_isr``: it stands still below that.
+    ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
     zookeeper: bool
@@ -29,12 +51,17 @@ class Era:
     restart_before_fenced: bool
     old_fetches_count: bool
     fenced_may_join: bool
+    truncation: Truncation
+    clients_know_epochs: bool
+    positions_are_checked: bool
     high_watermark_needs_min_isr: bool
 
 
-def era_of(broker: Section) -> Era:
+def era_of(broker: Section, topic: Section) -> Era:
     """The era of the brokers, or the refusal of one that is not modelled."""
     line = broker.release.line
+    protocol, format_ = _spoken(broker, topic)
+    followers = format_ if protocol < FORMAT_IS_FIXED and format_ < FIRST_EPOCHS else protocol
     zookeeper = broker.has(ZOOKEEPER) or line < FIRST_KRAFT
     if broker.has(ZOOKEEPER) and line > LAST_ZOOKEEPER:
         raise broker.not_modelled(ZOOKEEPER, "brokers with ZooKeeper; Kafka 4.0 and later have none: remove it")
@@ -51,8 +78,34 @@ def era_of(broker: Section) -> Era:
         restart_before_fenced=not zookeeper and line < (4, 0),
         old_fetches_count=zookeeper or line < (3, 5),
         fenced_may_join=line < (3, 3),
+        truncation=next(how for first, how in TRUNCATION if followers >= first),
+        clients_know_epochs=protocol >= (2, 1),
+        positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),
     )
+
+
+def _spoken(broker: Section, topic: Section) -> tuple[Line, Line]:
+    """What brokers speak to each other, and how records are written: by their release, or by a setting of old."""
+    protocol = _line(broker, PROTOCOL) or broker.release.line
+    written = _line(topic, "message.format.version") or _line(broker, "log.message.format.version")
+    return min(protocol, broker.release.line), written or broker.release.line
+
+
+def _line(section: Section, key: str) -> Line | None:
+    """The release line that a setting names: 2.4-IV1 and 0.10.2 are of 2.4 and 0.10."""
+    if not section.has(key):
+        return None
+    found = re.match(r"\s*(\d{1,3})\.(\d{1,3})", section.text(key))
+    if found is None:
+        raise section.at(key, "must name a release, as in 2.4 or 0.10.2-IV0")
+    return int(found[1]), int(found[2])
+
+
+def settings_of(broker: Section, topic: Section) -> tuple[Setting, ...]:
+    """The settings of old that decide of an era, where they are given."""
+    keys = ((broker, PROTOCOL), (topic, "message.format.version"), (broker, "log.message.format.version"))
+    return tuple(section.setting(key) for section, key in keys if section.has(key))
 
 
 def notes_of(era: Era, release: Release) -> tuple[str, ...]:

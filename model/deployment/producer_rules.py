@@ -1,4 +1,4 @@
-"""What the Java producer makes of its settings (``ProducerConfig``, ``KafkaProducer``; client 2.5 and later).
+"""What the Java producer makes of its settings (``ProducerConfig``, ``KafkaProducer``; client 0.10 and later).
 
 The rules' numbers (P02 and so on) are those of docs/client-rules.md. The client asks whether a key was *set*, not what
 its value is: an explicit ``enable.idempotence=true`` behaves differently from the same default (P19).
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.deployment.deployment import Acks, Setting
+from model.deployment.release import IDEMPOTENT, Release
 from model.deployment.section import Section
 
 KEYS = (
@@ -39,12 +40,13 @@ class ProducerValues:
     retries: int
     idempotence: bool
     max_in_flight: int
+    expires_in_accumulator: bool
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
 
-def apply_producer_rules(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the client's own exception."""
+def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
+    """The effective settings, or the refusal with the client's own exception. ``kafka``: the release of the brokers."""
     notes: list[str] = []
     acks = _acks(section)
     idempotence = _idempotence(section, acks, notes)
@@ -52,7 +54,9 @@ def apply_producer_rules(section: Section) -> ProducerValues:
         # Only clients up to 2.8 come here: their default is acks=1.
         acks = section.derived("acks", Acks.ALL, "P08: idempotence needs acks=all")
         notes.append(f"{section.software} takes acks=all because idempotence is on and acks is not set (rule P08)")
-    delivery = _delivery_timeout(section, notes)
+    if idempotence.value == "true":
+        _check_idempotence(section, kafka)
+    delivery = (_delivery_timeout(section, notes),) if section.knows(DELIVERY) else ()
     _check_transactions(section)
     rest = tuple(section.setting(key) for key in ("retries", IN_FLIGHT, "request.timeout.ms", "linger.ms"))
     return ProducerValues(
@@ -60,9 +64,18 @@ def apply_producer_rules(section: Section) -> ProducerValues:
         retries=section.integer("retries"),
         idempotence=idempotence.value == "true",
         max_in_flight=section.integer(IN_FLIGHT),
-        settings=(acks, idempotence, *rest, delivery),
+        expires_in_accumulator=not delivery,
+        settings=(acks, idempotence, *rest, *delivery),
         notes=tuple(notes),
     )
+
+
+def _check_idempotence(section: Section, kafka: Release) -> None:
+    oldest = ".".join(map(str, IDEMPOTENT))
+    for whose, release in (("clients", section.release), ("brokers", kafka)):
+        if release.line < IDEMPOTENT:
+            what = f"idempotent producers with {whose} before {oldest}; set {IDEMPOTENCE}=false to check without"
+            raise section.not_modelled(IDEMPOTENCE, what)
 
 
 def _acks(section: Section) -> Setting:
@@ -72,6 +85,8 @@ def _acks(section: Section) -> Setting:
 
 
 def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
+    if not section.knows(IDEMPOTENCE):
+        return section.derived(IDEMPOTENCE, "false", "there is none before 0.11")
     if _before_default_fix(section):
         return _idempotence_before_fix(section, acks, notes)
     conflicts = _conflicts(section, acks, ("P02", "P03", "P06"))

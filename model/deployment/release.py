@@ -8,11 +8,12 @@ from dataclasses import dataclass
 _LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
 _PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)
 
-OLDEST_BROKER = (2, 5)
-"""From here on brokers accept any first sequence of a producer that they do not know, as the model has it."""
+OLDEST = (0, 10)
+"""The oldest release line whose defaults are known."""
 
-OLDEST_CLIENT = (2, 5)
-"""From here on the producer recovers from sequence gaps by itself (KIP-360), as the model has it."""
+IDEMPOTENT = (2, 5)
+"""From here on idempotent producers are modelled: they recover from sequence gaps by themselves (KIP-360), and brokers
+accept any first sequence of a producer that they do not know."""
 
 NEWEST = (4, 3)
 """The newest release line whose defaults are known."""
@@ -47,7 +48,7 @@ class Release:
 
 def parse_release(text: str) -> Release:
     """Read ``"4.0"`` or ``"3.9.1"``; any other text, or a release that does not exist, is a ReleaseError."""
-    known = f"known releases are 0.10 to {NEWEST[0]}.{NEWEST[1]}, for example 4.0 or 3.9.1"
+    known = f"known releases are {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}, for example 4.0 or 3.9.1"
     match = _PATTERN.fullmatch(text.strip())
     if match is None:
         raise ReleaseError(f"{text.strip()[:40]!r} is not a release of Apache Kafka; {known}")

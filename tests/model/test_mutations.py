@@ -17,11 +17,12 @@ from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
 from model.deployment.deployment import Bounds, ProducerId, Sink
 from model.faults import Fault
+from model.fetching import common_prefix
 from model.idempotence import check_sequence
 from model.language import Action, Effect, Variable
 from model.network import is_dead
 from model.pipeline import build
-from model.replica import common_prefix, keep_prefix
+from model.replica import keep_prefix
 from model.state import Fate, Pipeline
 from properties.verdict import CutSet, Status, Verdict
 from tests.checker.asking import SMALL, ask, cut, example

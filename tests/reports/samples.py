@@ -23,6 +23,7 @@ from model.deployment.deployment import (
     Sends,
     Setting,
     Sink,
+    Truncation,
 )
 from properties.verdict import (
     Change,
@@ -58,6 +59,9 @@ DEPLOYMENT = Deployment(
     zookeeper=False,
     old_fetches_count=False,
     fenced_may_join=False,
+    truncation=Truncation.FENCED,
+    clients_know_epochs=True,
+    consumer_checks_epochs=True,
     eligible_leader_replicas=False,
     unclean_leader_election=False,
     restart_before_fenced=False,
@@ -65,6 +69,7 @@ DEPLOYMENT = Deployment(
     acks=Acks.LEADER,
     retries=2147483647,
     idempotence=False,
+    expires_in_accumulator=False,
     max_in_flight=5,
     sends=Sends.ASYNC,
     on_send_error=OnSendError.DROP,

@@ -26,7 +26,7 @@ from model.deployment.describe.lines import (
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import shown_key
-from model.deployment.release import NEWEST, OLDEST_BROKER, Release
+from model.deployment.release import NEWEST, OLDEST, Release
 from model.deployment.source import decode_utf8
 
 USED = {"topic": frozenset(TOPIC_KEYS), "broker": frozenset(BROKER_KEYS)}
@@ -234,7 +234,7 @@ class _Reader:
 @cache
 def _always_listed(kind: str) -> tuple[str, ...]:
     """Settings of a kind that every modelled release defines, gives a value, and shows."""
-    ends = [Release(*OLDEST_BROKER), Release(*NEWEST)]
+    ends = [Release(*OLDEST), Release(*NEWEST)]
     found = []
     for key in sorted(USED.get(kind, frozenset()) - _INTERNAL_AT_FIRST):
         definitions = [find_definition(kind, key, release) for release in ends]

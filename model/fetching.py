@@ -1,0 +1,214 @@
+"""How a follower copies its leader, and drops what the leader does not have, by release (semantics 6.1, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.deployment import Truncation
+from model.language import Action, Effect, State
+from model.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
+from model.state import Pipeline, Replica
+from model.wording import record_at
+
+
+def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
+    """What a leader knows of producers from before the modelled log a follower copies with that log (semantics 3.5)."""
+    if follower.knows_producer is not None and leader.knows_producer is not None:
+        effect[follower.knows_producer] = leader.knows_producer.term
+
+
+def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
+    """The longest prefix of both logs with the same leader epochs (semantics 8)."""
+    length = z3.IntVal(0)
+    agrees = z3.BoolVal(True)
+    for offset in range(one.log.capacity):
+        mine, theirs = one.log.slots[offset]["epoch"].term, other.log.slots[offset]["epoch"].term
+        agrees = z3.And(agrees, one.log.has(offset), other.log.has(offset), mine == theirs)
+        length = length + z3.If(agrees, 1, 0)
+    return length
+
+
+def end_of_last_epoch(follower: Replica, leader: Replica) -> z3.ArithRef:
+    """Where the follower's log ends, asked of the leader by the follower's last epoch alone (semantics 8, KIP-101).
+
+    The leader answers with the start of its next epoch. One that does not know the epoch, and has no later one, or none
+    before it, has no answer; then the follower drops what is above its high watermark.
+    """
+    mine = follower.log.at(follower.log.end.term - 1, "epoch")
+    later = leader.log.count(lambda _, slot: slot["epoch"].term <= mine)
+    known = z3.Or(leader.log.some(lambda _, slot: slot["epoch"].term == mine), leader.epoch.term == mine)
+    bracketed = z3.And(later > 0, later < leader.log.end.term)
+    answer = z3.If(z3.Or(known, bracketed), later, follower.high_watermark.term)
+    end = follower.log.end.term
+    return z3.If(z3.And(end > 0, answer < end), answer, end)
+
+
+def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
+    """The follower sends its fetches to this broker, which answers them as the leader (semantics 6.1, R1).
+
+    Before 2.1 nobody looks whether both mean the same leader epoch.
+    """
+    follows = follower.follows(leader)
+    if pipeline.deployment.truncation is not Truncation.FENCED:
+        follows = z3.And(follower.up.is_set, follower.leader.term == leader.number)
+    return z3.And(follows, leader.presumes_leadership, z3.Not(follower.slow.is_set))
+
+
+def _has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
+    """The follower takes its log for a prefix of the leader's, from whose end it can fetch on."""
+    if pipeline.deployment.truncation is Truncation.FENCED:
+        return follower.log.end.term == common_prefix(follower, leader)
+    fits = follower.log.end.term <= leader.log.end.term
+    return fits if follower.reconciled is None else z3.And(follower.reconciled.is_set, fits)
+
+
+def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
+    """A follower fetches: the leader learns how far it is, it gets the next record and the high watermark (R1-R3).
+
+    Where it matters what followers know of that, they hear what it was before they asked.
+    """
+    end = follower.log.end.term
+    effect = Effect()
+    effect[leader.fetched[follower.number]] = end + 1
+    advance_high_watermark(pipeline, effect, leader)
+    has_next = leader.log.end.term > end
+    entry = {name: leader.log.at(end, name) for name in leader.log.slots[0]}
+    follower.log.append(effect, entry, when=has_next)
+    flush_if_due(pipeline, effect, follower)
+    lags = pipeline.deployment.truncation.high_watermark_decides
+    known = leader.high_watermark.term if lags else effect[leader.high_watermark]
+    tell_high_watermark(effect, follower, known, z3.BoolVal(True))
+    share_producer_state(effect, follower, leader)
+
+    def sentence(before: State, after: State) -> str:
+        offset = before[follower.log.end.name]
+        if after[follower.log.end.name] == offset:
+            return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
+        return f"{follower.name} fetches {record_at(pipeline, after, follower, offset)} from {leader.name}"
+
+    return Action(
+        "fetch",
+        follower.name,
+        "brokers",
+        {"follower": follower.number, "leader": leader.number},
+        z3.And(fetches_from(pipeline, follower, leader), _has_reconciled(pipeline, follower, leader)),
+        effect.updates,
+        sentence,
+        "6.1 R1-R3",
+    )
+
+
+def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
+    """A leader learns how far a follower is before that has the answer, which may be enough for the ISR (I2).
+
+    From 2.1 on a replica in the ISR has all that it must have, whatever is on its way: asking and hearing are one step.
+    """
+    end = follower.log.end.term
+    effect = Effect()
+    effect[leader.fetched[follower.number]] = end + 1
+    advance_high_watermark(pipeline, effect, leader)
+    return Action(
+        "ask",
+        follower.name,
+        "brokers",
+        {"follower": follower.number, "leader": leader.number},
+        z3.And(
+            fetches_from(pipeline, follower, leader),
+            _has_reconciled(pipeline, follower, leader),
+            leader.log.end.term > end,
+            leader.fetched[follower.number].term != end + 1,
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"{follower.name} asks {leader.name} for offset {before[follower.log.end.name]}; the answer is on its way"
+        ),
+        "6.1 R1 R2",
+    )
+
+
+def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
+    """A follower drops what its leader does not have before it fetches, as far as it can tell (semantics 8).
+
+    From 2.1 on it finds out whenever they differ; before that it asks once in each epoch.
+    """
+    how = pipeline.deployment.truncation
+    to = end_of_last_epoch(follower, leader) if how is Truncation.LAST_EPOCH else common_prefix(follower, leader)
+    effect = Effect()
+    keep_prefix(effect, follower, to)
+    share_producer_state(effect, follower, leader)
+    due = follower.log.end.term > to
+    if follower.reconciled is not None:
+        effect[follower.reconciled] = True
+        due = z3.Not(follower.reconciled.is_set)
+
+    def sentence(before: State, after: State) -> str:
+        dropped = [
+            record_at(pipeline, before, follower, offset)
+            for offset in range(after[follower.log.end.name], before[follower.log.end.name])
+        ]
+        if not dropped:
+            return f"{follower.name} asks {leader.name} where its log ends and drops nothing"
+        return f"{follower.name} truncates to {leader.name}'s log and drops {', '.join(dropped)}"
+
+    return Action(
+        "truncate",
+        follower.name,
+        "brokers",
+        {"follower": follower.number, "leader": leader.number},
+        z3.And(fetches_from(pipeline, follower, leader), due),
+        effect.updates,
+        sentence,
+        "8",
+    )
+
+
+def is_ahead(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
+    """The follower fetches beyond the end of its leader's log (semantics 6.6, KAFKA-7414)."""
+    asks = z3.BoolVal(True) if follower.reconciled is None else follower.reconciled.is_set
+    return z3.And(fetches_from(pipeline, follower, leader), asks, follower.log.end.term > leader.log.end.term)
+
+
+def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
+    """Offset out of range: a follower that is ahead drops what its leader does not have, by offsets alone (6.6)."""
+    effect = Effect()
+    keep_prefix(effect, follower, leader.log.end.term)
+
+    def sentence(before: State, after: State) -> str:
+        dropped = [
+            record_at(pipeline, before, follower, offset)
+            for offset in range(after[follower.log.end.name], before[follower.log.end.name])
+        ]
+        return f"{follower.name} is ahead of {leader.name}, goes back to its end and drops {', '.join(dropped)}"
+
+    return Action(
+        "go_back",
+        follower.name,
+        "brokers",
+        {"follower": follower.number, "leader": leader.number},
+        is_ahead(pipeline, follower, leader),
+        effect.updates,
+        sentence,
+        "6.6, 8",
+    )
+
+
+def halts_when_ahead(pipeline: Pipeline) -> bool:
+    """Brokers of old stop rather than drop records where unclean election is off (6.6, KAFKA-7414)."""
+    deployment = pipeline.deployment
+    return deployment.truncation is Truncation.HIGH_WATERMARK and not deployment.unclean_leader_election
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What followers do to have what their leader has."""
+    truncation = pipeline.deployment.truncation
+    for leader in pipeline.replicas:
+        for follower in pipeline.followers_of(leader):
+            yield fetch(pipeline, follower, leader)
+            if truncation is not Truncation.FENCED:
+                yield ask(pipeline, follower, leader)
+            if truncation is not Truncation.HIGH_WATERMARK:
+                yield truncate(pipeline, follower, leader)
+            if truncation is not Truncation.FENCED and not halts_when_ahead(pipeline):
+                yield go_back(pipeline, follower, leader)
