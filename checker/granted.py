@@ -63,6 +63,11 @@ def _retries_may_run_out(deployment: Deployment) -> bool:
     return longest is None or times.retries_take_at_least(deployment.retries) < longest
 
 
+def _polls_too_late(deployment: Deployment) -> bool:
+    latest = deployment.durations.poll_interval.most
+    return latest is None or latest > deployment.durations.max_poll.least
+
+
 def _may_reach(most: int, needed: Duration) -> bool:
     longest = needed.at_most()
     return longest is None or longest >= most
@@ -140,6 +145,13 @@ CAUGHT_UP_SOON = Granted(
     only_in_time=True,
 )
 
+REPLACED = Granted(
+    "a consumer that does not poll for max.poll.interval.ms is taken to be replaced by another member of its group",
+    lambda deployment: deployment.records_expire_unread and _polls_too_late(deployment),
+    READING,
+    only_in_time=True,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -156,6 +168,7 @@ EVERYTHING = (
     FORWARDED_IN_ORDER,
     RETRIES_LAST,
     CAUGHT_UP_SOON,
+    REPLACED,
 )
 """All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""
 

@@ -203,12 +203,22 @@ def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.Or(*causes)
 
 
+def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """A request in flight may have waited before: it is a retry, or the leader is another one than at first."""
+    if pipeline.deployment.acks is Acks.NONE:
+        return z3.BoolVal(False)
+    if pipeline.deployment.leader_may_return_unnoticed:
+        return z3.BoolVal(True)
+    return z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
+
+
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
     Only what something holds up can run out of time: a retry, a batch that no leader would take, a request on a dead
-    connection, an appended batch that the ISR does not follow, and whatever waits for one of these. Before 2.1 what is
-    in flight does not: request.timeout.ms ends that, and one of the same length the wait in the accumulator.
+    connection, an appended batch that the ISR does not follow, and whatever waits for one of these. So can a request
+    that is under way at last after one of them, which its broker handles all the same. Before 2.1 what is in flight
+    does not: request.timeout.ms ends that, and one of the same length the wait in the accumulator.
     """
     leaders = pipeline.replicas
     takers = [
@@ -222,9 +232,9 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
     causes = z3.Or(batch.retries.term > 0, z3.Not(z3.Or(*takers)), behind_another)
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes)
-    stuck = z3.BoolVal(False)
-    if pipeline.deployment.acks is Acks.ALL and not pipeline.deployment.expires_in_accumulator:
-        stuck = z3.Or(*(z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders))
+    in_flight = [batch.is_(Fate.UNANSWERED), z3.And(batch.can_be_answered, _was_held_up(pipeline, batch))]
+    if pipeline.deployment.acks is Acks.ALL:
+        in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
@@ -233,7 +243,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         "producer",
         {"batch": batch.number},
-        waiting if pipeline.deployment.expires_in_accumulator else z3.Or(waiting, batch.is_(Fate.UNANSWERED), stuck),
+        waiting if pipeline.deployment.expires_in_accumulator else z3.Or(waiting, *in_flight),
         effect.updates,
         lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
         "3.1 P7 P8",

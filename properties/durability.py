@@ -192,7 +192,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "no-dropped-record",
         "durability",
-        "A record that the application sends gets into the log: its send does not fail for good.",
+        "A send that the application makes does not fail for good.",
         "the client holds out until the brokers are back",
         z3.Or(*(dropped(pipeline, record) for record in records)),
         in_the_open,

@@ -161,7 +161,8 @@ def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
         if latest is None or latest > limit:
             yield (
                 f"poll_interval may be longer than max.poll.interval.ms ({limit:,}): the consumer would be thrown out "
-                f"of its group and process records again, which no verdict here looks at"
+                f"of its group, which is taken to get another member then; that this one processes records again is in "
+                f"no verdict here"
             )
 
 

@@ -258,6 +258,7 @@ class Durations:
     broker_session: Quantity
     broker_heartbeat: Quantity
     max_poll: Quantity
+    auto_commit: Quantity
     consumer_session: Quantity
     consumer_request: Quantity
     consumer_connection: Quantity
@@ -363,23 +364,54 @@ class Deployment:
     notes: tuple[str, ...] = ()  # what the client or broker changed silently, one sentence each
 
     @property
-    def until_polled(self) -> Duration:
-        """How long a consumer that runs takes to poll all that is there; each poll may return one record.
+    def leader_may_return_unnoticed(self) -> bool:
+        """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
+        times = self.durations
+        longest = 2 * _longest(times.broker_session) + _longest(times.election) + _longest(times.network)
+        breaks = bool(BREAKS_CONNECTIONS & self.possible_faults)
+        return self.restart_before_fenced and breaks and times.delivery_timeout.least <= longest
+
+    @property
+    def between_polls(self) -> Duration:
+        """How long a group takes from one poll to the next: one whose only member takes longer gets another (12)."""
+        times = self.durations
+        return Duration.of(min(times.poll_interval, times.max_poll, key=_longest))
+
+    @property
+    def until_next_poll(self) -> Duration:
+        """How long it takes until a consumer that runs polls what is there.
 
         One that was restarted may have to wait until the session of the one before it is over, and for the answer of a
         coordinator that falls silent; one whose leader is gone until it notices that and has connected to another one.
         """
         times = self.durations
-        between = min(times.poll_interval, times.max_poll, key=_longest)
-        one = Duration.of(between) + Duration.of(times.metadata) + Duration.of(times.network, 2)
-        noticed = Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, 1 + JITTER)
-        in_all = one * (self.bounds.log + 1) + Duration.of(times.consumer_session) + noticed
+        until = self.between_polls + Duration.of(times.metadata) + Duration.of(times.network, 2)
+        if self._outages_of_consumer:
+            until = until + Duration.of(times.consumer_session)
+        if self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.LEADER_MOVE}):
+            until = until + Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, 1 + JITTER)
         if BREAKS_CONNECTIONS & self.possible_faults:
             again = Duration.of(times.consumer_reconnect, 1 + JITTER) + Duration.of(times.consumer_backoff, 1 + JITTER)
-            in_all = in_all + again
+            until = until + again
         if FALLS_SILENT & self.possible_faults and self._outages_of_consumer:
-            in_all = in_all + Duration.of(times.max_poll) + Duration.of(JOINING)
-        return in_all
+            until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
+        return until
+
+    @property
+    def until_committed(self) -> Duration | None:
+        """How long after a poll returned a record its offset is committed, if the consumer runs on (semantics 12).
+
+        None where nothing can be said, as a coordinator may be away.
+        """
+        times = self.durations
+        if self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF}):
+            return None
+        until = self.between_polls + Duration.of(times.network, 2)
+        if self.commit.is_by_client:
+            until = until + Duration.of(times.auto_commit)
+        elif self.processing is Processing.HANDED_OFF:
+            until = until + Duration.of(times.processing_time)
+        return until
 
     @property
     def records_expire_unread(self) -> bool:
@@ -388,9 +420,9 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        # Workers of whom nobody said how long they take at most are taken to be in time, which a pass then says.
-        workers = self._waits_for_workers if isfinite(self._waits_for_workers) else 0
-        return self._too_old_after(self._waits_for_consumer + workers)
+        # Workers and commits of which nobody can say how long they take are taken to be in time: a pass then says so.
+        others = (waits for waits in (self._waits_for_workers, self._waits_for_commits) if isfinite(waits))
+        return self._too_old_after(self._waits_for_consumer + sum(others))
 
     @property
     def reading_in_time_is_assumed(self) -> bool:
@@ -400,7 +432,8 @@ class Deployment:
         """
         if self.records_expire_unread or self.durations.retention.most is None:
             return False
-        waits = self._waits_for_consumer + self._waits_for_workers + self._waits_for_brokers
+        clients = self._waits_for_consumer + self._waits_for_workers + self._waits_for_commits
+        waits = clients + self._waits_for_brokers
         return bool(self.faults.any_number) or self._too_old_after(waits)
 
     def _too_old_after(self, waited: float) -> bool:
@@ -412,8 +445,16 @@ class Deployment:
     def _waits_for_consumer(self) -> float:
         crashes = self._outages_of_consumer
         away = crashes * _longest(self.durations.application_restart) if crashes else 0
-        polls = self.until_polled.at_most()
+        polls = (self.until_next_poll * (self.bounds.log + 1)).at_most()
         return away + (crashes + 1) * (inf if polls is None else polls)
+
+    @property
+    def _waits_for_commits(self) -> float:
+        """A consumer that restarts reads again what was returned to it and not committed yet."""
+        if not self._outages_of_consumer or self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL:
+            return 0
+        most = None if self.until_committed is None else self.until_committed.at_most()
+        return self._outages_of_consumer * (inf if most is None else most)
 
     @property
     def _outages_of_consumer(self) -> int:

@@ -35,7 +35,7 @@ ENVIRONMENT: Mapping[str, Environment] = {
     ),
     "poll_interval": Environment("0..unbounded", "how long after poll() returned it is called again"),
     "slowness": Environment("0..unbounded", "how long a slow follower does not fetch"),
-    "cut_off": Environment("0..unbounded", "how long a broker cannot reach the controller"),
+    "cut_off": Environment("0..unbounded", "how long a broker cannot reach the controller, and connect to it again"),
     "late_request": Environment("0..10min", "how long after its client gave up on it a request can be executed"),
 }
 """What is assumed of the environment, by the key of ``--assume`` and of the YAML format."""
@@ -64,6 +64,7 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "broker_session": ("broker", "broker.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "broker.heartbeat.interval.ms", None),
     "max_poll": ("consumer", "max.poll.interval.ms", "session.timeout.ms"),
+    "auto_commit": ("consumer", "auto.commit.interval.ms", None),
     "consumer_session": ("consumer", "session.timeout.ms", None),
     "consumer_request": ("consumer", "request.timeout.ms", None),
     "consumer_connection": ("consumer", "socket.connection.setup.timeout.max.ms", 127_000),

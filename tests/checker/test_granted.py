@@ -15,6 +15,7 @@ from checker.granted import (
     HEARD_IN_TIME,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
+    REPLACED,
     RETRIES_LAST,
     SENT_IN_TIME,
     Granted,
@@ -24,6 +25,9 @@ from model.deployment import Deployment, read_deployment
 
 POWER_AND_CRASH = {"faults.power-loss": "1", "faults.consumer-crash": "1"}
 BY_HAND = {"enable.auto.commit": "false"}
+
+RARELY = {"max.poll.interval.ms": "302400000"}
+"""A poll in half of the time for which records are kept."""
 
 NEAR = [
     (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2000"}}),
@@ -40,6 +44,7 @@ NEAR = [
     (RETRIES_LAST, {"producer": {"retries": "11"}}),
     (RETRIES_LAST, {"producer": {"retries": "152"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
+    (REPLACED, {"consumer": RARELY}),
 ]
 
 FAR = [
@@ -60,6 +65,8 @@ FAR = [
     (RETRIES_LAST, {"producer": {"retries": "153"}}),
     (RETRIES_LAST, {"producer": {"acks": "0"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.power-loss": "1"}}),
+    (REPLACED, {}),
+    (REPLACED, {"consumer": RARELY, "assume": {"poll_interval": "0..3d"}}),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
 ]

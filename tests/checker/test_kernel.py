@@ -23,7 +23,16 @@ from checker.questions import prepare
 from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer
 from model.deployment import Deployment
-from model.deployment.deployment import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
+from model.deployment.deployment import (
+    Commit,
+    Group,
+    OffsetReset,
+    OnProcessingError,
+    Processing,
+    ProducerId,
+    Sink,
+    Truncation,
+)
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -79,6 +88,15 @@ def deployments() -> dict[str, Deployment]:
             old_fetches_count=True,
             fenced_may_join=True,
             on_processing_error=OnProcessingError.CLOSE,
+        ),
+        "acks-all, KIP-101, clients without epochs": replace(
+            example("acks-all-min-isr-1-unclean"),
+            bounds=SMALL,
+            replicas=2,
+            zookeeper=True,
+            truncation=Truncation.LAST_EPOCH,
+            clients_know_epochs=False,
+            consumer_checks_epochs=False,
         ),
     }
 

@@ -15,7 +15,7 @@ import z3
 
 from checker.cone import FreeVariables
 from model.deployment import Deployment, read_properties
-from model.deployment.deployment import Acks, Processing
+from model.deployment.deployment import Acks, OnRestart, Processing
 from model.durations import Duration, Quantity
 from model.faults import Fault
 from model.language import Action, Need, TransitionSystem
@@ -43,6 +43,7 @@ BEFORE_4 = build(defaults(kafka="3.9")).system
 WITHOUT_ACKS = build(replace(defaults(), acks=Acks.NONE, idempotence=False)).system
 
 DEADLINES = {
+    "sendable_at_once": 1_005,
     "sendable": 4_505,
     "sendable_when_noticed": 64_505,
     "sendable_beside_silent": 40_105,
@@ -56,7 +57,7 @@ DEADLINES = {
     "resolving": 100,
     "unheard": 13_475,
     "news": 500,
-    "fetching": 5_400,
+    "fetching": 1_900,
     "lagging": 60_600,
     "caught_up": 4_600,
     "returning": None,
@@ -65,6 +66,14 @@ DEADLINES = {
     "consumer_back": 3_600_000,
 }
 """Clock -> by when its condition ends; None where nothing limits it."""
+
+UNNOTICED = {
+    "unnoticed",
+    "sendable_when_noticed",
+    "sendable_beside_silent",
+    "sendable_when_silence_is_noticed",
+}
+"""Deadlines where a connection can be dead and nobody knows."""
 
 NEVER_DUE = {"backoff", "behind", "busy", "in_flight", "away", "consumer_away"}
 """Clocks that only say how long something has to be waited for."""
@@ -120,9 +129,7 @@ def test_every_need() -> None:
 
 def test_a_connection_that_breaks_is_noticed_at_once_unless_a_fault_hides_it() -> None:
     """No answer within request.timeout.ms is all a client sees of a machine without power, or of a lost message."""
-    assert deadlines(SEEN_AT_ONCE) == {
-        name: {value} for name, value in DEADLINES.items() if name != "unnoticed" and not name.startswith("sendable_")
-    }
+    assert deadlines(SEEN_AT_ONCE) == {name: {value} for name, value in DEADLINES.items() if name not in UNNOTICED}
 
 
 @pytest.mark.parametrize("silent", [Fault.POWER_LOSS, Fault.DISK_LOSS])
@@ -183,7 +190,8 @@ def test_backoffs_were_exact_before_they_grew() -> None:
         ({"network": "0..1s"}, "arriving", 1_000),
         ({"network": "0..1s"}, "held_up", 31_000),
         ({"network": "0..1s"}, "sendable", 8_105),
-        ({"network": "0..1s"}, "fetching", 13_500),
+        ({"network": "0..1s"}, "fetching", 10_000),
+        ({"network": "0..1s"}, "sendable_at_once", 10_005),
         ({"metadata": "2s"}, "news", 2_000),
         ({"metadata": "2s"}, "sendable_when_silence_is_noticed", 101_605),
         ({"election": "5s"}, "unheard", 17_475),
@@ -226,9 +234,9 @@ def test_nothing_is_due_at_first() -> None:
 
 def test_a_leader_that_fell_silent_and_leads_on_may_have_left_followers_waiting() -> None:
     """Only before 4.0 (6.4), and only where it can fall silent."""
-    assert deadlines(BEFORE_4)["fetching_after_silence"] == {35_400}
+    assert deadlines(BEFORE_4)["fetching_after_silence"] == {31_900}
     for system in (DEFAULTS, build(defaults(FOUND_DEAD, kafka="3.9")).system):
-        assert deadlines(system)["fetching"] == {5_400}
+        assert deadlines(system)["fetching"] == {1_900}
         assert "fetching_after_silence" not in deadlines(system)
     run = Scenario(defaults(kafka="3.9")).produce(0, 1).do("lose_power", broker=1, kept=0)
     run.do("restart_before_fenced", broker=1).do("apply_metadata", broker=1)
@@ -244,7 +252,7 @@ def test_one_change_of_the_isr_waits_for_another() -> None:
 def test_the_clocks_of_a_send() -> None:
     run = Scenario(defaults()).do("send", batch=0)
     pending = {"busy()", "pending(batch=0)"}
-    assert running(run) == pending | {"sendable(batch=0)"}
+    assert running(run) == pending | {"sendable_at_once(batch=0)"}
     run.do("transmit", batch=0, leader=1)
     sent = pending | {"in_flight(leader=1)"}
     assert running(run) == sent | {"arriving(batch=0)"}
@@ -274,7 +282,7 @@ def test_the_clocks_of_a_retry() -> None:
 def test_nothing_is_due_over_a_dead_connection_before_that_is_noticed() -> None:
     run = Scenario(defaults((Fault.LOST_REQUEST,), **{"bounds.records": "2"}))
     run.do("send", batch=0).do("transmit", batch=0, leader=1).do("send", batch=1)
-    assert "sendable(batch=1)" in running(run)
+    assert "sendable_at_once(batch=1)" in running(run)
     run.do("lose_request", batch=0)
     pending = {"busy()", "pending(batch=0)", "pending(batch=1)"}
     assert running(run) == pending | {"in_flight(leader=1)", "unnoticed(broker=1)"}
@@ -291,12 +299,32 @@ def test_a_connection_may_be_broken_where_what_was_lost_with_it_was_given_up() -
 def test_after_a_silent_death_it_matters_whom_the_producer_has_to_talk_to() -> None:
     """The leader that it knows is there; the next one it has to find, and the dead one may be asked first."""
     run = Scenario(defaults()).do("lose_power", broker=3, kept=0).do("send", batch=0)
-    assert "sendable(batch=0)" in running(run)
+    assert "sendable_at_once(batch=0)" in running(run)
     run = Scenario(defaults(**{"bounds.records": "2"})).do("send", batch=0).do("lose_power", broker=1, kept=0)
     run.do("fence", broker=1).do("apply_metadata", broker=2)
     assert "sendable_when_silence_is_noticed(batch=0)" in running(run)
     run.do("transmit", batch=0, leader=2).do("append", batch=0, leader=2)
-    assert "sendable(batch=1)" in running(run.do("send", batch=1))
+    assert "sendable_at_once(batch=1)" in running(run.do("send", batch=1))
+
+
+def test_a_producer_that_asks_for_an_id_may_ask_a_dead_broker() -> None:
+    again = replace(defaults(**{"bounds.sends": "2"}), on_restart=OnRestart.RESEND)
+    run = Scenario(again).do("send", batch=0).do("crash_producer").do("lose_power", broker=3, kept=0)
+    run.do("send", batch=1)
+    assert "sendable_when_silence_is_noticed(batch=1)" in running(run)
+    assert "pending(batch=1)" not in running(run)
+
+
+def test_a_cut_off_broker_can_mislead_a_producer_for_as_long_as_it_is_cut_off() -> None:
+    """It answers who led before it was cut off; one that takes itself for the leader is sent to."""
+    run = Scenario(defaults()).do("send", batch=0).do("cut_off", broker=3).do("kill", broker=1).do("fence", broker=1)
+    run.do("apply_metadata", broker=2)
+    assert not any(clock.startswith("sendable") for clock in running(run))
+    assert any(
+        clock.startswith("sendable") for clock in running(run.do("reconnect", broker=3).do("apply_metadata", broker=3))
+    )
+    run = Scenario(defaults()).do("cut_off", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+    assert any(clock.startswith("sendable") for clock in running(run.do("send", batch=0)))
 
 
 def test_what_was_noticed_needs_not_be_noticed_again() -> None:
@@ -421,7 +449,8 @@ def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
 
 def test_a_consumer_polls_where_records_can_be_deleted_unread() -> None:
     assert "polling" not in {clock.name for clock in DEFAULTS.clocks}
-    (polling,) = [clock for clock in DELETING_UNREAD.clocks if clock.name == "polling"]
+    polling, *others = [clock for clock in DELETING_UNREAD.clocks if clock.name == "polling"]
+    assert others
     assert {name for name, _ in polling.due} == {"poll", "seek_to_divergence", "reset_position"}
 
 

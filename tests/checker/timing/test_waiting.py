@@ -145,7 +145,7 @@ def kept_for(retention: str, faults: str, polls: str = "1s", away: str = "1d", b
 
 @pytest.mark.parametrize("faults", ["total: 1, consumer-crash: 1", "total: 1, kill: 1", "total: 0"])
 def test_a_poll_that_comes_too_late_needs_no_fault(tmp_path: Path, faults: str) -> None:
-    verdict = required(tmp_path, kept_for("600000", faults, polls="unbounded"))
+    verdict = required(tmp_path, kept_for("200000", faults, polls="unbounded"))
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED, ((),))
 
 
@@ -157,7 +157,7 @@ def test_outages_in_a_row_add_up(tmp_path: Path, crashes: int, status: Status) -
     assert READ_IN_TIME.text not in verdict.notes
 
 
-@pytest.mark.parametrize(("polls", "lost"), [("1s", False), ("2min", True)])
+@pytest.mark.parametrize(("polls", "lost"), [("1s", False), ("4min", True)])
 def test_a_record_ages_from_its_own_send(tmp_path: Path, polls: str, lost: bool) -> None:
     """That it may wait in the client for delivery.timeout.ms makes no record older than it is."""
     verdict = required(tmp_path, kept_for("180000", "total: 1, lost-response: 1", polls=polls))

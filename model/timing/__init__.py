@@ -1,0 +1,39 @@
+"""When things happen: what each action needs of the clocks, and by when what is due must have happened.
+
+Every clock follows a section of the semantics. A bound that is not certain is taken wide: a need too short or a
+deadline too late allows runs that no real cluster has, never the other way round (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from model.language import Action, Clock, Need
+from model.state import Pipeline
+from model.timing.brokers import Brokers
+from model.timing.reading import Reading
+from model.timing.sends import Sends
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Actions with what they need of the clocks, and the clocks."""
+
+    actions: tuple[Action, ...]
+    clocks: tuple[Clock, ...]
+
+
+def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
+    """Put the actions of a pipeline into time."""
+    parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading)]
+    needs: dict[tuple[str, tuple[tuple[str, int], ...]], list[Need]] = {}
+    for part in parts:
+        for names, arguments, need in part.needs():
+            for action in part.named(names, **arguments):
+                needs.setdefault(action.key, []).append(need)
+    deadlines = [clock for part in parts for clock in part.deadlines()]
+    needed = {need.clock.key: need.clock for all_needs in needs.values() for need in all_needs}
+    clocks = {clock.key: clock for clock in (*needed.values(), *deadlines)}
+    with_needs = tuple(replace(action, needs=tuple(needs.get(action.key, ()))) for action in actions)
+    return Timed(with_needs, tuple(clocks.values()))

@@ -1,0 +1,139 @@
+"""How long brokers and their controller take: sessions, restarts, news, and changes of the ISR (semantics 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import z3
+
+from model.fetching import fetches_from
+from model.language import Clock, Duration, Need
+from model.state import Replica
+from model.timing.part import Part, Requirement
+
+LAG_IS_CHECKED = Fraction(1, 2)
+"""A leader looks for followers that lag every half of replica.lag.time.max.ms (semantics 2)."""
+
+REGISTRATION_JITTER = Fraction(1, 50)
+"""How much longer than its length a broker's pause between attempts to register can be."""
+
+RESTARTS = ("restart", "restart_before_fenced")
+"""How a broker that died comes back."""
+
+
+class Brokers(Part):
+    """The clocks of brokers and controller."""
+
+    def needs(self) -> Iterator[Requirement]:
+        for replica in self._pipeline.replicas:
+            yield from self._needs_of_broker(replica)
+
+    def deadlines(self) -> Iterator[Clock]:
+        for replica in self._pipeline.replicas:
+            yield from self._deadlines_of_broker(replica)
+
+    def _needs_of_broker(self, replica: Replica) -> Iterator[Requirement]:
+        times, number = self._times, {"broker": replica.number}
+        session = Duration.of(times.broker_session) - times.heartbeat - self._network
+        yield ("fence",), number, Need(self.unheard(replica), at_least=session)
+        away = Need(self.away(replica), at_least=Duration.of(times.broker_restart))
+        yield ("restart", "restart_before_fenced"), number, away
+        # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
+        yield ("restart_before_fenced",), number, Need(self.unheard(replica), at_least=session)
+        for follower in self._pipeline.followers_of(replica):
+            pair = {"leader": replica.number, "follower": follower.number}
+            lag = Duration.of(times.replica_lag) - self._times.between_fetches - self._times.between_fetches
+            yield ("shrink_isr",), pair, Need(self.behind(replica, follower), at_least=lag)
+
+    def away(self, replica: Replica) -> Clock:
+        """How long a broker that died has been away."""
+        return Clock("away", {"broker": replica.number}, z3.Not(replica.up.is_set), f"{replica.name} died")
+
+    def unheard(self, replica: Replica) -> Clock:
+        """The controller fences a broker that it has not heard of for broker.session.timeout.ms (semantics 6.4).
+
+        It looks every eighth of that, and fences one broker at a time. ZooKeeper ends sessions by its own tick, and no
+        session is shorter than two of these.
+        """
+        since = f"the controller last heard of {replica.name}"
+        return self._due("unheard", since, self._until_fenced, ("fence",), broker=replica.number)
+
+    @property
+    def _until_fenced(self) -> Duration:
+        looks = 1 + Fraction(len(self._pipeline.replicas), 8)
+        if self._pipeline.deployment.zookeeper:
+            looks = max(looks, Fraction(2))
+        return Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
+
+    @property
+    def _until_unfenced(self) -> Duration:
+        """A heartbeat tells the controller of the broker, and one that it has caught up (semantics 6.3, E7)."""
+        return self._times.heartbeat * 2 + self._news + self._network
+
+    def behind(self, leader: Replica, follower: Replica) -> Clock:
+        """How long a follower has not been known to have a leader's whole log (semantics 6.2, I1)."""
+        pair = {"leader": leader.number, "follower": follower.number}
+        known_end = leader.fetched[follower.number].term - 1
+        lags = z3.Or(follower.does_not_fetch_from(leader), known_end < leader.log.end.term)
+        return Clock(
+            "behind",
+            pair,
+            z3.And(leader.presumes_leadership, lags),
+            f"{follower.name} was last known to have all of {leader.name}'s log",
+        )
+
+    def _deadlines_of_broker(self, replica: Replica) -> Iterator[Clock]:
+        times, number, name = self._times, replica.number, replica.name
+        yield self.unheard(replica)
+        # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
+        back = Duration.of(times.broker_restart) + self._until_fenced + self._until_unfenced
+        if self._pipeline.deployment.restart_before_fenced:
+            # It runs from the death, and an attempt to register that was refused backs off for as long as a session.
+            back = back + Duration.of(times.broker_session, 1 + REGISTRATION_JITTER)
+        yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
+        learns = f"there was news from the controller for {name}"
+        yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)
+        slow = Duration.of(times.slowness)
+        yield Clock("slow", {"broker": number}, replica.slow.is_set, f"{name} became slow", slow)
+        cut_off = Duration.of(times.cut_off) + self._until_unfenced
+        yield self._due("cut_off", f"{name} was cut off", cut_off, ("reconnect", "rejoin"), broker=number)
+        for follower in self._pipeline.followers_of(replica):
+            yield from self._fetching(replica, follower)
+            yield from self._changes_of_isr(replica, follower)
+
+    def _changes_of_isr(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
+        """A leader proposes one change at a time, so that one of each other follower's can come first (6.2)."""
+        pair = {"follower": follower.number, "leader": leader.number}
+        changes = len(self._pipeline.replicas) - 1
+        lag = Duration.of(self._times.replica_lag, 1 + LAG_IS_CHECKED * changes) + self._network + self._news
+        since = f"{leader.name} could drop {follower.name} from the ISR"
+        yield self._due("lagging", since, lag, ("shrink_isr",), **pair)
+        since = f"{follower.name} had caught up with {leader.name}"
+        expands = z3.And(self._guard("expand_isr", **pair), fetches_from(self._pipeline, follower, leader))
+        yield Clock("caught_up", pair, expands, since, (self._times.between_fetches + self._news) * changes)
+
+    def _fetching(self, leader: Replica, follower: Replica) -> Iterator[Clock]:
+        """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
+
+        One clock for all of the backlog: each record is fetched by itself here. What it is waiting for is answered at
+        once when there is something, or refused, and then it backs off. A leader that fell silent and leads on may have
+        left it waiting for an answer.
+        """
+        pair = {"follower": follower.number, "leader": leader.number}
+        end = follower.log.end.term
+        has_news = z3.Or(leader.log.end.term > end, leader.fetched[follower.number].term < end + 1)
+        fetches = z3.And(self._guard("fetch", **pair), has_news)
+        since = f"there was something to fetch for {follower.name} at {leader.name}"
+        answers = Duration.of(self._times.network, 3 * (leader.log.capacity + 1))
+        at_most = Duration.of(self._times.fetch_backoff) + answers
+        fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
+        silent = self._pipeline.history.fell_silent.get(leader.number)
+        if silent is None or not self._pipeline.deployment.restart_before_fenced:
+            yield fetching
+            return
+        later = at_most + Duration.of(self._times.replica_socket)
+        yield replace(fetching, runs=z3.And(fetching.runs, z3.Not(silent.is_set)))
+        runs = z3.And(fetching.runs, silent.is_set)
+        yield replace(fetching, name="fetching_after_silence", runs=runs, at_most=later)

@@ -1,0 +1,109 @@
+"""How long the consumer takes, and how long what it has to read is kept (semantics 10, 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import z3
+
+from model.consumer import commits_at_once
+from model.deployment.deployment import Commit
+from model.language import Clock, Duration, Need
+from model.state import EXPIRED, Batch, Fate
+from model.timing.part import Part, Requirement, one_of
+from model.wording import record_name
+
+RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
+"""How a consumer that crashed comes back."""
+
+
+class Reading(Part):
+    """The clocks of the consumer, and of retention."""
+
+    def needs(self) -> Iterator[Requirement]:
+        if self._pipeline.log_start is not None:
+            for batch in self._batches:
+                kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
+                yield ("expire",), {"batch": batch.number}, kept
+        expired = Need(self.consumer_away(), at_least=self._times.offsets_kept_at_least)
+        yield ("expire_offsets",), {}, expired
+        away = Need(self.consumer_away(), at_least=Duration.of(self._times.application_restart))
+        yield RESTARTS_OF_CONSUMER, {}, away
+        for offset in range(len(self._pipeline.consumer.queued)):
+            yield from self._needs_of_worker(offset)
+        yield from self._needs_of_commits()
+
+    def deadlines(self) -> Iterator[Clock]:
+        yield self._consumer_back()
+        if self._pipeline.log_start is not None:
+            yield from self._polling()
+
+    def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
+        """What workers had finished, and what was committed, by the time of the crash (semantics 12, C2)."""
+        worker, away = self.with_worker(offset), self.consumer_away()
+        processing, polls = Duration.of(self._times.processing_time), Duration.of(self._times.poll_interval)
+        for finished in range(1 << len(self._pipeline.consumer.queued)):
+            if finished >> offset & 1:
+                yield from self._before_crash(offset, processing, {"finished": finished})
+            else:
+                yield RESTARTS_OF_CONSUMER, {"finished": finished}, Need(worker, at_most=processing, until=away)
+        if self._pipeline.deployment.commit is Commit.AUTO:
+            # A poll commits what earlier ones returned.
+            yield from self._before_crash(offset, polls, {"committed_all": 1})
+
+    def _before_crash(self, offset: int, least: Duration, arguments: dict[str, int]) -> Iterator[Requirement]:
+        """A record was with a worker for so long before the crash, and so for longer before the restart."""
+        worker, away = self.with_worker(offset), Duration.of(self._times.application_restart)
+        yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least, until=self.consumer_away())
+        yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
+
+    def _needs_of_commits(self) -> Iterator[Requirement]:
+        """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4)."""
+        within = self._pipeline.deployment.until_committed
+        if within is None or commits_at_once(self._pipeline):
+            return
+        for offset in range(1, self._pipeline.consumer.position.high + 1):
+            need = Need(self.uncommitted(offset), at_most=within, until=self.consumer_away())
+            yield ("restart_consumer",), {"committed_all": 0}, need
+            yield ("restart_consumer_at_end",), {}, need
+
+    def _consumer_back(self) -> Clock:
+        """Nothing is due where it could start only from an offset that had to be committed before it crashed."""
+        back = Duration.of(self._times.application_restart)
+        restarts = [action for action in self.named(RESTARTS_OF_CONSUMER) if not action.arguments.get("committed_all")]
+        return one_of("consumer_back", {}, "the consumer crashed", back, restarts)
+
+    def age(self, batch: Batch) -> Clock:
+        """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
+        since = f"the application sent {record_name(batch)}"
+        return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
+
+    def _polling(self) -> Iterator[Clock]:
+        """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
+        polls = self.named(("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position"))
+        position, within = self._pipeline.consumer.position, self._pipeline.deployment.until_next_poll
+        newest = self._pipeline.controller.epoch.term
+        stale = (z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < newest) for b in self._pipeline.replicas)
+        misled = z3.Or(*stale)
+        for offset in range(position.low, position.high + 1):
+            since = f"there was something to poll for a consumer at offset {offset}"
+            clock = one_of("polling", {"offset": offset}, since, within, polls)
+            yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled)))
+
+    def uncommitted(self, offset: int) -> Clock:
+        """How long ago a poll returned what is before this position, where it was not committed when it did."""
+        consumer = self._pipeline.consumer
+        known = [consumer.committed.term != offset, consumer.committed.term != EXPIRED]
+        ahead = z3.And(consumer.position.term == offset, *known)
+        return Clock("uncommitted", {"offset": offset}, ahead, f"the consumer's position became {offset}")
+
+    def with_worker(self, offset: int) -> Clock:
+        """How long ago a record was handed to a worker."""
+        queued = self._pipeline.consumer.queued[offset]
+        since = f"the record at offset {offset} was handed to a worker"
+        return Clock("with_worker", {"offset": offset}, queued.term > 0, since)
+
+    def consumer_away(self) -> Clock:
+        """How long a consumer that crashed has been away."""
+        return Clock("consumer_away", {}, z3.Not(self._pipeline.consumer.running.is_set), "the consumer crashed")

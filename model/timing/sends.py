@@ -1,0 +1,275 @@
+"""How long the producer waits, and with it every record and request (semantics 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+import z3
+
+from model.deployment.deployment import Acks, ProducerId
+from model.durations import JITTER
+from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.language import Clock, Duration, Need, Variable
+from model.produce import queues_at
+from model.producer import counts_attempts, epoch_heard_of
+from model.state import Batch, Fate, Replica
+from model.timing.part import Part, Requirement
+from model.wording import record_name
+
+CLIENT_LOOKS = 2
+"""A client looks for requests that take longer than request.timeout.ms after it waited for answers as long (P5)."""
+
+HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
+"""What can become of a request that reaches a broker."""
+
+_LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+BACKOFFS = ("backoff", *(f"{ordinal}_backoff" for ordinal in _LATER))
+"""The clocks of the pauses before retries, by the first failure that they follow; equally long ones share a clock.
+Where attempts are not counted the first is for all.
+"""
+
+
+class Sends(Part):
+    """The clocks of the producer."""
+
+    def needs(self) -> Iterator[Requirement]:
+        if not self._pipeline.deployment.expires_in_accumulator:
+            given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
+            yield ("give_up",), {}, given_up
+        for batch in self._batches:
+            yield from self._needs_of_batch(batch)
+        waits = Duration.of(self._times.request_timeout)
+        for leader in self._pipeline.replicas:
+            yield ("time_out",), {"leader": leader.number}, Need(self.in_flight(leader), at_least=waits)
+
+    def deadlines(self) -> Iterator[Clock]:
+        for batch in self._batches:
+            yield from self._deadlines_of_batch(batch)
+        if (FALLS_SILENT | LOSES_REQUESTS) & self._pipeline.deployment.possible_faults:
+            for replica in self._pipeline.replicas:
+                yield self._unnoticed(replica)
+        since = "the producer could sort out its sequence numbers"
+        yield self._due("resolving", since, self._network, ("resolve_sequences",))
+
+    def busy(self) -> Clock:
+        """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
+        accepted = z3.Or(*(self._waits(batch) for batch in self._batches))
+        return Clock("busy", {}, accepted, "the application sent a record that is still on its way")
+
+    def in_accumulator(self, batch: Batch) -> Clock:
+        """Before delivery.timeout.ms a batch expired that was in the accumulator for request.timeout.ms (3.1, P7)."""
+        since = f"{record_name(batch)} got into the accumulator"
+        return Clock("in_accumulator", {"batch": batch.number}, batch.is_(Fate.BUFFERED), since)
+
+    def _waits(self, batch: Batch) -> z3.BoolRef:
+        """With acks=0 a request that is written is done (semantics 3.2)."""
+        return batch.is_(Fate.BUFFERED) if self._pipeline.deployment.acks is Acks.NONE else batch.incomplete
+
+    def _needs_of_batch(self, batch: Batch) -> Iterator[Requirement]:
+        if self._pipeline.deployment.expires_in_accumulator:
+            waited = Need(self.in_accumulator(batch), at_least=Duration.of(self._times.request_timeout))
+            yield ("give_up",), {"batch": batch.number}, waited
+        for leader in self._pipeline.replicas:
+            to = {"batch": batch.number, "leader": leader.number}
+            for pause, failed in self._pauses(batch):
+                yield ("transmit",), to, Need(self.backoff(batch, leader, failed), at_least=pause)
+            waits = Duration.of(self._times.request_timeout) - self._network
+            yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
+
+    def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
+        """How long a batch waits at least, and after which numbers of failures it is so long."""
+        every = range(1, batch.retries.high + 1)
+        for pause, failed in groupby(every, key=self._times.backs_off_at_least):
+            first, *others = failed
+            yield pause, range(first, first + len(others) + 1)
+
+    def backoff(self, batch: Batch, leader: Replica, failed: range) -> Clock:
+        """After so many failures a retry waits, unless there is a newer leader (semantics 3.1, P2 P4; KIP-951)."""
+        same_leader = epoch_heard_of(self._pipeline, leader) == self._pipeline.producer.leader_epoch.term
+        numbers = z3.And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
+        if len(failed) == 1:
+            numbers = batch.retries.term == failed.start
+        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader)
+        since = f"the last attempt at {record_name(batch)} failed"
+        return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
+
+    def in_flight(self, leader: Replica) -> Clock:
+        """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""
+        waiting = z3.Or(*(z3.And(b.in_flight, b.target.term == leader.number) for b in self._batches))
+        return Clock("in_flight", {"leader": leader.number}, waiting, f"something is in flight to {leader.name}")
+
+    def _deadlines_of_batch(self, batch: Batch) -> Iterator[Clock]:
+        number, record = batch.number, record_name(batch)
+        yield from self._sendable(batch)
+        can, since = self._can_be_handled(batch), f"{record} was transmitted"
+        yield Clock("arriving", {"batch": number}, can, since, self._network)
+        late = Duration.of(self._times.late_request)
+        since = f"the client gave up on a request with {record}"
+        abandoned = z3.And(self._guard("discard_delayed", batch=number), z3.Not(batch.in_flight))
+        yield Clock("late", {"batch": number}, abandoned, since, late)
+        answers = ("acknowledge", "fail_not_enough_after_append")
+        yield self._due("answering", f"{record} was replicated", self._network, answers, batch=number)
+        yield from self._given_up_on(batch)
+
+    def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
+        """No request waits for ever, and no record (semantics 3.1, P5 P7 P8; 3.2)."""
+        number, record = batch.number, record_name(batch)
+        request, client_looks = self._times.request_timeout, Duration.of(self._times.request_timeout, CLIENT_LOOKS)
+        if self._pipeline.deployment.acks is Acks.ALL:
+            since = f"the ISR did not follow with {record}"
+            answers = Duration.of(request) + self._network
+            yield self._due("held_up", since, answers, ("time_out_at_broker",), batch=number)
+        if self._pipeline.deployment.acks is Acks.ALL and len(self._batches) > 1:
+            queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
+            since = f"the request with {record} waits behind one that waits for the ISR"
+            yield Clock("queueing", {"batch": number}, queues, since, client_looks)
+        if self._pipeline.deployment.expires_in_accumulator:
+            return
+        since = f"the application sent {record}"
+        looks = self._waits(batch)
+        if (BREAKS_CONNECTIONS | {Fault.CUT_OFF}) & self._pipeline.deployment.possible_faults:
+            # While it asks for a producer id, and has no answer, a producer does not look at what it has to send.
+            looks = z3.And(looks, z3.Not(self._asks_for_ids))
+        if not z3.is_false(z3.simplify(looks)):
+            yield Clock("pending", {"batch": number}, looks, since, self._until_given_up)
+
+    @property
+    def _until_given_up(self) -> Duration:
+        """When delivery.timeout.ms is enforced: a producer looks at the first batch of a queue only.
+
+        Without sequence numbers retries stand in the queue in the order of their failures.
+        """
+        deployment = self._pipeline.deployment
+        disorder = not deployment.idempotence and deployment.max_in_flight > 1 and len(self._batches) > 1
+        return Duration.of(self._times.delivery_timeout, 2 if disorder else 1)
+
+    @property
+    def _asks_for_ids(self) -> z3.BoolRef:
+        """The producer may have no producer id yet, for which it asks any broker (semantics 3.4)."""
+        deployment = self._pipeline.deployment
+        if not deployment.idempotence:
+            return z3.BoolVal(False)
+        if deployment.producer_id is ProducerId.NEW:
+            return z3.BoolVal(True)
+        return self._pipeline.producer.session.term > 0
+
+    def _sendable(self, batch: Batch) -> Iterator[Clock]:
+        """How soon a batch is sent depends on whether the producer may have to find out that a connection is dead.
+
+        A broker that fell silent answers no attempt to connect to it either.
+        """
+        notices = Duration.of(self._times.request_timeout, CLIENT_LOOKS)
+        connects = Duration.of(self._times.connection_setup, 1 + JITTER)
+        ways = (
+            ("sendable", False, False, self._until_connected),
+            ("sendable_when_noticed", False, True, notices + self._until_connected),
+            ("sendable_beside_silent", True, False, connects),
+            ("sendable_when_silence_is_noticed", True, True, notices + connects),
+        )
+        since = f"{record_name(batch)} could be transmitted to a broker that takes it"
+        takers = list(self._takers(batch))
+        for name, silent, broken, connected in ways:
+            runs = [
+                z3.And(
+                    can,
+                    z3.Not(self._all_went_well(leader)),
+                    self._is_silent(leader) == silent,
+                    self._may_be_broken(leader) == broken,
+                )
+                for leader, can in takers
+            ]
+            if not all(z3.is_false(z3.simplify(one)) for one in runs):
+                yield Clock(name, {"batch": batch.number}, z3.Or(*runs), since, self._until_sent(connected))
+        at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
+        if not all(z3.is_false(z3.simplify(one)) for one in at_once):
+            soon = Duration.of(self._times.linger) + self._until_connected * 2 + self._network * 2
+            yield Clock("sendable_at_once", {"batch": batch.number}, z3.Or(*at_once), since, soon)
+
+    def _all_went_well(self, leader: Replica) -> z3.BoolRef:
+        """Nothing failed yet that a producer would pause for, and it has nothing to ask but at its start."""
+        if self._pipeline.deployment.restart_before_fenced:
+            return z3.BoolVal(False)
+        failed = [z3.Or(batch.retries.term > 0, batch.is_(Fate.FAILED, Fate.UNANSWERED)) for batch in self._batches]
+        trouble = [
+            self._is_silent(leader),
+            self._may_be_broken(leader),
+            self._asks_who_leads(leader),
+            self._asks_for_ids,
+        ]
+        return z3.Not(z3.Or(*failed, *trouble))
+
+    def _asks_who_leads(self, leader: Replica) -> z3.BoolRef:
+        """The producer knows only of leaders before this one."""
+        return epoch_heard_of(self._pipeline, leader) > self._pipeline.producer.leader_epoch.term
+
+    def _is_misled(self, batch: Batch, leader: Replica) -> z3.BoolRef:
+        """Whom the producer asks may know of no newer leader as long as it is cut off, and be asked again and again.
+
+        Where that still takes itself for the leader, it is sent to.
+        """
+        others = self._pipeline.followers_of(leader)
+        elsewhere = [self._guard("transmit", batch=batch.number, leader=other.number) for other in others]
+        stale = [z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < leader.epoch.term) for b in others]
+        of_leader = z3.And(self._asks_who_leads(leader), z3.Or(*stale), z3.Not(z3.Or(*elsewhere)))
+        any_cut_off = z3.Or(*(z3.And(b.up.is_set, b.cut_off.is_set) for b in self._pipeline.replicas))
+        return z3.Or(of_leader, z3.And(self._asks_for_ids, any_cut_off))
+
+    def _unnoticed(self, broker: Replica) -> Clock:
+        """request.timeout.ms of a request is over at most so long after its connection died (semantics 3.1, P5)."""
+        since = f"the connection to {broker.name} died"
+        at_most = Duration.of(self._times.request_timeout, CLIENT_LOOKS)
+        return self._due("unnoticed", since, at_most, ("notice",), broker=broker.number)
+
+    def _is_silent(self, leader: Replica) -> z3.BoolRef:
+        """The producer may try to connect to a broker that fell silent: to this one, or to find this one."""
+        return self._meets(leader, self._pipeline.history.fell_silent)
+
+    def _may_be_broken(self, leader: Replica) -> z3.BoolRef:
+        """The producer may use a dead connection on which it waits for no answer, and so has not noticed.
+
+        One to a broker that fell silent may be; one that a request was lost with is if that was given up in flight, or
+        if nobody waits for answers (acks=0).
+        """
+        history = self._pipeline.history
+        lost = () if history.lost_requests is None else (history.lost_requests.is_set,)
+        if LOSES_REQUESTS & self._pipeline.deployment.possible_faults and history.lost_requests is None:
+            lost = tuple(batch.is_(Fate.FAILED) for batch in self._batches)
+        return z3.Or(self._meets(leader, history.unnoticed), *lost)
+
+    def _meets(self, leader: Replica, remembered: Mapping[int, Variable]) -> z3.BoolRef:
+        """What is remembered of brokers is so of a leader, or of any broker that may be asked who leads now."""
+        if not remembered:
+            return z3.BoolVal(False)
+        some = z3.Or(*(variable.is_set for variable in remembered.values()))
+        asks = z3.Or(self._asks_who_leads(leader), self._asks_for_ids)
+        return z3.Or(remembered[leader.number].is_set, z3.And(asks, some))
+
+    @property
+    def _until_connected(self) -> Duration:
+        """A connection takes two messages each way before its first request: of TCP, and to agree on versions."""
+        return Duration.of(self._times.network, 4)
+
+    def _until_sent(self, noticed: Duration) -> Duration:
+        """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""
+        times = self._times
+        backoff = Duration.of(times.retry_backoff_max, 1 + times.backoff_jitter)
+        finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
+        return Duration.of(times.linger) + noticed + finds + backoff
+
+    def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:
+        """Who would append the batch, or refuse it where so few attempts are made that each of them counts, and when.
+
+        Attempts that are refused over and over need not be made in time, nor any while a producer may be misled.
+        """
+        for leader in self._pipeline.replicas:
+            takes = self._pipeline.serves(leader)
+            if self._pipeline.deployment.acks is Acks.ALL and not counts_attempts(self._pipeline):
+                takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
+            can = self._guard("transmit", batch=batch.number, leader=leader.number)
+            yield leader, z3.And(can, takes, z3.Not(self._is_misled(batch, leader)))
+
+    def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
+        """A broker reads no further request of a connection until it has answered the one before."""
+        ahead = [z3.And(o.is_(Fate.APPENDED), o.target.term == batch.target.term) for o in self._batches if o != batch]
+        return z3.And(self._guard(*HANDLED, batch=batch.number), z3.Not(z3.Or(*ahead)))

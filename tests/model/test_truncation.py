@@ -1,0 +1,166 @@
+"""What followers drop and whom leaders take back, by era (semantics 8; KIP-101, KIP-279, KIP-320, KAFKA-7128)."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment import read_properties
+from model.deployment.deployment import OffsetReset, Truncation
+from tests.model.scripted import Scenario, scenario
+
+OF_OLD = [Truncation.HIGH_WATERMARK, Truncation.LAST_EPOCH, Truncation.EPOCHS]
+UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": True, "idempotence": False}
+
+
+def of(truncation: Truncation, **settings: object) -> Scenario:
+    return scenario(truncation=truncation, **{**UNFENCED, **settings})
+
+
+def behind_in_knowledge(run: Scenario) -> Scenario:
+    """Everybody has the record, and only the leader knows it; then the leader dies and broker 2 leads."""
+    run.produce(0, 1).do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
+    run.do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1).do("acknowledge", batch=0, leader=1)
+    return run.do("kill", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+
+
+@pytest.mark.parametrize("truncation", OF_OLD)
+def test_followers_hear_of_the_high_watermark_when_they_fetch(truncation: Truncation) -> None:
+    run = of(truncation).produce(0, 1).do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
+    run.do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
+    assert [run.high_watermark(broker) for broker in (1, 2, 3)] == [1, 0, 0]
+    assert run.do("fetch", follower=3, leader=1).high_watermark(3) == 1
+
+
+def test_to_0_10_a_follower_drops_what_it_does_not_know_to_be_committed() -> None:
+    run = behind_in_knowledge(of(Truncation.HIGH_WATERMARK)).do("apply_metadata", broker=3)
+    assert (run.log(2), run.log(3)) == ([0], [])
+    assert run.can("fetch", follower=3, leader=2)
+
+
+@pytest.mark.parametrize("truncation", [Truncation.LAST_EPOCH, Truncation.EPOCHS])
+def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> None:
+    run = behind_in_knowledge(of(truncation)).do("apply_metadata", broker=3)
+    assert not run.can("fetch", follower=3, leader=2), "it has not asked yet"
+    run.do("truncate", follower=3, leader=2)
+    assert run.log(3) == [0]
+    assert not run.can("truncate", follower=3, leader=2), "it asks once in an epoch"
+    assert run.can("fetch", follower=3, leader=2)
+
+
+def diverged(run: Scenario) -> Scenario:
+    """Broker 1 has a record that nobody copied; broker 2 leads and appends the retry in its place."""
+    run.produce(0, 1).do("kill", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+    run.do("apply_metadata", broker=3)
+    if run.pipeline.replica(3).reconciled is not None:
+        run.do("truncate", follower=3, leader=2)
+    return run.do("transmit", batch=0, leader=2).do("append", batch=0, leader=2)
+
+
+@pytest.mark.parametrize("truncation", OF_OLD)
+def test_what_only_the_old_leader_had_is_dropped(truncation: Truncation) -> None:
+    run = diverged(of(truncation)).do("restart", broker=1, checkpointed=0)
+    if truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=1, leader=2)
+    assert run.log(1) == []
+
+
+def test_a_leader_that_does_not_know_an_epoch_leaves_it_to_the_high_watermark() -> None:
+    """KIP-101 as it was in 0.11 to 1.1; KIP-279 ended it."""
+    logs = {}
+    for truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS):
+        run = of(truncation, min_insync_replicas=1, unclean_leader_election=True)
+        run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3)
+        run.do("learn_isr", broker=1).produce(0, 1).do("acknowledge", batch=0, leader=1)
+        run.do("kill", broker=1).do("fence", broker=1).do("restart", broker=2, checkpointed=0)
+        run.do("elect_unclean", broker=2).do("apply_metadata", broker=2)
+        run.do("restart", broker=1, checkpointed=1).do("truncate", follower=1, leader=2)
+        logs[truncation] = run.log(1)
+    assert logs == {Truncation.LAST_EPOCH: [0], Truncation.EPOCHS: []}
+
+
+@pytest.mark.parametrize("unclean", [True, False])
+def test_a_follower_that_is_ahead_goes_back_or_halts(unclean: bool) -> None:
+    """Brokers of old rather stopped than drop records where unclean election was off (KAFKA-7414)."""
+    run = of(Truncation.HIGH_WATERMARK, min_insync_replicas=1, unclean_leader_election=unclean)
+    run.do("become_slow", broker=3).do("become_slow", broker=2).produce(0, 1)
+    run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)
+    for _ in range(3):
+        run.do("fetch", follower=2, leader=1)
+    run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("restart", broker=1, checkpointed=0)
+    run.do("apply_metadata", broker=1).do("apply_metadata", broker=2)
+    assert (run.leader, run.log(1), run.log(2)) == (1, [], [0])
+    if unclean:
+        assert run.do("go_back", follower=2, leader=1).log(2) == []
+    else:
+        run.do("halt", broker=2, leader=1)
+        assert not run.value(run.pipeline.replica(2).up)
+
+
+@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
+def test_who_has_reached_the_high_watermark_joins_before_2_1(truncation: Truncation) -> None:
+    """A new leader may not know how far it is; from 2.1 on the start of its epoch must be reached too (KAFKA-7128)."""
+    run = of(truncation, min_insync_replicas=1).do("become_slow", broker=3).produce(0, 1)
+    run.do("shrink_isr", leader=1, follower=3).do("fetch", follower=2, leader=1).do("fetch", follower=2, leader=1)
+    run.do("acknowledge", batch=0, leader=1).do("move_leader", broker=2).do("apply_metadata", broker=2)
+    run.do("recover_speed", broker=3).do("apply_metadata", broker=3)
+    if run.pipeline.replica(3).reconciled is not None:
+        run.do("truncate", follower=3, leader=2)
+    if truncation is Truncation.FENCED:
+        run.do("fetch", follower=3, leader=2)
+    else:
+        run.do("ask", follower=3, leader=2)
+        assert run.log(3) == []
+    assert run.can("expand_isr", leader=2, follower=3) is (truncation is not Truncation.FENCED)
+
+
+@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
+def test_before_2_1_a_leader_answers_followers_of_another_epoch(truncation: Truncation) -> None:
+    """The follower knows of the next epoch, its leader does not yet (KIP-320)."""
+    run = of(truncation).do("move_leader", broker=2).do("move_leader", broker=1).do("apply_metadata", broker=3)
+    if run.pipeline.replica(3).reconciled is not None:
+        run.do("truncate", follower=3, leader=1)
+    assert run.can("fetch", follower=3, leader=1) is (truncation is not Truncation.FENCED)
+
+
+@pytest.mark.parametrize("checks", [True, False])
+@pytest.mark.parametrize(("policy", "to"), [(OffsetReset.EARLIEST, 0), (OffsetReset.LATEST, 0)])
+def test_a_consumer_that_knows_no_epochs_notices_only_the_end_of_a_log(
+    checks: bool, policy: OffsetReset, to: int
+) -> None:
+    settings = {"consumer_checks_epochs": checks, "clients_know_epochs": checks, "offset_reset": policy}
+    run = of(Truncation.FENCED, min_insync_replicas=1, unclean_leader_election=True, **settings)
+    run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3).do("learn_isr", broker=1)
+    run.produce(0, 1).do("acknowledge", batch=0, leader=1).do("poll", leader=1, count=1).do("kill", broker=1)
+    run.do("fence", broker=1).do("restart", broker=2).do("elect_unclean", broker=2).do("apply_metadata", broker=2)
+    if checks:
+        run.do("seek_to_divergence", leader=2)
+    else:
+        run.do("reset_beyond_end", leader=2)
+    assert run.value(run.pipeline.consumer.position) == to
+
+
+@pytest.mark.parametrize("checks", [True, False])
+def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(checks: bool) -> None:
+    settings = {"consumer_checks_epochs": checks, "clients_know_epochs": checks}
+    run = of(Truncation.FENCED, min_insync_replicas=1, unclean_leader_election=True, **settings)
+    run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3).do("learn_isr", broker=1)
+    run.produce(0, 1).do("acknowledge", batch=0, leader=1).do("poll", leader=1, count=1).do("kill", broker=1)
+    run.do("fence", broker=1).do("restart", broker=2).do("elect_unclean", broker=2).do("apply_metadata", broker=2)
+    run.produce(1, 2).do("acknowledge", batch=1, leader=2)
+    goes_back = "seek_to_divergence" if checks else "reset_beyond_end"
+    assert run.can(goes_back, leader=2) is checks, "record 2 stands where record 1 was read"
+
+
+@pytest.mark.parametrize(
+    ("kafka", "truncation"),
+    [
+        ("0.10.2", Truncation.HIGH_WATERMARK),
+        ("0.11.0", Truncation.LAST_EPOCH),
+        ("1.1", Truncation.LAST_EPOCH),
+        ("2.0", Truncation.EPOCHS),
+        ("2.1", Truncation.FENCED),
+        ("4.0", Truncation.FENCED),
+    ],
+)
+def test_each_release_has_its_era(kafka: str, truncation: Truncation) -> None:
+    assert read_properties(kafka=kafka, assume={"replicas": "3"}).truncation is truncation
