@@ -38,10 +38,11 @@ class Monitors:
     """Tables of flags (see :mod:`checker.timing.tables`).
 
     ``flags``: a row per flag. ``classes``: by the label of an action, which of ``needs`` it is, 0 for those that need
-    nothing of clocks. ``needs``: by class and flag, and at its end for the class as a whole, what it takes to set the
-    flag, or to make the action impossible. ``pairs``: what takes two things together to set a flag, both of them in a
-    row; ``spans``: by class and flag, the first of its rows and how many they are. ``initial``: the words of the flags
-    in the initial state. ``clocks``: the condition of each clock, in the order of their bits.
+    nothing of clocks. ``needs``: by class and flag, first for when its earlier clock starts, then for when its later
+    one does, and at its end for the class as a whole, what sets the flag, or makes the action impossible. ``pairs``:
+    what takes two things together to set a flag, both of them in a row; ``spans``: by class and flag, the first of its
+    rows and how many they are. ``initial``: the words of the flags in the initial state. ``clocks``: the condition of
+    each clock, in the order of their bits.
     """
 
     clocks: tuple[z3.BoolRef, ...]
@@ -134,8 +135,8 @@ def _step(context: Any, state: Any, out: Any) -> Any:
             for word in range(flag_words):
                 store_word(flagged + word * 8, load_word(held + word * 8))
             continue
-        need = needs + kind * (flags + 1) * need_words * 8
-        if _any_of(need + flags * need_words * 8, before, before_too, held, flag_words):
+        need = needs + kind * (2 * flags + 1) * need_words * 8
+        if _any_of(need + 2 * flags * need_words * 8, before, before_too, held, flag_words):
             store_word(target + (stride - 1) * 8, np.uint64(0xFFFFFFFFFFFFFFFF))
             continue
         for word in range(flag_words):
@@ -161,6 +162,8 @@ def _step(context: Any, state: Any, out: Any) -> Any:
                         set_before = load_word(held + other * 8)
                         if set_before & load_word(row + (BY_FLAGS + other) * 8) != np.uint64(0):
                             holds = True
+                if not holds and kind != 0 and not later_ran and earlier_ran:
+                    holds = _any_of(need + (flags + flag) * need_words * 8, before, before_too, held, flag_words)
                 if not holds and (kind != 0 or earlier >= 0) and later_ran and not earlier_ran:
                     holds = _any_of(need + flag * need_words * 8, before, before_too, held, flag_words)
                 if not holds and kind != 0 and later_ran and earlier_ran:

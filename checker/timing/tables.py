@@ -21,6 +21,9 @@ WORD = 64
 
 Bits = NDArray[np.uint64]
 
+Bound = tuple[ClockKey, int]
+"""A clock, and how much it shows at least or at most, in ms."""
+
 
 class TooManyFlags(Exception):
     """More differences than states should carry."""
@@ -48,7 +51,7 @@ def tables(
         raise TooManyFlags(f"{len(chosen)} differences between clocks; at most {MOST_FLAGS}")
     maker = _Tables(chosen, deadlines)
     classes: list[int] = []
-    needs: list[Bits] = [maker.needs((), ())]
+    needs: list[Bits] = [maker.needs((), (), ())]
     for action in actions:
         least = tuple(
             (need.clock.key, value)
@@ -58,10 +61,18 @@ def tables(
             and (value := need.at_least.at_least())
             and need.clock.key in deadlines
         )
+        most = tuple(
+            (need.clock.key, bound)
+            for need in action.needs
+            if need.until is None
+            and need.at_most is not None
+            and (bound := need.at_most.at_most()) is not None
+            and need.clock.key in deadlines
+        )
         excluded = excluded_by_needs(action, deadlines)
-        classes.append(len(needs) if least or excluded else 0)
-        if least or excluded:
-            needs.append(maker.needs(least, excluded))
+        classes.append(len(needs) if least or most or excluded else 0)
+        if least or most or excluded:
+            needs.append(maker.needs(least, most, excluded))
     initial = [one.most >= 0 and one.earlier in running and one.later in running for one in chosen]
     return Monitors(
         tuple(clock.runs for clock in clocks.values()),
@@ -107,36 +118,44 @@ class _Tables:
             row[LATER] = self._bit[one.later]
             row[NOT_NEGATIVE] = one.most >= 0
             if one.earlier != NOW:
-                recent, by = self._at_most(one.earlier, one.most)
+                recent, by = self._at_most(self._deadlines.items(), one.earlier, one.most)
                 row[OWN_DEADLINE] = bool(recent)
                 row[BY_FLAGS:] = self.mask(by)
         return rows
 
-    def _at_most(self, earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
-        """By its own deadline (its bit), or by which flags, a clock was started at most so long before a step."""
-        own = self._deadlines.get(earlier)
-        by = [
-            flag for key, deadline in self._deadlines.items() for flag in self._weakest(earlier, key, most - deadline)
-        ]
-        return ([self._bit[earlier]] if own is not None and own <= most else []), by
+    def _at_most(self, bounds: Iterable[Bound], earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
+        """By its own bound (its bit), or by which flags, a clock was started at most so long before a step."""
+        own: list[int] = []
+        by: list[int] = []
+        for key, bound in bounds:
+            own += [self._bit[earlier]] if key == earlier and bound <= most else []
+            by += self._weakest(earlier, key, most - bound)
+        return own, by
 
-    def needs(self, least: Sequence[tuple[ClockKey, int]], excluded: Sequence[Difference]) -> Bits:
-        """What a step that needs this of clocks sets by it; in the last row, what makes it impossible."""
-        rows = np.zeros((len(self._differences) + 1, 2 + self.words), dtype=np.uint64)
+    def needs(self, least: Sequence[Bound], most: Sequence[Bound], excluded: Sequence[Difference]) -> Bits:
+        """What a step that needs this of clocks sets by it; in the last row, what makes it impossible.
+
+        For each flag a row for the start of its earlier clock, and behind these one for the start of the later.
+        """
+        flags = len(self._differences)
+        rows = np.zeros((2 * flags + 1, 2 + self.words), dtype=np.uint64)
         spans: list[tuple[int, int]] = []
         for number, one in enumerate(self._differences):
             rows[number] = self._since(least, one.later, one.most)
-            added = [] if one.earlier == NOW or not least else list(self._between(least, one))
+            if one.earlier != NOW:
+                recent, by = self._at_most(most, one.earlier, one.most)
+                rows[flags + number] = np.array([*self.mask(recent, 2), *self.mask(by)], dtype=np.uint64)
+            added = [] if one.earlier == NOW or not least else list(self._between(least, most, one))
             spans.append((len(self._alternatives), len(added)))
             self._alternatives += added
         self.spans.append(spans)
         conflict = np.zeros(2 + self.words, dtype=np.uint64)
-        for key, deadline in self._deadlines.items():
-            conflict |= self._since(least, key, -deadline - 1)
+        for key, bound in (*self._deadlines.items(), *most):
+            conflict |= self._since(least, key, -bound - 1)
         for one in excluded:
             clocks = [self._bit[one.earlier]] if one.earlier == one.later else []
-            flags = [] if clocks else self._weakest(one.earlier, one.later, one.most)
-            conflict |= np.array([*self.mask(clocks, 2), *self.mask(flags)], dtype=np.uint64)
+            by = [] if clocks else self._weakest(one.earlier, one.later, one.most)
+            conflict |= np.array([*self.mask(clocks, 2), *self.mask(by)], dtype=np.uint64)
         rows[-1] = conflict
         return rows
 
@@ -145,7 +164,7 @@ class _Tables:
         none = np.zeros(2 * (2 + self.words), dtype=np.uint64)
         return np.array(self._alternatives or [none])
 
-    def _between(self, least: Sequence[tuple[ClockKey, int]], one: Difference) -> Iterator[Bits]:
+    def _between(self, least: Sequence[Bound], most: Sequence[Bound], one: Difference) -> Iterator[Bits]:
         """By what ``later`` was started so long before now, and ``earlier`` so short, that the difference holds."""
         long_ago: dict[int, tuple[list[int], list[int]]] = {}
         for flag in self._pairs.get((NOW, one.later), ()):
@@ -156,12 +175,12 @@ class _Tables:
             for flag in self._pairs.get((key, one.later), ()):
                 long_ago.setdefault(self._differences[flag].most - value, ([], []))[1].append(flag)
         for total, (clocks, flags) in sorted(long_ago.items()):
-            recent, by = self._at_most(one.earlier, one.most - total)
+            recent, by = self._at_most((*self._deadlines.items(), *most), one.earlier, one.most - total)
             if recent or by:
                 halves = (*self.mask(clocks, 2), *self.mask(flags), *self.mask(recent, 2), *self.mask(by))
                 yield np.array(halves, dtype=np.uint64)
 
-    def _since(self, least: Sequence[tuple[ClockKey, int]], later: ClockKey, most: int) -> Bits:
+    def _since(self, least: Sequence[Bound], later: ClockKey, most: int) -> Bits:
         """By which clocks that ran, or flags, ``later`` was started at most ``most`` (less than 0) ms after now."""
         flags = list(self._weakest(NOW, later, most))
         clocks = []

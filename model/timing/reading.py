@@ -64,7 +64,7 @@ class Reading(Part):
         if within is None or commits_at_once(self._pipeline):
             return
         for offset in range(1, self._pipeline.consumer.position.high + 1):
-            need = Need(self.uncommitted(offset), at_most=within, until=self.consumer_away())
+            need = Need(self.uncommitted(offset), at_most=within + Duration.of(self._times.application_restart))
             yield ("restart_consumer",), {"committed_all": 0}, need
             yield ("restart_consumer_at_end",), {}, need
 

@@ -58,6 +58,8 @@ def actions(draw: st.DrawFn, number: int, known: tuple[Clock, ...]) -> Action:
     place, value = draw(st.sampled_from(PLACES)), draw(st.integers(0, VALUES))
     needs = tuple(
         Need(clock, at_least=of(f"need {number}", draw(st.integers(1, 10)), None))
+        if draw(st.integers(0, 2))
+        else Need(clock, at_most=of(f"need {number}", 0, draw(st.integers(0, 8))))
         for clock in draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique_by=lambda clock: clock.key))
     )
     guard = z3.And(STEPS.term < LONGEST, draw(conditions()), place.term != value)
