@@ -212,6 +212,7 @@ def test_a_snapshot_holds_everything(tmp_path: Path) -> None:
         assert copy.transitions[0] == shard.transitions[0]
 
 
+@pytest.mark.slow
 def test_a_snapshot_by_more_threads(tmp_path: Path, deployment: Path) -> None:
     """Combinations side by side, each saved as soon as it is whole."""
     ask = ("check", deployment, "--no-sensitivity", "--quiet", "--json")

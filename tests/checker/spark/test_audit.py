@@ -102,6 +102,7 @@ def test_the_costliest_come_first(matrix: Path) -> None:
     assert len(set(costs)) == len(costs)
 
 
+@pytest.mark.slow
 def test_a_system_that_outgrows_its_limits_is_unknown(spark: Any, matrix: Path, tmp_path: Path) -> None:
     """And is explored again where the limits are other ones."""
     tight = Limits(seconds=1e-6)

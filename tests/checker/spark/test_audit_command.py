@@ -138,6 +138,7 @@ def one_session(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "spark_session", use)
 
 
+@pytest.mark.slow
 def test_an_audit_and_the_same_again(one_session: None, matrix: Path, tmp_path: Path) -> None:
     run = proofka("audit", matrix, "--out", tmp_path / "out")
     assert run.exit_code == 1, run.output

@@ -46,7 +46,8 @@ def test_a_published_protocol(spark: Any, tmp_path: Path) -> None:
     assert sum(superstep.entered for superstep in noted) == found.distinct
 
 
-@pytest.mark.parametrize("name", ["acks-1", pytest.param("commit-before-processing", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["acks-1", "commit-before-processing"])
 def test_checks_of_examples(spark: Any, tmp_path: Path, name: str) -> None:
     """Verdicts, cut sets, lengths of traces, counts."""
     deployment, noted = replace(example(name, total=1), bounds=SMALL), list[Superstep]()

@@ -88,6 +88,7 @@ def has_java() -> None:
         pytest.skip(str(missing))
 
 
+@pytest.mark.slow
 def test_sessions_run_this_interpreter_and_are_silent(has_java: None) -> None:
     """Two, one after the other, in a process whose PATH and folder lead to no Python of ours."""
     done = subprocess.run([sys.executable, "-c", SESSION], capture_output=True, text=True, cwd=ROOT, check=False)

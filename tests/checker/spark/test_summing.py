@@ -36,6 +36,9 @@ def found(spark: Any, audited: Path, matrix: Path) -> Influence:
     return influence(spark, AuditFolder(audited), read_matrix(matrix).values)
 
 
+pytestmark = pytest.mark.slow
+
+
 def statuses(some: Iterable[Row], name: str) -> Counter[Status]:
     return Counter(Status(row["status"]) for row in some if row["property"] == name)
 
