@@ -169,7 +169,8 @@ class _Search:
         }
         deployment = replace(self._run.deployment, durations=replace(durations, **changed))
         try:
-            self._last = self._last.under(self._run.timing.with_times_of(build(deployment)))
+            timing = self._run.timing.with_times_of(build(deployment))
+            self._last = self._last.under(timing, self._setting, value)
         except OtherSystem:
             return self._explored_anew(deployment)
         self._run.keep_to_time(self._number, self._last)

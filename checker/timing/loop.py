@@ -112,10 +112,12 @@ class InTime:
         self.again: EmbeddedExploration | None = None
         self.lemmas: list[Lemma] = []
 
-    def under(self, timing: Timing) -> InTime:
-        """The same asked under other times."""
+    def under(self, timing: Timing, name: str, value: int) -> InTime:
+        """The same asked under other times, where the setting of this name is so many ms: with what it learnt here."""
         compiled = self._compiled if self.again is None else self.again.compiled
-        return InTime(timing, self.name, timing.put_into(self._system), self._question, self._threads, compiled)
+        other = InTime(timing, self.name, timing.put_into(self._system), self._question, self._threads, compiled)
+        other.lemmas = timing.lemmas_with(self.lemmas, name, value)
+        return other
 
     def goes_on(self) -> bool:
         """Whether sets of more faults can say anything new in time, although they do not without clocks."""

@@ -41,18 +41,24 @@ class Contradiction:
 
     edges: tuple[Edge, ...]
 
-    def excludes_with(self, name: str, value: int) -> bool:
-        """Whether the bounds would contradict each other if the setting of this name were so many ms."""
-        total = 0
+    def with_value(self, name: str, value: int) -> Contradiction | None:
+        """The same bounds where the setting of this name is so many ms; None if they do not contradict each other."""
+        edges = []
         for edge in self.edges:
             changed = None if edge.because is None else edge.because.with_value(name, value)
-            if changed is not None and edge.is_least:
-                total -= changed.least or 0
-            elif changed is not None:
-                if changed.most is None:
-                    return False
-                total += changed.most
-        return total < 0
+            weight = edge.weight
+            if changed is not None:
+                bound = changed.least if edge.is_least else changed.most
+                if bound is None and not edge.is_least:
+                    return None
+                weight = -(bound or 0) if edge.is_least else bound or 0
+            edges.append(Edge(edge.tail, edge.head, weight, changed))
+        found = Contradiction(tuple(edges))
+        return found if found.slack < 0 else None
+
+    def excludes_with(self, name: str, value: int) -> bool:
+        """Whether the bounds would contradict each other if the setting of this name were so many ms."""
+        return self.with_value(name, value) is not None
 
     @property
     def bounds(self) -> frozenset[Bound]:

@@ -157,6 +157,16 @@ class Timing:
         conditions = [(clock, self._prepared.specialise(clock.runs)) for clock in self._system.clocks]
         return [(clock, runs) for clock, runs in conditions if not z3.is_false(runs)]
 
+    def lemmas_with(self, lemmas: Iterable[Lemma], name: str, value: int) -> list[Lemma]:
+        """What is left of lemmas where the setting of this name is so many ms."""
+        found: list[Lemma] = []
+        for lemma in lemmas:
+            changed = lemma.contradiction.with_value(name, value)
+            if changed is not None:
+                differences = differences_of(changed, differences_in(found))
+                found.append(Lemma(changed, generalised(differences, self._system.clocks)))
+        return found
+
     def remembering(self, actions: Sequence[Action], states: Sequence[State]) -> list[State]:
         """The states of a run of a part of the model, with the variables that only clocks read."""
         history = {variable.name: variable.initial for variable in self._prepared.system.history}

@@ -6,6 +6,7 @@ reachable states, whichever way it is explored.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -85,13 +86,25 @@ def tables(
     )
 
 
+def _tightest(bounds: Iterable[Bound]) -> dict[ClockKey, int]:
+    """What each clock shows at most, where more than one bound says so."""
+    found: dict[ClockKey, int] = {}
+    for key, bound in bounds:
+        found[key] = min(bound, found.get(key, bound))
+    return found
+
+
 class _Tables:
     def __init__(self, differences: Sequence[Difference], deadlines: Mapping[ClockKey, int | None]) -> None:
         self._differences = differences
         self._deadlines = {key: deadline for key, deadline in deadlines.items() if deadline is not None}
         self._bit = {key: bit for bit, key in enumerate(deadlines)}
         self._pairs: dict[tuple[ClockKey, ClockKey], list[int]] = {}
+        self._laters: dict[ClockKey, list[ClockKey]] = {}
+        self._recent: dict[tuple[ClockKey, int], tuple[list[int], list[int]]] = {}
         for number, one in enumerate(differences):
+            if (one.earlier, one.later) not in self._pairs:
+                self._laters.setdefault(one.earlier, []).append(one.later)
             self._pairs.setdefault((one.earlier, one.later), []).append(number)
         self.words = -(-len(differences) // WORD)
         self._alternatives: list[Bits] = []
@@ -104,10 +117,11 @@ class _Tables:
             found[number // WORD] |= 1 << number % WORD
         return tuple(found)
 
-    def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> list[int]:
+    def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> tuple[int, ...]:
         """The flag of this pair that is set most often among those that say at most ``most``."""
-        fitting = [n for n in self._pairs.get((earlier, later), ()) if self._differences[n].most <= most]
-        return [max(fitting, key=lambda n: self._differences[n].most)] if fitting else []
+        known = self._pairs.get((earlier, later))
+        place = 0 if known is None else bisect_right(known, most, key=lambda n: self._differences[n].most)
+        return () if known is None or place == 0 else (known[place - 1],)
 
     def flags(self) -> Bits:
         """What sets a flag when the later of its clocks starts, and whether the start of the earlier does."""
@@ -118,34 +132,43 @@ class _Tables:
             row[LATER] = self._bit[one.later]
             row[NOT_NEGATIVE] = one.most >= 0
             if one.earlier != NOW:
-                recent, by = self._at_most(self._deadlines.items(), one.earlier, one.most)
+                recent, by = self._by_deadlines(one.earlier, one.most)
                 row[OWN_DEADLINE] = bool(recent)
                 row[BY_FLAGS:] = self.mask(by)
         return rows
 
-    def _at_most(self, bounds: Iterable[Bound], earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
-        """By its own bound (its bit), or by which flags, a clock was started at most so long before a step."""
-        own: list[int] = []
-        by: list[int] = []
-        for key, bound in bounds:
-            own += [self._bit[earlier]] if key == earlier and bound <= most else []
-            by += self._weakest(earlier, key, most - bound)
-        return own, by
+    def _by_deadlines(self, earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
+        """By its own deadline (its bit), or by which flags, a clock was started at most so long before any step."""
+        asked = earlier, most
+        if asked not in self._recent:
+            self._recent[asked] = self._at_most(self._deadlines, earlier, most)
+        return self._recent[asked]
+
+    def _at_most(self, bounds: Mapping[ClockKey, int], earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
+        """The same by what these clocks show at most."""
+        own = bounds.get(earlier)
+        by = [
+            flag
+            for later in self._laters.get(earlier, ())
+            if (bound := bounds.get(later)) is not None
+            for flag in self._weakest(earlier, later, most - bound)
+        ]
+        return ([self._bit[earlier]] if own is not None and own <= most else []), by
 
     def needs(self, least: Sequence[Bound], most: Sequence[Bound], excluded: Sequence[Difference]) -> Bits:
         """What a step that needs this of clocks sets by it; in the last row, what makes it impossible.
 
         For each flag a row for the start of its earlier clock, and behind these one for the start of the later.
         """
-        flags = len(self._differences)
+        flags, most_of = len(self._differences), _tightest(most)
         rows = np.zeros((2 * flags + 1, 2 + self.words), dtype=np.uint64)
         spans: list[tuple[int, int]] = []
         for number, one in enumerate(self._differences):
             rows[number] = self._since(least, one.later, one.most)
-            if one.earlier != NOW:
-                recent, by = self._at_most(most, one.earlier, one.most)
+            if one.earlier != NOW and most_of:
+                recent, by = self._at_most(most_of, one.earlier, one.most)
                 rows[flags + number] = np.array([*self.mask(recent, 2), *self.mask(by)], dtype=np.uint64)
-            added = [] if one.earlier == NOW or not least else list(self._between(least, most, one))
+            added = [] if one.earlier == NOW or not least else list(self._between(least, most_of, one))
             spans.append((len(self._alternatives), len(added)))
             self._alternatives += added
         self.spans.append(spans)
@@ -154,8 +177,8 @@ class _Tables:
             conflict |= self._since(least, key, -bound - 1)
         for one in excluded:
             clocks = [self._bit[one.earlier]] if one.earlier == one.later else []
-            by = [] if clocks else self._weakest(one.earlier, one.later, one.most)
-            conflict |= np.array([*self.mask(clocks, 2), *self.mask(by)], dtype=np.uint64)
+            together = () if clocks else self._weakest(one.earlier, one.later, one.most)
+            conflict |= np.array([*self.mask(clocks, 2), *self.mask(together)], dtype=np.uint64)
         rows[-1] = conflict
         return rows
 
@@ -164,7 +187,7 @@ class _Tables:
         none = np.zeros(2 * (2 + self.words), dtype=np.uint64)
         return np.array(self._alternatives or [none])
 
-    def _between(self, least: Sequence[Bound], most: Sequence[Bound], one: Difference) -> Iterator[Bits]:
+    def _between(self, least: Sequence[Bound], most: Mapping[ClockKey, int], one: Difference) -> Iterator[Bits]:
         """By what ``later`` was started so long before now, and ``earlier`` so short, that the difference holds."""
         long_ago: dict[int, tuple[list[int], list[int]]] = {}
         for flag in self._pairs.get((NOW, one.later), ()):
@@ -175,7 +198,9 @@ class _Tables:
             for flag in self._pairs.get((key, one.later), ()):
                 long_ago.setdefault(self._differences[flag].most - value, ([], []))[1].append(flag)
         for total, (clocks, flags) in sorted(long_ago.items()):
-            recent, by = self._at_most((*self._deadlines.items(), *most), one.earlier, one.most - total)
+            recent, by = self._by_deadlines(one.earlier, one.most - total)
+            needed, by_needs = self._at_most(most, one.earlier, one.most - total) if most else ([], [])
+            recent, by = recent + needed, by + by_needs
             if recent or by:
                 halves = (*self.mask(clocks, 2), *self.mask(flags), *self.mask(recent, 2), *self.mask(by))
                 yield np.array(halves, dtype=np.uint64)
