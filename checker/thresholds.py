@@ -17,8 +17,9 @@ from checker.timing.loop import InTime
 from checker.timing.network import Contradiction
 from checker.timing.refinement import OtherSystem
 from checker.timing.wording import in_words
-from model.deployment.deployment import Deployment, Durations
+from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
+from model.deployment.times import Durations
 from model.durations import Quantity
 from model.pipeline import build
 from properties.property import Property

@@ -13,7 +13,7 @@ from model.deployment.budget import read_budget
 from model.deployment.clients import JavaClient, read_broker_release, read_client
 from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Deployment, Durations, Ignored, OnProcessingError, Origin, Setting
+from model.deployment.deployment import Deployment, Ignored, OnProcessingError, Origin, Setting
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
@@ -25,6 +25,7 @@ from model.deployment.reasons import find_reason
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
+from model.deployment.times import Durations
 from model.deployment.values import check_value, has_placeholder
 from model.faults import Fault
 

@@ -13,7 +13,6 @@ from model.deployment.deployment import (
     Bounds,
     Commit,
     Deployment,
-    Durations,
     FaultBudget,
     Group,
     Ignored,
@@ -33,6 +32,7 @@ from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
 from model.deployment.hiding import printable
 from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.deployment.times import Durations
 from model.durations import Quantity
 from model.faults import Fault
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-from model.deployment.deployment import Durations, Origin, Setting
+from model.deployment.deployment import Origin, Setting
 from model.deployment.given import Given, Settings, complaint
 from model.deployment.section import Section
+from model.deployment.times import Durations
 from model.durations import UNITS, Quantity
 
 

@@ -498,3 +498,35 @@ def test_a_need_that_is_dropped_or_changed_is_noticed(name: str, change: Any) ->
     mutated = change(first.needs[0], first)
     system = replace(DEFAULTS, actions=tuple(mutated if action is first else action for action in DEFAULTS.actions))
     assert wrong_needs(system) == [name]
+
+
+# --- when sends fail ------------------------------------------------------------------------------------------------
+
+
+def test_what_is_in_flight_at_last_fails_as_well_when_its_time_is_over() -> None:
+    """It may be appended all the same: the application knows only that it was not acknowledged (3.1, P7 P8)."""
+    run = Scenario(defaults()).do("send", batch=0).do("transmit", batch=0, leader=1)
+    assert not run.can("give_up", batch=0), "nothing held it up"
+    run.do("lose_request", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)
+    assert run.can("give_up", batch=0)
+    run.do("append", batch=0, leader=1).replicate(2, 1).replicate(3, 1)
+    run.do("give_up", batch=0)
+    assert run.log(1) == [0]
+
+
+def test_so_does_what_another_leader_has_at_last() -> None:
+    run = Scenario(defaults()).do("send", batch=0).do("move_leader", broker=2).do("apply_metadata", broker=2)
+    assert run.do("transmit", batch=0, leader=2).can("give_up", batch=0)
+
+
+def test_before_2_1_only_what_is_in_the_accumulator_expires() -> None:
+    old = replace(defaults(), expires_in_accumulator=True, idempotence=False)
+    run = Scenario(old).do("send", batch=0)
+    assert "in_accumulator(batch=0)" in running(run)
+    assert "pending(batch=0)" not in running(run)
+    run.do("transmit", batch=0, leader=1).do("lose_request", batch=0)
+    assert not run.can("give_up", batch=0)
+    assert run.do("notice", broker=1).can("give_up", batch=0)
+    (need,) = run.action("give_up", batch=0).needs
+    assert need.at_least is not None
+    assert (need.clock.name, need.at_least.at_least()) == ("in_accumulator", 30_000)

@@ -254,3 +254,38 @@ def test_a_second_look_that_is_cut_short_says_nothing_new(
     monkeypatch.setattr("checker.timing.loop.SECOND_LOOK_SHARE", 0.0)
     for verdict in check(deployment).verdicts:
         assert verdict.status in (whole[verdict.property].status, Status.UNKNOWN)
+
+
+MISLED = """\
+kafka: "4.0"
+topic: {replicas: 3, min.insync.replicas: 1}
+producer: {acks: 1, on_send_error: drop}
+assume: {faults: {total: 2, kill: 1, cut-off: 1}, cut_off: %s}
+bounds: {records: 1, log: 2}
+require: [no-dropped-record]
+"""
+
+
+@pytest.mark.parametrize(("away", "status"), [("0..unbounded", Status.VIOLATED), ("0..30s", Status.HOLDS)])
+def test_a_producer_that_asks_a_broker_without_news_finds_no_leader(tmp_path: Path, away: str, status: Status) -> None:
+    """Whom it is connected to it asks first, and again and again."""
+    verdict = required(tmp_path, MISLED % away)
+    assert verdict.status is status
+    assert verdict.cut_sets == (((("cut-off", 1), ("kill", 1)),) if status is Status.VIOLATED else ())
+
+
+RETRIED_AT_LAST = """\
+kafka: "4.0"
+topic: {replicas: 3, min.insync.replicas: 2}
+producer: {acks: all, linger.ms: 0, delivery.timeout.ms: %s, on_send_error: resend}
+assume: {faults: {total: 1, lost-request: 1}}
+bounds: {records: 1, log: 2, sends: 2}
+require: [no-log-duplicate]
+"""
+
+
+@pytest.mark.parametrize(("timeout", "duplicates"), [("31000", True), ("120000", False)])
+def test_a_retry_under_way_when_its_time_is_over_is_sent_again(tmp_path: Path, timeout: str, duplicates: bool) -> None:
+    verdict = required(tmp_path, RETRIED_AT_LAST % timeout)
+    assert (verdict.status is Status.VIOLATED) is duplicates
+    assert verdict.cut_sets == (((("lost-request", 1),),) if duplicates else ())

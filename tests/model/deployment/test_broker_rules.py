@@ -111,14 +111,15 @@ def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "kafka: 2.4",
+        "kafka: 2.4\nproducer: {enable.idempotence: true, acks: all}",
+        "kafka: 2.4\nproducer: {version: 4.0}",
         "kafka: 3.2\nbroker: {process.roles: broker}",
         "kafka: 3.9\nbroker: {process.roles: broker, zookeeper.connect: 'zk:2181'}",
         "kafka: 4.0\nbroker: {zookeeper.connect: 'zk:2181'}",
         "kafka: 3.9\nbroker: {eligible.leader.replicas.enable: true}",
         "kafka: 4.0\nproducer: {client: librdkafka}",
         "kafka: 4.0\nconsumer: {client: sarama}",
-        "kafka: 4.0\nproducer: {version: 2.4}",
+        "kafka: 4.0\nproducer: {version: 2.4, enable.idempotence: true, acks: all}",
         "kafka: 4.0\ntopic: {cleanup.policy: compact}",
         "kafka: 4.0\nbroker: {log.cleanup.policy: 'delete,compact'}",
         "kafka: 4.0\ntopic: {remote.storage.enable: true}",

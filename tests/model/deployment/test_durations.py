@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, from_document, to_document
-from model.deployment.deployment import Durations, Origin
+from model.deployment.deployment import Origin
 from model.deployment.durations import ENVIRONMENT, NAMES, SETTINGS, read_range
 from model.deployment.given import Given
+from model.deployment.times import Durations
 from model.durations import Quantity
 
 KAFKA = 'kafka: "4.0"\n'
@@ -115,6 +116,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "broker_session": ("broker.session.timeout.ms", 9_000),
         "broker_heartbeat": ("broker.heartbeat.interval.ms", 2_000),
         "max_poll": ("max.poll.interval.ms", 300_000),
+        "auto_commit": ("auto.commit.interval.ms", 5_000),
         "consumer_session": ("session.timeout.ms", 45_000),
         "consumer_request": ("request.timeout.ms", 30_000),
         "consumer_connection": ("socket.connection.setup.timeout.max.ms", 30_000),

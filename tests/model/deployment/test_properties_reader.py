@@ -61,7 +61,7 @@ def test_no_file_at_all_means_defaults() -> None:
 
 def test_the_release_is_an_option(file_refusal) -> None:
     assert file_refusal("9.9").startswith("--kafka 9.9: no defaults are known for Kafka 9.9; known releases are")
-    assert file_refusal("2.4").startswith("--kafka 2.4: not modelled yet")
+    assert read_properties(kafka="2.4", assume={"replicas": "3"}).kafka == (2, 4, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,49 @@
+"""Which era brokers and clients are of: by their releases, and by what brokers of old were told to speak."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.deployment import Truncation
+
+
+@pytest.mark.parametrize(
+    ("text", "truncation", "clients_know_epochs", "consumer_checks_epochs"),
+    [
+        ("kafka: 2.4", Truncation.FENCED, True, True),
+        ("kafka: 2.2", Truncation.FENCED, True, False),
+        ("kafka: 2.4\nconsumer: {version: 2.2}", Truncation.FENCED, True, False),
+        ("kafka: 2.4\nbroker: {inter.broker.protocol.version: 1.1-IV0}", Truncation.LAST_EPOCH, False, False),
+        ("kafka: 2.4\nbroker: {inter.broker.protocol.version: '3.0'}", Truncation.FENCED, True, True),
+        ("kafka: 2.4\nbroker: {log.message.format.version: 0.10.2}", Truncation.HIGH_WATERMARK, True, False),
+        ("kafka: 2.4\ntopic: {message.format.version: 0.10.2}", Truncation.HIGH_WATERMARK, True, False),
+        ("kafka: 3.5\ntopic: {message.format.version: 0.10.2}", Truncation.FENCED, True, True),
+    ],
+)
+def test_brokers_speak_as_they_are_told(
+    read_yaml, text: str, truncation: Truncation, clients_know_epochs: bool, consumer_checks_epochs: bool
+) -> None:
+    deployment = read_yaml(text)
+    assert deployment.truncation is truncation
+    assert deployment.clients_know_epochs is clients_know_epochs
+    assert deployment.consumer_checks_epochs is consumer_checks_epochs
+
+
+def test_a_protocol_that_is_no_release(refusal) -> None:
+    assert "must name a release" in refusal("kafka: 2.4\nbroker: {inter.broker.protocol.version: newest}")
+
+
+@pytest.mark.parametrize(("version", "expires"), [("0.10.2", True), ("2.0", True), ("2.1", False)])
+def test_sends_expired_in_the_accumulator_before_2_1(read_yaml, version: str, expires: bool) -> None:
+    deployment = read_yaml(f"kafka: 2.4\nproducer: {{version: {version}}}")
+    assert deployment.expires_in_accumulator is expires
+    waits = deployment.durations.delivery_timeout
+    assert (waits.name, waits.least) == (
+        ("request.timeout.ms", 30_000) if expires else ("delivery.timeout.ms", 120_000)
+    )
+
+
+def test_a_producer_of_old_does_not_retry_by_default(read_yaml) -> None:
+    deployment = read_yaml("kafka: 0.10.2")
+    assert (deployment.retries, deployment.idempotence, deployment.acks.value) == (0, False, "1")
+    assert deployment.unclean_leader_election
