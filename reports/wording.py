@@ -235,7 +235,9 @@ def answer(verdicts: Sequence[Verdict]) -> str:
             return f"Undecided: {_named(unknown)}; the notes say why."
         return f"Undecided: {why} before {_named(unknown)} could be decided."
     if vacuous := by_status[Status.VACUOUS]:
-        return f"No evidence: {_named(vacuous)} holds only because what it speaks of never happened within the bounds."
+        one = len(vacuous) == 1
+        holds, speaks = ("holds", "it speaks") if one else ("hold", "they speak")
+        return f"No evidence: {_named(vacuous)} {holds} only because what {speaks} of never happened within the bounds."
     if required:
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"

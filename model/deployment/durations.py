@@ -168,12 +168,24 @@ def read_range(given: Given) -> tuple[int, int | None]:
     least = _milliseconds(first)
     most = least if not dots else None if last.strip() == UNBOUNDED else _milliseconds(last)
     if least is None or (most is None and dots and last.strip() != UNBOUNDED):
-        raise complaint(given, f"must be a duration or a range, in {_UNIT_NAMES}, {_AS_IN}")
+        meant = _meant(first) or _meant(last)
+        hint = f"; did you mean {meant}?" if meant else ""
+        raise complaint(given, f"must be a duration or a range, in {_UNIT_NAMES}, {_AS_IN}{hint}")
     if least and most and first.strip().isdigit() != last.strip().isdigit() and dots:
         raise complaint(given, f"has a unit at one end only ({given.value.strip()}); write one at both")
     if most is not None and most < least:
         raise complaint(given, f"ends before it begins ({given.value.strip()})")
     return least, most
+
+
+MEANT: Mapping[str, str] = {"sec": "s", "m": "min", "hr": "h", "hour": "h", "day": "d", "minute": "min", "second": "s"}
+"""Units that people write -> those that are read."""
+
+
+def _meant(text: str) -> str | None:
+    """What a duration with another unit was probably meant to be."""
+    found = re.fullmatch(r"\s*([0-9]{1,10})\s*([a-z]+?)s?\s*", text)
+    return f"{found[1]}{MEANT[found[2]]}" if found and found[2] in MEANT else None
 
 
 def _milliseconds(text: str) -> int | None:

@@ -83,6 +83,10 @@ EMPTY = verdict("log-order", Status.VACUOUS, required=True)
             (EMPTY, samples.HOLDS),
             "No evidence: log-order holds only because what it speaks of never happened within the bounds.",
         ),
+        (
+            (EMPTY, replace(EMPTY, property="no-skip")),
+            "No evidence: log-order and no-skip hold only because what they speak of never happened within the bounds.",
+        ),
         ((samples.HOLDS,), "Yes: the required property, no-skip, holds within the bounds below."),
         ((samples.SAME_TRACE, samples.VACUOUS), "Nothing is required; 1 of the 2 properties checked can fail."),
         ((), "Nothing is required; 0 of the 0 properties checked can fail."),
