@@ -289,7 +289,8 @@ CASES = (
     ),
     Case(
         "a-former-leader-answers-nobody",
-        lambda: of("acks-all-min-isr-2", (M,), 1),
+        # A client that gives up nothing in flight: others get over it when delivery.timeout.ms ends.
+        lambda: replace(of("acks-all-min-isr-2", (M,), 1), expires_in_accumulator=True, idempotence=False),
         never("reject_not_leader"),
         "recoverability",
         cut(M),
