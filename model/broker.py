@@ -16,7 +16,7 @@ from model.language import Action, Effect, State
 from model.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
 from model.state import Pipeline, Replica
-from model.wording import broker_name, record_at
+from model.wording import broker_name, records_dropped
 
 
 def _die(effect: Effect, replica: Replica) -> None:
@@ -70,8 +70,8 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
     keep_prefix(effect, replica, kept)
 
     def sentence(before: State, after: State) -> str:
-        lost = [record_at(pipeline, before, replica, i) for i in range(kept, before[replica.log.end.name])]
-        return f"{replica.name} loses power" + (f" and, unflushed, {', '.join(lost)}" if lost else "; its log survives")
+        lost = records_dropped(pipeline, before, after, replica)
+        return f"{replica.name} loses power" + (f" and, unflushed, {lost}" if lost else "; its log survives")
 
     return Action(
         "lose_power",
@@ -171,9 +171,8 @@ def restart(pipeline: Pipeline, replica: Replica, checkpointed: int | None = Non
 
 def _dropped(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
     """What a replica dropped because it follows a leader now, if it did."""
-    offsets = range(after[replica.log.end.name], before[replica.log.end.name])
-    dropped = [record_at(pipeline, before, replica, offset) for offset in offsets]
-    return f", truncates to its high watermark and drops {', '.join(dropped)}" if dropped else ""
+    dropped = records_dropped(pipeline, before, after, replica)
+    return f", truncates to its high watermark and drops {dropped}" if dropped else ""
 
 
 def _elected_now(pipeline: Pipeline, replica: Replica, before: State, after: State, *, was_away: bool) -> str:

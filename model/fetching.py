@@ -10,7 +10,7 @@ from model.deployment.deployment import Truncation
 from model.language import Action, Effect, State
 from model.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
 from model.state import Pipeline, Replica
-from model.wording import record_at
+from model.wording import record_at, records_dropped
 
 
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
@@ -144,13 +144,10 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         due = z3.Not(follower.reconciled.is_set)
 
     def sentence(before: State, after: State) -> str:
-        dropped = [
-            record_at(pipeline, before, follower, offset)
-            for offset in range(after[follower.log.end.name], before[follower.log.end.name])
-        ]
+        dropped = records_dropped(pipeline, before, after, follower)
         if not dropped:
             return f"{follower.name} asks {leader.name} where its log ends and drops nothing"
-        return f"{follower.name} truncates to {leader.name}'s log and drops {', '.join(dropped)}"
+        return f"{follower.name} truncates to {leader.name}'s log and drops {dropped}"
 
     return Action(
         "truncate",
@@ -175,13 +172,6 @@ def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     effect = Effect()
     keep_prefix(effect, follower, leader.log.end.term)
 
-    def sentence(before: State, after: State) -> str:
-        dropped = [
-            record_at(pipeline, before, follower, offset)
-            for offset in range(after[follower.log.end.name], before[follower.log.end.name])
-        ]
-        return f"{follower.name} is ahead of {leader.name}, goes back to its end and drops {', '.join(dropped)}"
-
     return Action(
         "go_back",
         follower.name,
@@ -189,7 +179,10 @@ def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         {"follower": follower.number, "leader": leader.number},
         is_ahead(pipeline, follower, leader),
         effect.updates,
-        sentence,
+        lambda before, after: (
+            f"{follower.name} is ahead of {leader.name}, goes back to its end and drops "
+            f"{records_dropped(pipeline, before, after, follower)}"
+        ),
         "6.6, 8",
     )
 

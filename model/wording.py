@@ -19,6 +19,12 @@ def record_at(pipeline: Pipeline, state: State, replica: Replica, offset: int) -
     return record_name(pipeline.producer.batches[state[replica.log.slots[offset]["batch"].name]])
 
 
+def records_dropped(pipeline: Pipeline, before: State, after: State, replica: Replica) -> str:
+    """The records that a step cut off a replica's log; empty if there are none."""
+    offsets = range(after[replica.log.end.name], before[replica.log.end.name])
+    return ", ".join(record_at(pipeline, before, replica, offset) for offset in offsets)
+
+
 def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
     """A replica's log: records with their leader epochs."""
     entries = replica.log.entries(state)

@@ -32,7 +32,7 @@ from checker.timing.monitors import watch
 from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
 from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
-from checker.traces import replay
+from checker.traces import actions_of, replay
 from model.language import Action, Clock, ClockKey, Need, State, TransitionSystem
 from model.pipeline import Model
 
@@ -112,10 +112,13 @@ class Timing:
         return replace(system, actions=actions, clocks=tuple(c for c in self._system.clocks if c.key in keys))
 
     def of_the_whole(self, actions: Sequence[Action], states: Sequence[State]) -> tuple[list[Action], list[State]]:
-        """The actions of the whole in a run of a part, and the variables of the whole that the part has."""
+        """The actions of the whole in a run of a part, and the variables of the whole that the part has.
+
+        Raises :class:`~checker.traces.ReplayMismatch` if the whole lacks one of the actions.
+        """
         names = {variable.name for variable in self._system.variables}
         kept: list[State] = [{name: value for name, value in state.items() if name in names} for state in states]
-        return [self._actions[action.key] for action in actions], kept
+        return actions_of(self._system, actions), kept
 
     def schedule(self, actions: Sequence[Action]) -> Schedule | Contradiction:
         """Times for a run of the model, or why there are none."""

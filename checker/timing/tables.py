@@ -54,25 +54,14 @@ def tables(
     classes: list[int] = []
     needs: list[Bits] = [maker.needs((), (), ())]
     for action in actions:
-        least = tuple(
-            (need.clock.key, value)
-            for need in action.needs
-            if need.until is None
-            and need.at_least is not None
-            and (value := need.at_least.at_least())
-            and need.clock.key in deadlines
-        )
-        most = tuple(
-            (need.clock.key, bound)
-            for need in action.needs
-            if need.until is None
-            and need.at_most is not None
-            and (bound := need.at_most.at_most()) is not None
-            and need.clock.key in deadlines
-        )
+        now = [need for need in action.needs if need.until is None and need.clock.key in deadlines]
+        at_least = [(need.clock.key, need.at_least.at_least()) for need in now if need.at_least is not None]
+        least = [(key, value) for key, value in at_least if value]
+        at_most = [(need.clock.key, need.at_most.at_most()) for need in now if need.at_most is not None]
+        most = [(key, value) for key, value in at_most if value is not None]
         excluded = excluded_by_needs(action, deadlines)
         classes.append(len(needs) if least or most or excluded else 0)
-        if least or most or excluded:
+        if classes[-1]:
             needs.append(maker.needs(least, most, excluded))
     initial = [one.most >= 0 and one.earlier in running and one.later in running for one in chosen]
     return Monitors(

@@ -88,8 +88,13 @@ def era_of(broker: Section, topic: Section) -> Era:
 def _spoken(broker: Section, topic: Section) -> tuple[Line, Line]:
     """What brokers speak to each other, and how records are written: by their release, or by a setting of old."""
     protocol = _line(broker, PROTOCOL) or broker.release.line
-    written = _line(topic, "message.format.version") or _line(broker, "log.message.format.version")
-    return min(protocol, broker.release.line), written or broker.release.line
+    written = next(filter(None, (_line(*one) for one in _formats(broker, topic))), broker.release.line)
+    return min(protocol, broker.release.line), written
+
+
+def _formats(broker: Section, topic: Section) -> tuple[tuple[Section, str], ...]:
+    """What says in which format records are written, the topic's own setting first."""
+    return ((topic, "message.format.version"), (broker, "log.message.format.version"))
 
 
 def _line(section: Section, key: str) -> Line | None:
@@ -104,7 +109,7 @@ def _line(section: Section, key: str) -> Line | None:
 
 def settings_of(broker: Section, topic: Section) -> tuple[Setting, ...]:
     """The settings of old that decide of an era, where they are given."""
-    keys = ((broker, PROTOCOL), (topic, "message.format.version"), (broker, "log.message.format.version"))
+    keys = ((broker, PROTOCOL), *_formats(broker, topic))
     return tuple(section.setting(key) for section, key in keys if section.has(key))
 
 

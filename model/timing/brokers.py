@@ -39,7 +39,7 @@ class Brokers(Part):
         session = Duration.of(times.broker_session) - times.heartbeat - self._network
         yield ("fence",), number, Need(self.unheard(replica), at_least=session)
         away = Need(self.away(replica), at_least=Duration.of(times.broker_restart))
-        yield ("restart", "restart_before_fenced"), number, away
+        yield RESTARTS, number, away
         # A new incarnation is refused while the session of the old one lasts (semantics 6.4).
         yield ("restart_before_fenced",), number, Need(self.unheard(replica), at_least=session)
         for follower in self._pipeline.followers_of(replica):

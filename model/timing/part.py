@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import z3
 
 from model.language import Action, Clock, Duration, Need
-from model.state import Pipeline
+from model.state import Pipeline, Replica
 
 Requirement = tuple[tuple[str, ...], dict[str, int], Need]
 """Names of actions, arguments that they must have, and what all of these need."""
@@ -49,3 +49,8 @@ def one_of(name: str, arguments: Mapping[str, int], since: str, at_most: Duratio
     """The clock that runs while one of these actions can happen, and has a deadline for it."""
     can = z3.Or(*(action.guard for action in actions))
     return Clock(name, arguments, can, since, at_most, frozenset(action.key for action in actions))
+
+
+def without_news(brokers: Iterable[Replica], epoch: z3.ArithRef) -> z3.BoolRef:
+    """Some broker runs that is cut off and knows of no epoch so new: it tells clients what was so before (9)."""
+    return z3.Or(*(z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < epoch) for b in brokers))

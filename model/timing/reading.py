@@ -11,7 +11,7 @@ from model.consumer import commits_at_once
 from model.deployment.deployment import Commit
 from model.language import Clock, Duration, Need
 from model.state import EXPIRED, Batch, Fate
-from model.timing.part import Part, Requirement, one_of
+from model.timing.part import Part, Requirement, one_of, without_news
 from model.wording import record_name
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
@@ -83,9 +83,7 @@ class Reading(Part):
         """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
         polls = self.named(("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position"))
         position, within = self._pipeline.consumer.position, self._pipeline.deployment.until_next_poll
-        newest = self._pipeline.controller.epoch.term
-        stale = (z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < newest) for b in self._pipeline.replicas)
-        misled = z3.Or(*stale)
+        misled = without_news(self._pipeline.replicas, self._pipeline.controller.epoch.term)
         for offset in range(position.low, position.high + 1):
             since = f"there was something to poll for a consumer at offset {offset}"
             clock = one_of("polling", {"offset": offset}, since, within, polls)

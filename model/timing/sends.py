@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 import z3
@@ -14,7 +14,7 @@ from model.language import Clock, Duration, Need, Variable
 from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
 from model.state import Batch, Fate, Replica
-from model.timing.part import Part, Requirement
+from model.timing.part import Part, Requirement, without_news
 from model.wording import record_name
 
 CLIENT_LOOKS = 2
@@ -115,15 +115,14 @@ class Sends(Part):
     def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
         """No request waits for ever, and no record (semantics 3.1, P5 P7 P8; 3.2)."""
         number, record = batch.number, record_name(batch)
-        request, client_looks = self._times.request_timeout, Duration.of(self._times.request_timeout, CLIENT_LOOKS)
         if self._pipeline.deployment.acks is Acks.ALL:
             since = f"the ISR did not follow with {record}"
-            answers = Duration.of(request) + self._network
+            answers = Duration.of(self._times.request_timeout) + self._network
             yield self._due("held_up", since, answers, ("time_out_at_broker",), batch=number)
-        if self._pipeline.deployment.acks is Acks.ALL and len(self._batches) > 1:
-            queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
-            since = f"the request with {record} waits behind one that waits for the ISR"
-            yield Clock("queueing", {"batch": number}, queues, since, client_looks)
+            if len(self._batches) > 1:
+                queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
+                since = f"the request with {record} waits behind one that waits for the ISR"
+                yield Clock("queueing", {"batch": number}, queues, since, self._until_noticed)
         if self._pipeline.deployment.expires_in_accumulator:
             return
         since = f"the application sent {record}"
@@ -159,15 +158,13 @@ class Sends(Part):
 
         A broker that fell silent answers no attempt to connect to it either.
         """
-        notices = Duration.of(self._times.request_timeout, CLIENT_LOOKS)
         connects = Duration.of(self._times.connection_setup, 1 + JITTER)
         ways = (
             ("sendable", False, False, self._until_connected),
-            ("sendable_when_noticed", False, True, notices + self._until_connected),
+            ("sendable_when_noticed", False, True, self._until_noticed + self._until_connected),
             ("sendable_beside_silent", True, False, connects),
-            ("sendable_when_silence_is_noticed", True, True, notices + connects),
+            ("sendable_when_silence_is_noticed", True, True, self._until_noticed + connects),
         )
-        since = f"{record_name(batch)} could be transmitted to a broker that takes it"
         takers = list(self._takers(batch))
         for name, silent, broken, connected in ways:
             runs = [
@@ -179,12 +176,16 @@ class Sends(Part):
                 )
                 for leader, can in takers
             ]
-            if not all(z3.is_false(z3.simplify(one)) for one in runs):
-                yield Clock(name, {"batch": batch.number}, z3.Or(*runs), since, self._until_sent(connected))
+            yield from self._sent_within(name, batch, runs, self._until_sent(connected))
         at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
-        if not all(z3.is_false(z3.simplify(one)) for one in at_once):
-            soon = Duration.of(self._times.linger) + self._until_connected * 2 + self._network * 2
-            yield Clock("sendable_at_once", {"batch": batch.number}, z3.Or(*at_once), since, soon)
+        soon = Duration.of(self._times.linger) + self._until_connected * 2 + self._network * 2
+        yield from self._sent_within("sendable_at_once", batch, at_once, soon)
+
+    def _sent_within(self, name: str, batch: Batch, runs: Sequence[z3.BoolRef], at_most: Duration) -> Iterator[Clock]:
+        """The clock that runs while one of these is so, if any of them can be."""
+        since = f"{record_name(batch)} could be transmitted to a broker that takes it"
+        if not all(z3.is_false(z3.simplify(one)) for one in runs):
+            yield Clock(name, {"batch": batch.number}, z3.Or(*runs), since, at_most)
 
     def _all_went_well(self, leader: Replica) -> z3.BoolRef:
         """Nothing failed yet that a producer would pause for, and it has nothing to ask but at its start."""
@@ -210,16 +211,18 @@ class Sends(Part):
         """
         others = self._pipeline.followers_of(leader)
         elsewhere = [self._guard("transmit", batch=batch.number, leader=other.number) for other in others]
-        stale = [z3.And(b.up.is_set, b.cut_off.is_set, b.epoch.term < leader.epoch.term) for b in others]
-        of_leader = z3.And(self._asks_who_leads(leader), z3.Or(*stale), z3.Not(z3.Or(*elsewhere)))
+        of_leader = z3.And(
+            self._asks_who_leads(leader),
+            without_news(others, leader.epoch.term),
+            z3.Not(z3.Or(*elsewhere)),
+        )
         any_cut_off = z3.Or(*(z3.And(b.up.is_set, b.cut_off.is_set) for b in self._pipeline.replicas))
         return z3.Or(of_leader, z3.And(self._asks_for_ids, any_cut_off))
 
     def _unnoticed(self, broker: Replica) -> Clock:
         """request.timeout.ms of a request is over at most so long after its connection died (semantics 3.1, P5)."""
         since = f"the connection to {broker.name} died"
-        at_most = Duration.of(self._times.request_timeout, CLIENT_LOOKS)
-        return self._due("unnoticed", since, at_most, ("notice",), broker=broker.number)
+        return self._due("unnoticed", since, self._until_noticed, ("notice",), broker=broker.number)
 
     def _is_silent(self, leader: Replica) -> z3.BoolRef:
         """The producer may try to connect to a broker that fell silent: to this one, or to find this one."""
@@ -244,6 +247,11 @@ class Sends(Part):
         some = z3.Or(*(variable.is_set for variable in remembered.values()))
         asks = z3.Or(self._asks_who_leads(leader), self._asks_for_ids)
         return z3.Or(remembered[leader.number].is_set, z3.And(asks, some))
+
+    @property
+    def _until_noticed(self) -> Duration:
+        """How long a client takes to find out that nobody answers."""
+        return Duration.of(self._times.request_timeout, CLIENT_LOOKS)
 
     @property
     def _until_connected(self) -> Duration:
