@@ -93,8 +93,12 @@ class Meter:
     def start(self) -> None:
         """Start the clock: what came before does not count against the time, but does against the memory."""
         self._started = time.monotonic()
-        left = self._budget.memory - process_memory() - SET_ASIDE - self._budget.threads * SET_ASIDE_FOR_A_THREAD
-        self._allowed = max(left, self._budget.memory // LEAST_SHARE)
+        self.allot()
+
+    def allot(self) -> None:
+        """Leave to states what the process does not take for anything else now: code, terms, traces."""
+        besides = max(process_memory() - self.memory, 0) + SET_ASIDE + self._budget.threads * SET_ASIDE_FOR_A_THREAD
+        self._allowed = max(self._budget.memory - besides, self._budget.memory // LEAST_SHARE)
 
     @property
     def elapsed(self) -> float:
@@ -162,6 +166,9 @@ class PartMeter(Meter):
     def grow(self, states: int, memory: int) -> None:
         super().grow(states, memory)
         self._whole.grow(states, memory)
+
+    def allot(self) -> None:
+        self._whole.allot()
 
     def release(self) -> None:
         """The memory that was counted is free again."""

@@ -23,10 +23,9 @@ from checker.solver import Replayer
 from checker.timing.loop import InTime, Steps, Timely
 from checker.timing.promptness import promptly
 from checker.timing.refinement import Timing
-from checker.traces import actions_of, build_trace
+from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
-from model.language import Action
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
 from properties.property import Property
@@ -183,6 +182,8 @@ class Run:
                     self._sizes[number] = size + 1
                 for one in self._in_time_of(number):
                     self.keep_to_time(number, one, on_progress)
+                    if size == total:
+                        one.conclude()
                 progressed = True
             if not progressed:
                 return
@@ -332,21 +333,16 @@ class Run:
         order, times = promptly(system, replayer, timing, actions, timely.schedule)
         return trace if order == actions else build_trace(system, replayer, prop, order, None, times=times.times)
 
-    def _run_of(
-        self, exploration: AnyExploration, reduced: Reduced, violation: Violation
-    ) -> tuple[list[Action], list[dict[str, int]] | None]:
+    def _run_of(self, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Steps:
         """The actions of the whole model that lead to a violation; the states, if they are those of the whole model."""
         if not reduced.keeps_runs:
             exploration, violation = self._found_again(reduced, exploration, violation)
             reduced = reduce_group(self.prepared, reduced.group, frozenset())
         labels, packed = exploration.path(violation), exploration.states_along(violation)
-        whole = self.prepared.model.system
         is_reduced = reduced.system is not reduced.group.system or reduced.canonical is not None
         if is_reduced:
             reduced.check_run(labels, packed)
-        names = {variable.name for variable in whole.variables}
-        states = [{name: value for name, value in state.items() if name in names} for state in packed]
-        actions = actions_of(whole, [exploration.system.actions[label] for label in labels])
+        actions, states = self.timing.of_the_whole([exploration.system.actions[label] for label in labels], packed)
         return actions, None if is_reduced else states
 
     def _found_again(

@@ -46,6 +46,7 @@ class EmbeddedExploration(Exploration[Shard]):
     def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
         """Explore the next layer, and make better machine code beside it where that is likely to pay."""
         self._on_progress = on_progress
+        self.meter.allot()
         optimiser = self._optimiser()
         if optimiser is not None:
             optimiser.start()

@@ -175,6 +175,7 @@ class _Search:
         except OtherSystem:
             return self._explored_anew(deployment)
         self._run.keep_to_time(self._number, self._last)
+        self._last.conclude()
         return self._last
 
     def _explored_anew(self, deployment: Deployment) -> InTime:

@@ -110,6 +110,8 @@ class InTime:
         """Why the second look was not taken to its end, if it was not."""
         self.looks = 0
         self.again: EmbeddedExploration | None = None
+        self._left: list[Faults] = []
+        self._observed: set[str] = set()
         self.lemmas: list[Lemma] = []
 
     def under(self, timing: Timing, name: str, value: int) -> InTime:
@@ -118,6 +120,22 @@ class InTime:
         other = InTime(timing, self.name, timing.put_into(self._system), self._question, self._threads, compiled)
         other.lemmas = timing.lemmas_with(self.lemmas, name, value)
         return other
+
+    def conclude(self) -> None:
+        """Nothing more will be asked: what the second look found is kept, its states are not."""
+        if self.again is None:
+            return
+        self._left = [_faults(self.again, one) for one in self.again.violations[self.name]]
+        self._observed = self.again.observed()
+        self._compiled = self.again.compiled
+        self._end(self.again)
+        self.again = None
+
+    def _end(self, exploration: EmbeddedExploration) -> None:
+        """The states of a second look were counted, and their memory is free again."""
+        self._spent += exploration.states
+        assert isinstance(exploration.meter, PartMeter)
+        exploration.meter.release()
 
     def goes_on(self) -> bool:
         """Whether sets of more faults can say anything new in time, although they do not without clocks."""
@@ -191,9 +209,7 @@ class InTime:
         """An exploration with the lemmas as monitors, of the sets of faults that need a second look."""
         old = self.again
         if old is not None:
-            self._spent += old.states
-            assert isinstance(old.meter, PartMeter)
-            old.meter.release()
+            self._end(old)
         self.looks += 1
         return EmbeddedExploration(
             self._system,
@@ -233,7 +249,7 @@ class InTime:
 
     def observed(self) -> set[str]:
         """The observations that held in some state of the second look."""
-        return set() if self.again is None else self.again.observed()
+        return self._observed if self.again is None else self.again.observed()
 
     @property
     def timely(self) -> list[Timely]:
@@ -249,7 +265,7 @@ class InTime:
         elif self.again is not None:
             left = [_faults(self.again, one) for one in self.again.violations[self.name]]
         else:
-            left = []
+            left = self._left
         left = [faults for faults in left if not self._is_violated_by_part(faults)]
         return sorted(_named(faults) for faults in _smallest(left, lambda faults: faults))
 
