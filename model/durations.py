@@ -11,6 +11,9 @@ JITTER = Fraction(1, 5)
 """How far a client's backoff or time to connect is off its setting, either way; backoffs of retries from 3.7 on only
 (KIP-580)."""
 
+CLIENT_LOOKS = 2
+"""A client looks for requests that take longer than request.timeout.ms after it waited for answers as long (P5)."""
+
 UNITS: Mapping[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 """What a length of time is read and told in, the shortest first, in ms."""
 

@@ -13,7 +13,7 @@ from math import inf, isfinite
 from typing import Literal
 
 from model.deployment.times import Durations
-from model.durations import JITTER, Duration, Quantity
+from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
 from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, Fault
 
 
@@ -316,20 +316,27 @@ class Deployment:
         return until
 
     @property
-    def until_committed(self) -> Duration | None:
+    def until_committed(self) -> Duration:
         """How long after a poll returned a record its offset is committed, if the consumer runs on (semantics 12).
 
-        None where nothing can be said, as a coordinator may be away.
+        So long no broker may be away; the coordinator of the group may have been before, and be another one now.
         """
         times = self.durations
-        if self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF}):
-            return None
         until = self.between_polls + Duration.of(times.network, 2)
+        if self.brokers_may_be_away:
+            until = until + Duration.of(times.consumer_request, CLIENT_LOOKS) + Duration.of(times.metadata)
+            for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
+                until = until + Duration.of(pause, 1 + JITTER)
         if self.commit.is_by_client:
             until = until + Duration.of(times.auto_commit)
         elif self.processing is Processing.HANDED_OFF:
             until = until + Duration.of(times.processing_time)
         return until
+
+    @property
+    def brokers_may_be_away(self) -> bool:
+        """Whether a broker may be such that neither clients nor the others reach it, or that it knows of nothing."""
+        return bool(self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF}))
 
     @property
     def records_expire_unread(self) -> bool:
@@ -371,7 +378,7 @@ class Deployment:
         """A consumer that restarts reads again what was returned to it and not committed yet."""
         if not self._outages_of_consumer or self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL:
             return 0
-        most = None if self.until_committed is None else self.until_committed.at_most()
+        most = self.until_committed.at_most()
         return self._outages_of_consumer * (inf if most is None else most)
 
     @property

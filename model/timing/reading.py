@@ -60,9 +60,9 @@ class Reading(Part):
 
     def _needs_of_commits(self) -> Iterator[Requirement]:
         """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4)."""
-        within = self._pipeline.deployment.until_committed
-        if within is None or commits_at_once(self._pipeline):
+        if commits_at_once(self._pipeline):
             return
+        within = self._pipeline.deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):
             need = Need(self.uncommitted(offset), at_most=within + Duration.of(self._times.application_restart))
             yield ("restart_consumer",), {"committed_all": 0}, need
@@ -90,11 +90,20 @@ class Reading(Part):
             yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled)))
 
     def uncommitted(self, offset: int) -> Clock:
-        """How long ago a poll returned what is before this position, where it was not committed when it did."""
+        """How long ago a poll returned what is before this position, where it was not committed when it did.
+
+        While a broker is away nothing is due: it may be the one that coordinates the group.
+        """
         consumer = self._pipeline.consumer
         known = [consumer.committed.term != offset, consumer.committed.term != EXPIRED]
-        ahead = z3.And(consumer.position.term == offset, *known)
+        ahead = z3.And(consumer.position.term == offset, *known, *self._all_brokers_are_there())
         return Clock("uncommitted", {"offset": offset}, ahead, f"the consumer's position became {offset}")
+
+    def _all_brokers_are_there(self) -> Iterator[z3.BoolRef]:
+        if self._pipeline.deployment.brokers_may_be_away:
+            for broker in self._pipeline.replicas:
+                unfenced = self._pipeline.controller.unfenced[broker.number].is_set
+                yield z3.And(broker.up.is_set, z3.Not(broker.cut_off.is_set), unfenced)
 
     def with_worker(self, offset: int) -> Clock:
         """How long ago a record was handed to a worker."""

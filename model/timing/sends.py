@@ -8,7 +8,7 @@ from itertools import groupby
 import z3
 
 from model.deployment.deployment import Acks, ProducerId
-from model.durations import JITTER
+from model.durations import CLIENT_LOOKS, JITTER
 from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
 from model.produce import queues_at
@@ -16,9 +16,6 @@ from model.producer import counts_attempts, epoch_heard_of
 from model.state import Batch, Fate, Replica
 from model.timing.part import Part, Requirement, without_news
 from model.wording import record_name
-
-CLIENT_LOOKS = 2
-"""A client looks for requests that take longer than request.timeout.ms after it waited for answers as long (P5)."""
 
 HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
 """What can become of a request that reaches a broker."""
@@ -178,7 +175,8 @@ class Sends(Part):
             ]
             yield from self._sent_within(name, batch, runs, self._until_sent(connected))
         at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
-        soon = Duration.of(self._times.linger) + self._until_connected * 2 + self._network * 2
+        asked = self._until_connected * (len(self._pipeline.replicas) + 1)  # to start, it may ask each, and then connects
+        soon = Duration.of(self._times.linger) + asked + self._network * 2
         yield from self._sent_within("sendable_at_once", batch, at_once, soon)
 
     def _sent_within(self, name: str, batch: Batch, runs: Sequence[z3.BoolRef], at_most: Duration) -> Iterator[Clock]:

@@ -289,3 +289,31 @@ def test_a_retry_under_way_when_its_time_is_over_is_sent_again(tmp_path: Path, t
     verdict = required(tmp_path, RETRIED_AT_LAST % timeout)
     assert (verdict.status is Status.VIOLATED) is duplicates
     assert verdict.cut_sets == (((("lost-request", 1),),) if duplicates else ())
+
+COMMITS = """\
+kafka: "4.0"
+topic: {{replicas: 1, retention.ms: 7200000}}
+producer: {{acks: all, delivery.timeout.ms: 60000, linger.ms: 0, request.timeout.ms: 10000}}
+consumer: {{group.id: orders, auto.offset.reset: latest, max.poll.interval.ms: 10000, {commits}}}
+assume: {{application_restart: 1s..1min, broker_restart: 1s..{away}, poll_interval: 0..1s,
+         faults: {{total: {faults}, consumer-crash: 1, kill: 1}}}}
+bounds: {{records: 2, log: 3}}
+require: [no-loss]
+"""
+
+
+@pytest.mark.parametrize(
+    ("commits", "away", "faults", "status", "assumed"),
+    [
+        ("enable.auto.commit: true", "1min", 2, Status.HOLDS, False),
+        ("enable.auto.commit: true", "3h", 2, Status.HOLDS, True),
+        ("enable.auto.commit: true, auto.commit.interval.ms: 10800000", "1min", 1, Status.VIOLATED, False),
+        ("enable.auto.commit: false", "1min", 1, Status.HOLDS, False),
+    ],
+)
+def test_a_consumer_that_reaches_its_coordinator_commits(
+    tmp_path: Path, commits: str, away: str, faults: int, status: Status, assumed: bool
+) -> None:
+    """An offset that retention has left, as nothing was committed since, is reset to the end (semantics 10, 12)."""
+    verdict = required(tmp_path, COMMITS.format(commits=commits, away=away, faults=faults))
+    assert (verdict.status, READ_IN_TIME.text in verdict.notes) == (status, assumed)
