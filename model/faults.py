@@ -21,6 +21,7 @@ class Fault(StrEnum):
     CONSUMER_CRASH = "consumer-crash"
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
+    REFUSED_RECORD = "refused-record"
 
 
 DESCRIPTION: dict[Fault, str] = {
@@ -37,10 +38,11 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
+    Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
 }
 
 
-ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER})
+ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER, Fault.REFUSED_RECORD})
 """Kinds that no deployment has unless it names them."""
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}

@@ -75,21 +75,36 @@ def can_be_numbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """A batch gets its sequence once, when it is first sent (semantics 3.1, P2)."""
-    if batch.sequence is None:
+    if batch.sequence is None or batch.sent_epoch is None or batch.sent_sequence is None:
         return
     fresh = batch.sequence.term < 0
     producer = pipeline.producer
     effect.set_when(fresh, batch.sequence, producer.next_sequence.term)
     effect.set_when(fresh, producer.next_sequence, producer.next_sequence.term + 1)
+    effect[batch.sent_epoch] = producer.epoch.term
+    effect[batch.sent_sequence] = z3.If(fresh, producer.next_sequence.term, batch.sequence.term)
 
 
-def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
-    """A new producer epoch; what is in flight is renumbered from 0 (semantics 3.4)."""
+def numbers_sent(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef, z3.ArithRef]:
+    """Producer epoch and sequence in the batch's request: what it was transmitted with (semantics 3.4)."""
+    assert batch.sent_epoch is not None and batch.sent_sequence is not None
+    return batch.sent_epoch.term, batch.sent_sequence.term
+
+
+def is_renumbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The batch got other numbers while its request was on its way (semantics 3.4)."""
+    assert batch.sequence is not None
+    epoch, sequence = numbers_sent(pipeline, batch)
+    return z3.Or(epoch != pipeline.producer.epoch.term, sequence != batch.sequence.term)
+
+
+def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None) -> None:
+    """A new producer epoch; what is in flight is renumbered from 0, except for what just failed (semantics 3.4)."""
     producer = pipeline.producer
     numbered = [
         (batch, batch.sequence, z3.And(batch.incomplete, batch.sequence.term >= 0))
         for batch in producer.batches
-        if batch.sequence is not None
+        if batch.sequence is not None and batch is not failed
     ]
     for batch, sequence, counts in numbered:
         rank = [
@@ -98,7 +113,7 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
             if other is not batch
         ]
         effect.set_when(z3.And(when, counts), sequence, z3.Sum(*rank) if rank else 0)
-    total = z3.Sum(*(z3.If(counts, 1, 0) for _, _, counts in numbered))
+    total = z3.Sum(*(z3.If(counts, 1, 0) for _, _, counts in numbered)) if numbered else z3.IntVal(0)
     effect.set_when(when, producer.epoch, producer.epoch.term + 1)
     effect.set_when(when, producer.next_sequence, total)
     effect.set_when(when, producer.last_acknowledged, -1)

@@ -11,6 +11,7 @@ import z3
 
 from model.deployment.deployment import Acks
 from model.faults import Fault
+from model.idempotence import numbers_sent
 from model.language import Action, Effect, State
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
@@ -26,6 +27,9 @@ def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Re
 
 def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """The request is no longer on its way; what queued behind it moves up."""
+    for numbers in (batch.sent_epoch, batch.sent_sequence):
+        if numbers is not None:
+            effect.set_when(when, numbers, numbers.initial)
     for other in pipeline.producer.batches:
         if other is not batch:
             effect.set_when(when, other.ahead[batch.number], 0)
@@ -135,9 +139,10 @@ def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
 def abandon(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """The client gives up on a request that stays on its way to the broker, with the numbers it was sent with."""
     effect.set_when(when, batch.delayed, batch.target.term)
-    if batch.sequence is not None and batch.delayed_epoch is not None and batch.delayed_sequence is not None:
-        effect.set_when(when, batch.delayed_epoch, pipeline.producer.epoch.term)
-        effect.set_when(when, batch.delayed_sequence, batch.sequence.term)
+    if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
+        epoch, sequence = numbers_sent(pipeline, batch)
+        effect.set_when(when, batch.delayed_epoch, epoch)
+        effect.set_when(when, batch.delayed_sequence, sequence)
 
 
 def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_executed: bool) -> None:

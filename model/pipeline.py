@@ -30,7 +30,7 @@ from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
 
-VERSION = "7"
+VERSION = "8"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 
@@ -89,6 +89,8 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.idempotence:
         bumps = [produce.bump_due(pipeline, batch, leader) for batch in batches for leader in replicas]
+        if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+            bumps += [produce.bump_after_failure_due(pipeline, b, leader) for b in batches for leader in replicas]
         wanted = z3.Or(resolution_due(pipeline), *bumps)
         limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
     return limits

@@ -7,11 +7,19 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.deployment.deployment import Acks
-from model.idempotence import SequenceCheck, bump_epoch, check_sequence, epoch_left
-from model.language import Action, Effect
-from model.network import abandon, drop_delayed, fail_attempt, leave_connection
+from model.faults import Fault
+from model.idempotence import (
+    SequenceCheck,
+    bump_epoch,
+    check_sequence,
+    epoch_left,
+    is_renumbered,
+    numbers_sent,
+)
+from model.language import Action, Effect, State
+from model.network import abandon, complete, drop_delayed, fail_attempt, leave_connection
 from model.replica import advance_high_watermark, append
-from model.state import Batch, Fate, Pipeline, Replica
+from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
 
@@ -35,7 +43,7 @@ def _arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 def _check(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
     if batch.sequence is None:
         return None
-    return check_sequence(pipeline, leader, batch, pipeline.producer.epoch.term, batch.sequence.term)
+    return check_sequence(pipeline, leader, batch, *numbers_sent(pipeline, batch))
 
 
 def _accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
@@ -69,8 +77,8 @@ def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The leader appends the record to its log (semantics 3.2, 5 L1)."""
     effect = Effect()
-    sequence = 0 if batch.sequence is None else batch.sequence.term
-    append(pipeline, effect, leader, _entry(pipeline, batch, leader, pipeline.producer.epoch.term, sequence))
+    numbers = (0, 0) if batch.sequence is None else numbers_sent(pipeline, batch)
+    append(pipeline, effect, leader, _entry(pipeline, batch, leader, *numbers))
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
@@ -148,8 +156,7 @@ def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica
 def _refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     check = _check(pipeline, batch, leader)
     assert check is not None
-    refused = z3.Or(check.out_of_order, check.fenced)
-    return z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), refused)
+    return z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), check.out_of_order)
 
 
 def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -158,6 +165,7 @@ def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     assert check is not None and batch.sequence is not None
     producer = pipeline.producer
     next_due = batch.sequence.term == producer.last_acknowledged.term + 1
+    next_due = z3.And(next_due, z3.Not(is_renumbered(pipeline, batch)))
     cause = z3.And(check.out_of_order, z3.Or(producer.unresolved.is_set, next_due))
     return z3.And(_refused_as_out_of_order(pipeline, batch, leader), cause)
 
@@ -182,6 +190,84 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         ),
         "3.4, 3.5",
     )
+
+
+def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """A batch that failed for good leaves a gap: the client bumps, unless its last retry failed (semantics 3.4)."""
+    deployment = pipeline.deployment
+    if not deployment.idempotence:
+        return z3.BoolVal(False)
+    if deployment.retries > UNLIMITED_ATTEMPTS:
+        return z3.BoolVal(True)
+    return batch.retries.term < deployment.retries
+
+
+def _answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """No answer to an earlier request is on its way over the same connection: answers do not overtake each other."""
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    return z3.Not(z3.Or(*(_waits_at(other, leader) for other in others)))
+
+
+def _fail_for_good(pipeline: Pipeline, batch: Batch, leader: Replica, when: z3.BoolRef) -> tuple[z3.BoolRef, Effect]:
+    """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4)."""
+    guard = z3.And(when, _answered_in_order(pipeline, batch, leader))
+    bumps = _bumps_after_failure(pipeline, batch)
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    if not pipeline.deployment.idempotence:
+        return guard, effect
+    bump_epoch(pipeline, effect, bumps, failed=batch)
+    return z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline))), effect
+
+
+def _in_words(pipeline: Pipeline, before: State, after: State) -> str:
+    """What a batch that failed for good means for its producer."""
+    epoch = pipeline.producer.epoch.name
+    return "; the send fails" + (", and the producer bumps its epoch" if after[epoch] > before[epoch] else "")
+
+
+def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """An error that no retry mends, and nothing written: the send fails (semantics 3.1, P6; 3.4)."""
+    guard, effect = _fail_for_good(pipeline, batch, leader, _arrives(pipeline, batch, leader))
+    return Action(
+        "refuse_for_good",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        guard,
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)} for good" + _in_words(pipeline, before, after)
+        ),
+        "3.1 P6, 3.4",
+        Fault.REFUSED_RECORD,
+    )
+
+
+def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader has a newer epoch of this producer: INVALID_PRODUCER_EPOCH, which is not retried (3.4, 3.5)."""
+    check = _check(pipeline, batch, leader)
+    assert check is not None
+    fenced = z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), check.fenced)
+    guard, effect = _fail_for_good(pipeline, batch, leader, fenced)
+    return Action(
+        "reject_old_epoch",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        guard,
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: INVALID_PRODUCER_EPOCH" + _in_words(pipeline, before, after)
+        ),
+        "3.4, 3.5",
+    )
+
+
+def bump_after_failure_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """A batch may fail for good at this leader, and its producer bump its epoch (semantics 3.4)."""
+    answered = _answered_in_order(pipeline, batch, leader)
+    return z3.And(_arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))
 
 
 def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
@@ -356,6 +442,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield reject_not_leader(pipeline, batch, leader)
             yield execute_delayed(pipeline, batch, leader)
             if pipeline.deployment.acks is not Acks.NONE:
+                yield refuse_for_good(pipeline, batch, leader)
                 yield acknowledge(pipeline, batch, leader)
             if pipeline.deployment.acks is Acks.ALL:
                 yield reject_not_enough_replicas(pipeline, batch, leader)
@@ -364,3 +451,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             if pipeline.deployment.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
                 yield reject_out_of_order(pipeline, batch, leader)
+                yield reject_old_epoch(pipeline, batch, leader)

@@ -128,6 +128,7 @@ class Batch:
     ``sequence`` its sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is
     the broker at which an abandoned copy of the request may still be executed, with the numbers it was sent with.
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
+    ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since.
     """
 
     number: int
@@ -141,6 +142,8 @@ class Batch:
     sequence: Variable | None
     delayed_epoch: Variable | None
     delayed_sequence: Variable | None
+    sent_epoch: Variable | None
+    sent_sequence: Variable | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -164,7 +167,8 @@ class Batch:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        optional = (self.sequence, self.delayed_epoch, self.delayed_sequence)
+        delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
+        optional = (self.sequence, *delayed, *sent)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
 
@@ -389,6 +393,8 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_sequence", -1, count - 1, -1) if numbered else None,
             Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_delayed_sequence", -1, count - 1, 0) if numbered else None,
+            Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
+            Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 

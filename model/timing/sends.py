@@ -17,7 +17,14 @@ from model.state import Batch, Fate, Replica
 from model.timing.part import Part, Requirement, without_news
 from model.wording import record_name
 
-HANDLED = ("append", "recognise_duplicate", "reject_not_leader", "reject_not_enough_replicas", "reject_out_of_order")
+HANDLED = (
+    "append",
+    "recognise_duplicate",
+    "reject_not_leader",
+    "reject_not_enough_replicas",
+    "reject_out_of_order",
+    "reject_old_epoch",
+)
 """What can become of a request that reaches a broker."""
 
 _LATER = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -175,7 +182,9 @@ class Sends(Part):
             ]
             yield from self._sent_within(name, batch, runs, self._until_sent(connected))
         at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
-        asked = self._until_connected * (len(self._pipeline.replicas) + 1)  # to start, it may ask each, and then connects
+        asked = self._until_connected * (
+            len(self._pipeline.replicas) + 1
+        )  # to start, it may ask each, and then connects
         soon = Duration.of(self._times.linger) + asked + self._network * 2
         yield from self._sent_within("sendable_at_once", batch, at_once, soon)
 

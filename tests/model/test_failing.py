@@ -96,3 +96,59 @@ def test_a_full_buffer_fails_a_send_that_is_never_transmitted() -> None:
 def test_a_full_buffer_happens_only_where_it_is_named() -> None:
     run = Scenario(replace(example("acks-1", (Fault.KILL,), 1), bounds=BOUNDS))
     assert run.model.system.action("refuse_send", {"batch": 0}) is None
+
+
+def refusals(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
+    deployment = replace(example(name, tuple(Fault), 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
+    return Scenario(replace(deployment, on_send_error=OnSendError.DROP, **settings)).do("send", batch=0)
+
+
+def sent(run: Scenario, batch: int) -> tuple[int, int]:
+    """The numbers in a request on its way."""
+    numbers = run.pipeline.producer.batches[batch]
+    assert numbers.sent_epoch is not None and numbers.sent_sequence is not None
+    return run.value(numbers.sent_epoch), run.value(numbers.sent_sequence)
+
+
+def test_a_record_that_is_refused_for_good_fails_and_the_next_one_goes_on() -> None:
+    run = refusals("acks-1").do("transmit", batch=0, leader=1).do("refuse_for_good", batch=0, leader=1)
+    assert run.fate(0) is Fate.FAILED
+    run = run.do("send", batch=1).do("transmit", batch=1, leader=1)
+    assert run.can("append", batch=1, leader=1)
+
+
+def test_who_waits_for_no_answer_is_refused_nothing() -> None:
+    run = refusals("acks-0")
+    assert run.model.system.action("refuse_for_good", {"batch": 0, "leader": 1}) is None
+
+
+def test_a_refusal_does_not_overtake_the_answer_to_the_request_before() -> None:
+    run = refusals().do("send", batch=1)
+    run = run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)
+    assert not run.can("refuse_for_good", batch=1, leader=1)
+    assert run.do("acknowledge", batch=0, leader=1).can("refuse_for_good", batch=1, leader=1)
+
+
+def test_after_a_refusal_what_waits_for_its_retry_is_a_new_record_to_the_broker() -> None:
+    """KAFKA-14034: the epoch is bumped, and what was appended already is renumbered (semantics 3.4)."""
+    run = refusals(replicas=2).do("send", batch=1)
+    run = run.do("transmit", batch=0, leader=1).do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)
+    run = run.do("become_slow", broker=2).do("time_out_at_broker", batch=0, leader=1)
+    run = run.do("refuse_for_good", batch=1, leader=1).do("transmit", batch=0, leader=1)
+    assert run.can("append", batch=0, leader=1)
+    assert not run.can("recognise_duplicate", batch=0, leader=1)
+
+
+def test_a_request_on_its_way_keeps_the_numbers_that_it_was_sent_with() -> None:
+    """It follows the record that was refused, so that it is out of order, and its retry has the new ones (3.4)."""
+    bounds = replace(BOUNDS, records=3, log=3)
+    run = refusals(bounds=bounds).do("send", batch=1).do("send", batch=2)
+    run = run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1).do("acknowledge", batch=0, leader=1)
+    run = run.do("transmit", batch=1, leader=1).do("transmit", batch=2, leader=1)
+    run = run.do("refuse_for_good", batch=1, leader=1)
+    assert sent(run, 2) == (0, 2)
+    run = run.do("reject_out_of_order", batch=2, leader=1)
+    assert run.value(run.pipeline.producer.epoch) == 1, "a batch with new numbers is retried without another bump"
+    run = run.do("transmit", batch=2, leader=1)
+    assert sent(run, 2) == (1, 0)
+    assert run.can("append", batch=2, leader=1)

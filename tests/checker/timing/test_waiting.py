@@ -290,6 +290,7 @@ def test_a_retry_under_way_when_its_time_is_over_is_sent_again(tmp_path: Path, t
     assert (verdict.status is Status.VIOLATED) is duplicates
     assert verdict.cut_sets == (((("lost-request", 1),),) if duplicates else ())
 
+
 COMMITS = """\
 kafka: "4.0"
 topic: {{replicas: 1, retention.ms: 7200000}}
