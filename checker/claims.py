@@ -10,9 +10,9 @@ from dataclasses import replace
 from checker.budget import Budget
 from checker.check import verdict_on
 from checker.processes import in_processes
-from model.deployment.defaults import history_of
+from model.deployment.defaults import choices_of, existence_of, history_of
 from model.deployment.record_reader import read_record
-from properties.claims.claim import Answer, Case, Claim, Decision, Default, History
+from properties.claims.claim import About, Answer, Case, Claim, Decision, History, SettingClaim
 
 MOST_STATES = 60_000_000
 """A case that finds more states than this is left undecided."""
@@ -44,7 +44,7 @@ def decide_all(claims: Sequence[Claim], stop: threading.Event | None = None) -> 
                 return
             answers[came[0]] = came[1]
         found = tuple(replace(answers[one], case=case) for one, case in zip(mine, claim.cases, strict=True))
-        yield Decision(claim, found, () if claim.default is None else _history(claim.default))
+        yield Decision(claim, found, () if claim.setting is None else _history(claim.setting))
 
 
 def answer(case: Case) -> Answer:
@@ -59,5 +59,6 @@ def _question(case: Case) -> str:
     return json.dumps([case.property, case.asked], sort_keys=True)
 
 
-def _history(default: Default) -> tuple[History, ...]:
-    return tuple(History(since, until, value) for since, until, value in history_of(default.scope, default.key))
+def _history(claimed: SettingClaim) -> tuple[History, ...]:
+    looked_up = {About.DEFAULT: history_of, About.CHOICES: choices_of, About.EXISTENCE: existence_of}[claimed.about]
+    return tuple(History(since, until, value) for since, until, value in looked_up(claimed.scope, claimed.key))

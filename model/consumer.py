@@ -126,11 +126,6 @@ def stop(effect: Effect, pipeline: Pipeline) -> None:
     effect[pipeline.consumer.leader_epoch] = 0
 
 
-def commits_at_once(pipeline: Pipeline) -> bool:
-    """The committed offset moves with every poll: committed before processing, or stored with the result."""
-    return pipeline.deployment.commit is Commit.BEFORE or pipeline.deployment.sink is Sink.TRANSACTIONAL
-
-
 def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
     """The next so many records that the consumer polls."""
     batches = pipeline.producer.batches
@@ -145,7 +140,7 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     effect = Effect()
     process_next(pipeline, effect, leader, count)
     advance(pipeline, effect, leader, count)
-    if commits_at_once(pipeline):
+    if pipeline.deployment.commits_at_once:
         commit_position(pipeline, effect)
     how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
     if not how and deployment.commit is Commit.BEFORE:
@@ -182,7 +177,7 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
         _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
     elif deployment.commit is Commit.DELIVERED:
         advance(pipeline, effect, leader, count)
-    if commits_at_once(pipeline):
+    if pipeline.deployment.commits_at_once:
         effect[consumer.position] = effect[consumer.committed]
         effect[consumer.position_epoch] = effect[consumer.committed_epoch]
     stop(effect, pipeline)
@@ -453,7 +448,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     yield crash(pipeline)
     for finished in _ways_to_finish(pipeline):
         yield restart(pipeline, finished, committed_all=False)
-        if not commits_at_once(pipeline):
+        if not pipeline.deployment.commits_at_once:
             yield restart(pipeline, finished, committed_all=True)
         if starts_at_end:
             for leader in pipeline.replicas:

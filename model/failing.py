@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from model.consumer import (
     advance,
     commit_position,
-    commits_at_once,
     pollable,
     process_next,
     records_in_words,
@@ -32,7 +31,7 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
     if forwards:
         process_next(pipeline, effect, leader, 1)
     advance(pipeline, effect, leader, 1)
-    if commits_at_once(pipeline):
+    if pipeline.deployment.commits_at_once:
         commit_position(pipeline, effect)
     how = "writes it to a retry topic and goes on" if forwards else "goes on with the next"
     return Action(

@@ -73,7 +73,14 @@ def expire_offsets(pipeline: Pipeline) -> Action:
         {},
         z3.And(z3.Not(consumer.running.is_set), consumer.committed.term != EXPIRED),
         {consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
-        lambda before, after: "the brokers delete the committed offset of the group, which has long had no member",
+        lambda before, after: (
+            "the brokers delete the committed offset of the group, "
+            + (
+                "which was committed long ago"
+                if pipeline.deployment.offsets_age_in_use
+                else "which has long had no member"
+            )
+        ),
         "12 C14",
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.consumer import commits_at_once, validated
+from model.consumer import validated
 from model.deployment.deployment import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
@@ -38,7 +38,7 @@ def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     A running consumer may commit its position at once.
     """
     consumer = pipeline.consumer
-    will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not commits_at_once(pipeline)))
+    will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not pipeline.deployment.commits_at_once))
 
     def passed(leader: Replica) -> z3.BoolRef:
         committed = validated(pipeline, leader, consumer.committed.term, consumer.committed_epoch.term)
@@ -151,7 +151,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         record = first(records, lambda r: value(skipped(pipeline, r), pipeline, state))
         consumer = pipeline.consumer
         committed, position = state[consumer.committed.name], state[consumer.position.name]
-        if state[consumer.running.name] and position > committed and not commits_at_once(pipeline):
+        if state[consumer.running.name] and position > committed and not pipeline.deployment.commits_at_once:
             return f"the next commit, of offset {position}, passes record {record + 1}, which the group never processed"
         return f"the committed offset {committed} is past record {record + 1}, which the group never processed"
 

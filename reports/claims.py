@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from model.deployment.record_reader import path_of
-from properties.claims.claim import Answer, Decision, History, Outcome
+from properties.claims.claim import About, Answer, Decision, History, Outcome, SettingClaim
 from properties.verdict import Status
 from reports import wording
 from reports.markdown import code, escaped
@@ -23,7 +23,7 @@ STYLE: Mapping[Outcome, str] = {
     Outcome.CONFIRMED: "green",
     Outcome.REFUTED: "red",
     Outcome.CONDITIONAL: "yellow",
-    Outcome.DEFAULT: "dim",
+    Outcome.SETTING: "dim",
     Outcome.UNDECIDED: "dim",
 }
 
@@ -62,10 +62,8 @@ def counts(decisions: Sequence[Decision]) -> str:
 def why(decision: Decision) -> str:
     """In one line, what the outcome rests on."""
     claim = decision.claim
-    if claim.default is not None:
-        said = f"{claim.default.key}={claim.default.value}"
-        history = f"; {_through_time(decision.history)}" if len(decision.history) > 1 else ""
-        return f"{said} {_when(decision.history, claim.default.value)}{history}"
+    if claim.setting is not None:
+        return _of_setting(claim.setting, decision.history)
     if not decision.answers:
         return f"no model decides it: {claim.missing}"
     if decision.outcome is Outcome.CONDITIONAL:
@@ -84,7 +82,16 @@ def found(answer: Answer) -> str:
     return f"{verdict.property} {wording.status(verdict)} ({wording.bounds(verdict.coverage)}{kinds and ': '}{kinds})"
 
 
-def _when(history: Sequence[History], value: str) -> str:
+def _of_setting(claimed: SettingClaim, history: Sequence[History]) -> str:
+    if claimed.about is About.EXISTENCE:
+        return f"{claimed.key} is a setting of the {claimed.scope} {', '.join(map(_span, history))}"
+    if claimed.about is About.CHOICES:
+        return f"{claimed.key} can be {_through_time(history)}"
+    others = f"; {_through_time(history)}" if len(history) > 1 else ""
+    return f"{claimed.key}={claimed.value} {_when(history, claimed.value)}{others}"
+
+
+def _when(history: Sequence[History], value: str | None) -> str:
     spans = [one for one in history if one.value == value]
     if not spans:
         return "was never a default"

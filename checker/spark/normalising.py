@@ -72,8 +72,9 @@ def _whole(text: str) -> str:
 def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     """The durations that no clock of the model has, with values that leave it so."""
     if not deployment.records_expire_unread:
-        for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
-            yield name, Quantity("", 0, 0)
+        if not deployment.commits_may_be_missed:
+            for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
+                yield name, Quantity("", 0, 0)
         yield "retention", Quantity("", LONGEST, LONGEST if deployment.reading_in_time_is_assumed else None)
     if not deployment.offsets_expire:
         yield "offsets_kept", Quantity("", LONGEST, None)

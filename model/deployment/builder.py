@@ -103,6 +103,7 @@ def build(given: GivenDeployment) -> Deployment:
         unclean_leader_election=broker.unclean_leader_election,
         restart_before_fenced=era.restart_before_fenced,
         old_fetches_count=era.old_fetches_count,
+        offsets_age_in_use=era.offsets_age_in_use,
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
         clients_know_epochs=era.clients_know_epochs,

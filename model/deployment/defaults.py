@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,12 @@ from pathlib import Path
 from model.deployment.release import NEWEST, Release
 
 TABLES = Path(__file__).with_name("tables")
+
+Span = tuple[str, str | None, str | None]
+"""From which release on, before which one (None: up to the newest), and what was so."""
+
+IN_WORDS = {"reset": "latest|earliest|none|by_duration:DURATION"}
+"""What values there are where the table has a word for them."""
 
 CREATION_ARGUMENTS = {
     # Arguments of a topic's creation, not settings of the release: no table of defaults has them.
@@ -78,15 +85,30 @@ def find_default(scope: str, key: str, release: Release) -> str:
     return definition.default
 
 
-def history_of(scope: str, key: str) -> list[tuple[str, str | None, str | None]]:
-    """A known setting's default through the releases: from which one on, before which one, and what (None: none)."""
-    found: list[tuple[str, str | None, str | None]] = []
+def history_of(scope: str, key: str) -> list[Span]:
+    """A known setting's default through the releases; None where it has none."""
+    return _spans(scope, key, lambda definition: definition.default)
+
+
+def choices_of(scope: str, key: str) -> list[Span]:
+    """The values that a known setting can take, through the releases, in words."""
+    return _spans(scope, key, lambda definition: IN_WORDS.get(definition.valid, definition.valid).replace("|", ", "))
+
+
+def existence_of(scope: str, key: str) -> list[Span]:
+    """The releases that have a setting."""
+    return _spans(scope, key, lambda definition: None)
+
+
+def _spans(scope: str, key: str, said: Callable[[Definition], str | None]) -> list[Span]:
+    found: list[Span] = []
     for row in sorted(_rows()[(scope, key)], key=lambda row: row.since):
         until = None if row.until is None else ".".join(map(str, row.until))
-        if found and found[-1][2] == row.definition.default:
-            found[-1] = (found[-1][0], until, found[-1][2])
+        value = said(row.definition)
+        if found and found[-1][2] == value:
+            found[-1] = (found[-1][0], until, value)
         else:
-            found.append((".".join(map(str, row.since)), until, row.definition.default))
+            found.append((".".join(map(str, row.since)), until, value))
     return found
 
 

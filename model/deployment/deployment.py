@@ -250,6 +250,7 @@ class Deployment:
     truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
     clients_know_epochs: bool  # brokers tell clients leader epochs (from 2.1; KIP-320)
     consumer_checks_epochs: bool  # and the consumer finds out by them that a log was truncated (2.3 with 2.3; 8)
+    offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     # producer
@@ -345,9 +346,9 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        # Workers and commits of which nobody can say how long they take are taken to be in time: a pass then says so.
-        others = (waits for waits in (self._waits_for_workers, self._waits_for_commits) if isfinite(waits))
-        return self._too_old_after(self._waits_for_consumer + sum(others))
+        # Brokers, workers and commits that may take any time are taken to be in time: a pass then says so.
+        others = (self._waits_for_workers, self._waits_for_commits, self._waits_for_brokers)
+        return self._too_old_after(self._waits_for_consumer + sum(waits for waits in others if isfinite(waits)))
 
     @property
     def reading_in_time_is_assumed(self) -> bool:
@@ -419,14 +420,29 @@ class Deployment:
         return most if self.faults.total is None else min(most, self.faults.total)
 
     @property
-    def offsets_expire(self) -> bool:
-        """Whether the consumer may be away for so long that its committed offsets are deleted (semantics 12).
+    def commits_at_once(self) -> bool:
+        """The committed offset moves with every poll: committed before processing, or stored with the result."""
+        return self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL
 
-        Offsets that the sink keeps are not.
+    @property
+    def commits_may_be_missed(self) -> bool:
+        """The consumer may be gone before what a poll returned is committed."""
+        return self._outages_of_consumer > 0 and not self.commits_at_once
+
+    @property
+    def offsets_expire(self) -> bool:
+        """Whether the committed offsets may be deleted before the consumer is back (semantics 12).
+
+        Offsets that the sink keeps are not. Before 2.1 they age while the group runs as well (KIP-211): a client that
+        commits by itself renews them, an application only when there are new records.
         """
-        away = _longest(self.durations.application_restart)
-        kept = self.durations.offsets_kept_at_least.at_least()
-        return self._outages_of_consumer > 0 and self.sink is not Sink.TRANSACTIONAL and away >= kept
+        if not self._outages_of_consumer or self.sink is Sink.TRANSACTIONAL:
+            return False
+        times = self.durations
+        away = _longest(times.application_restart)
+        if self.offsets_age_in_use:
+            away += _longest(times.auto_commit) + _longest(times.max_poll) if self.commit.is_by_client else inf
+        return away >= times.offsets_kept_at_least.at_least()
 
     @property
     def assumptions(self) -> tuple[Setting, ...]:

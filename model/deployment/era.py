@@ -42,7 +42,8 @@ class Era:
     ``unclean_is_honoured``: ``unclean.leader.election.enable=true`` has an effect. ``restart_before_fenced``: a new
     incarnation may register before the old one was fenced, and keeps its ISR seat. ``old_fetches_count``: what a
     replica fetched before its restart may still bring it into the ISR (before KIP-903). ``fenced_may_join``: so may a
-    replica that is dead by then (before KIP-841). ``high_watermark_needs_min_isr``: it stands still below that.
+    replica that is dead by then (before KIP-841). ``offsets_age_in_use``: committed offsets expire by the age of the
+    commit, also while the group runs (before KIP-211). ``high_watermark_needs_min_isr``: it stands still below that.
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
@@ -50,6 +51,7 @@ class Era:
     unclean_is_honoured: bool
     restart_before_fenced: bool
     old_fetches_count: bool
+    offsets_age_in_use: bool
     fenced_may_join: bool
     truncation: Truncation
     clients_know_epochs: bool
@@ -77,6 +79,7 @@ def era_of(broker: Section, topic: Section) -> Era:
         unclean_is_honoured=zookeeper or line >= (3, 9),
         restart_before_fenced=not zookeeper and line < (4, 0),
         old_fetches_count=zookeeper or line < (3, 5),
+        offsets_age_in_use=protocol < (2, 1),
         fenced_may_join=line < (3, 3),
         truncation=next(how for first, how in TRUNCATION if followers >= first),
         clients_know_epochs=protocol >= (2, 1),

@@ -65,8 +65,13 @@ class Durations:
         return JITTER if self.retry_backoff_max.name == "retry.backoff.max.ms" else Fraction(0)
 
     def backs_off_at_least(self, failed: int) -> Duration:
-        """The pause after so many failures: retry.backoff.ms, doubled each time as far as its maximum (KIP-580)."""
+        """The pause after so many failures: retry.backoff.ms, doubled each time as far as its maximum (KIP-580).
+
+        A pause that cannot grow is not chosen at random either: it is always the maximum.
+        """
         first, longest = self.retry_backoff, self.retry_backoff_max
+        if self.backoff_jitter and first.least >= longest.least:
+            return Duration.of(longest)
         doubled = 2 ** min(failed - 1, MOST_DOUBLINGS) if self.backoff_jitter else 1
         if first.least * doubled <= longest.least:
             return Duration.of(first, (1 - self.backoff_jitter) * doubled)

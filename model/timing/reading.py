@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import z3
 
-from model.consumer import commits_at_once
 from model.deployment.deployment import Commit
 from model.language import Clock, Duration, Need
 from model.state import EXPIRED, Batch, Fate
@@ -26,8 +25,7 @@ class Reading(Part):
             for batch in self._batches:
                 kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
                 yield ("expire",), {"batch": batch.number}, kept
-        expired = Need(self.consumer_away(), at_least=self._times.offsets_kept_at_least)
-        yield ("expire_offsets",), {}, expired
+        yield from self._needs_of_committed()
         away = Need(self.consumer_away(), at_least=Duration.of(self._times.application_restart))
         yield RESTARTS_OF_CONSUMER, {}, away
         for offset in range(len(self._pipeline.consumer.queued)):
@@ -58,9 +56,22 @@ class Reading(Part):
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least, until=self.consumer_away())
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
 
+    def _needs_of_committed(self) -> Iterator[Requirement]:
+        """Committed offsets are kept while the group has a member, and before 2.1 from the commit on (12, C14)."""
+        deployment, kept = self._pipeline.deployment, self._times.offsets_kept_at_least
+        if not deployment.offsets_age_in_use:
+            yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept)
+        elif deployment.commit.is_by_client:
+            renewed = Duration.of(self._times.auto_commit) + deployment.between_polls
+            yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept - renewed)
+        else:
+            position = self._pipeline.consumer.position
+            for offset in range(position.low, position.high + 1):
+                yield ("expire_offsets",), {}, Need(self.idle(offset), at_least=kept)
+
     def _needs_of_commits(self) -> Iterator[Requirement]:
         """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4)."""
-        if commits_at_once(self._pipeline):
+        if not self._pipeline.deployment.commits_may_be_missed:
             return
         within = self._pipeline.deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):
@@ -88,6 +99,11 @@ class Reading(Part):
             since = f"there was something to poll for a consumer at offset {offset}"
             clock = one_of("polling", {"offset": offset}, since, within, polls)
             yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled)))
+
+    def idle(self, offset: int) -> Clock:
+        """How long ago the consumer's position became this one: what is committed was committed since then."""
+        at = self._pipeline.consumer.position.term == offset
+        return Clock("idle", {"offset": offset}, at, f"the consumer's position became {offset}")
 
     def uncommitted(self, offset: int) -> Clock:
         """How long ago a poll returned what is before this position, where it was not committed when it did.

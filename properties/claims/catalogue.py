@@ -11,8 +11,9 @@
 
 ``with`` is a record as of an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; ``three`` where
 nothing is said). ``faults`` is short for ``assume.faults`` with their sum for a total. Instead of ``cases`` stands
-``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, and ``missing: why`` for what no
-model decides.
+``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, ``choices`` likewise for what
+values there are, ``exists: {scope: ..., key: ...}`` for what says that there is something to set, and ``missing: why``
+for what no model decides.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from model.input_error import InputError
-from properties.claims.claim import Case, Claim, Default
+from properties.claims.claim import About, Case, Claim, SettingClaim
 
 TABLES = Path(__file__).with_name("tables")
 PIPELINES = "pipelines.yaml"
@@ -77,8 +78,9 @@ def _pipelines() -> dict[str, Any]:
 
 
 def _claim(key: str, entry: Mapping[str, Any]) -> Claim:
-    default = Default(**entry["default"]) if "default" in entry else None
-    return Claim(key, entry["says"], tuple(_cases(entry.get("cases", ()))), default, entry.get("missing", ""))
+    settings = [SettingClaim(about=about, **entry[about]) for about in About if about in entry]
+    setting = settings[0] if settings else None
+    return Claim(key, entry["says"], tuple(_cases(entry.get("cases", ()))), setting, entry.get("missing", ""))
 
 
 def _cases(entries: Sequence[Mapping[str, Any]]) -> Iterator[Case]:

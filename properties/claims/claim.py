@@ -24,27 +24,36 @@ class Case:
     asked: Mapping[str, object]
 
 
+class About(StrEnum):
+    """What a claim can say of a setting: what it is unless somebody sets it, what it can be, that there is one."""
+
+    DEFAULT = "default"
+    CHOICES = "choices"
+    EXISTENCE = "exists"
+
+
 @dataclass(frozen=True)
-class Default:
-    """What a claim says of a default: that ``key`` of ``scope`` (producer, broker, topic, consumer) is ``value``."""
+class SettingClaim:
+    """What a claim says of a setting: that ``about`` of ``key`` of ``scope`` (producer, broker, ...) is ``value``."""
 
     scope: str
     key: str
-    value: str
+    about: About
+    value: str | None = None
 
 
 @dataclass(frozen=True)
 class Claim:
     """A sentence from the literature.
 
-    ``cases``: what it comes to, all of which must be so for it to be true. ``default``: set where it only says what a
-    default is. ``missing``: why no model decides it; empty if one does.
+    ``cases``: what it comes to, all of which must be so for it to be true. ``setting``: where it only speaks of a
+    setting, and not of what happens. ``missing``: why no model decides it; empty if one does.
     """
 
     id: str
     says: str
     cases: tuple[Case, ...] = ()
-    default: Default | None = None
+    setting: SettingClaim | None = None
     missing: str = ""
 
 
@@ -54,7 +63,7 @@ class Outcome(StrEnum):
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     CONDITIONAL = "only under a condition"
-    DEFAULT = "a default"
+    SETTING = "about a setting"
     UNDECIDED = "undecided"
 
 
@@ -79,7 +88,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class History:
-    """The default of a setting from one release on, and before another (None: up to the newest)."""
+    """What is so of a setting from one release on, and before another (None: up to the newest)."""
 
     since: str
     until: str | None
@@ -88,7 +97,7 @@ class History:
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of a claim, with all that it rests on: ``answers`` of its cases, or ``history`` of a default."""
+    """What became of a claim, with all that it rests on: ``answers`` of its cases, or ``history`` of a setting."""
 
     claim: Claim
     answers: tuple[Answer, ...] = ()
@@ -97,8 +106,8 @@ class Decision:
     @property
     def outcome(self) -> Outcome:
         """Computed from what was found, and from nothing else."""
-        if self.claim.default is not None:
-            return Outcome.DEFAULT
+        if self.claim.setting is not None:
+            return Outcome.SETTING
         if not self.answers or not all(answer.is_decided for answer in self.answers):
             return Outcome.UNDECIDED
         agreeing = sum(answer.agrees for answer in self.answers)

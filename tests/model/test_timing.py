@@ -185,6 +185,8 @@ def test_each_retry_waits_twice_as_long_as_the_one_before() -> None:
     longest = replace(thrice.durations, retry_backoff_max=Quantity("retry.backoff.max.ms", 250, 250))
     assert pauses(replace(thrice, durations=longest)) == {80, 160, 200}
     assert pauses(defaults()) == {80}, "nobody counts the attempts"
+    constant = replace(thrice.durations, retry_backoff_max=Quantity("retry.backoff.max.ms", 90, 90))
+    assert pauses(replace(thrice, durations=constant)) == {90}, "what cannot grow is not chosen at random"
 
 
 def test_before_4_a_broker_that_comes_back_unfenced_had_no_session_left() -> None:

@@ -58,6 +58,7 @@ DEPLOYMENT = Deployment(
     high_watermark_needs_min_isr=True,
     zookeeper=False,
     old_fetches_count=False,
+    offsets_age_in_use=False,
     fenced_may_join=False,
     truncation=Truncation.FENCED,
     clients_know_epochs=True,

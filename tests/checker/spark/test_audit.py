@@ -22,8 +22,13 @@ from checker.spark.normalising import meaning, normalise
 from checker.spark.sources import find_source
 from checker.spark.summing import summarise
 from model.deployment import Deployment, DeploymentError
+from model.deployment.deployment import Commit
 from model.deployment.document import to_document
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
+from model.durations import Quantity
+from model.faults import Fault
+from model.pipeline import build
+from tests.checker.asking import SMALL, example
 from tests.checker.spark.auditing import TABLES, audit, rows
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -279,6 +284,30 @@ def test_names_and_places_change_no_question(matrix: Path) -> None:
     assert short != long
     assert meaning(short) == meaning(long)
     assert signature(meaning(short)) == signature(short) == signature(long)
+
+
+def in_ms(deployment: Deployment) -> set[tuple[object, ...]]:
+    """Every deadline of the model, and everything that actions need of its clocks."""
+    system = build(deployment).system
+    due = {(clock.key, clock.at_most.at_most()) for clock in system.clocks if clock.at_most is not None}
+    needed = {
+        (action.key, need.clock.key, bound is need.at_most, bound.at_least(), bound.at_most())
+        for action in system.actions
+        for need in action.needs
+        for bound in (need.at_least, need.at_most)
+        if bound is not None
+    }
+    return due | needed
+
+
+@pytest.mark.parametrize("commit", Commit)
+@pytest.mark.parametrize("kinds", [(Fault.CONSUMER_CRASH,), (Fault.CONSUMER_CRASH, Fault.KILL), (Fault.POWER_LOSS,)])
+@pytest.mark.parametrize("kept", [3_600_000, 604_800_000])
+def test_durations_that_mean_nothing_are_in_no_clock(commit: Commit, kinds: tuple[Fault, ...], kept: int) -> None:
+    """Questions are told apart by what their models are built from, which is all that there is to it."""
+    asked = replace(example("auto-commit", kinds, 2), commit=commit, bounds=replace(SMALL, records=1))
+    asked = replace(asked, durations=replace(asked.durations, retention=Quantity("retention.ms", kept, kept)))
+    assert in_ms(meaning(asked)) == in_ms(asked)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from model.deployment import KNOWN_PROPERTIES
-from model.deployment.defaults import history_of
+from model.deployment.defaults import choices_of, existence_of, history_of
 from model.deployment.record_reader import read_record
 from properties.claims.catalogue import INCIDENTS, TABLES, UnknownClaimError, claims, find_claims, incidents
-from properties.claims.claim import Case, Claim, Decision, Default, History, Outcome
+from properties.claims.claim import About, Case, Claim, Decision, History, Outcome, SettingClaim
 
 EVERY = [f"C{number:03}" for number in range(1, 132)]
 
@@ -20,7 +20,7 @@ def test_every_claim_is_there_once() -> None:
 @pytest.mark.parametrize("claim", [*claims(), *incidents()], ids=lambda claim: claim.id)
 def test_a_claim_says_how_it_is_decided_or_why_not(claim: Claim) -> None:
     assert claim.says.endswith(".")
-    assert [bool(claim.cases), claim.default is not None, bool(claim.missing)].count(True) == 1
+    assert [bool(claim.cases), claim.setting is not None, bool(claim.missing)].count(True) == 1
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,16 @@ def test_claims_are_found_by_id() -> None:
 
 
 def test_a_default_is_answered_from_the_table() -> None:
-    claim = Claim("C0", "It is 1.", default=Default("producer", "acks", "1"))
+    claim = Claim("C0", "It is 1.", setting=SettingClaim("producer", "acks", About.DEFAULT, "1"))
     assert history_of("producer", "acks") == [("0.10.0", "3.0", "1"), ("3.0", None, "all")]
-    assert Decision(claim, (), (History("0.10.0", None, "1"),)).outcome is Outcome.DEFAULT
+    assert Decision(claim, (), (History("0.10.0", None, "1"),)).outcome is Outcome.SETTING
+
+
+def test_so_are_the_values_of_a_setting_and_whether_there_is_one() -> None:
+    since_4 = "latest, earliest, none, by_duration:DURATION"
+    until_4 = ("0.10.0", "4.0", "latest, earliest, none")
+    assert choices_of("consumer", "auto.offset.reset") == [until_4, ("4.0", None, since_4)]
+    assert existence_of("broker", "zookeeper.connect") == [("0.10.0", "4.0", None)]
 
 
 def test_what_was_not_asked_is_undecided() -> None:
