@@ -48,7 +48,8 @@ def _sends_take_long(deployment: Deployment) -> bool:
     answered = Duration.of(times.network, 2)
     if deployment.acks is Acks.ALL and deployment.replicas > 1:
         answered = answered + times.between_fetches * 2
-    connected = Duration.of(times.linger) + Duration.of(times.metadata) + Duration.of(times.network, 4)
+    connects = Duration.of(times.network, deployment.producer_connects)
+    connected = Duration.of(times.linger) + Duration.of(times.metadata) + connects
     waits_for_answers = deployment.acks is not Acks.NONE
     return _may_reach(times.delivery_timeout.least, connected + answered) or (
         waits_for_answers and _may_reach(times.request_timeout.least, answered)
@@ -110,6 +111,14 @@ SENT_IN_TIME = Granted(
     _sends_take_long,
 )
 
+POLLS_WAIT = Granted(
+    "poll() is taken to wait until the consumer has joined its group and fetched: with a shorter timeout each step of "
+    "that takes a poll, and poll_interval between two of them",
+    lambda deployment: deployment.records_expire_unread and deployment.outages_of_consumer > 0,
+    READING,
+    only_in_time=True,
+)
+
 OFFSETS_HAVE_EPOCHS = Granted(
     "offsets that the application stores are taken to carry leader epochs, so that a log that was cut short is noticed",
     _stores_offsets_itself,
@@ -169,6 +178,7 @@ EVERYTHING = (
     RETRIES_LAST,
     CAUGHT_UP_SOON,
     REPLACED,
+    POLLS_WAIT,
 )
 """All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""
 

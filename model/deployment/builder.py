@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from model.deployment import broker_rules, consumer_rules, producer_rules
+from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules
 from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
 from model.deployment.clients import JavaClient, read_broker_release, read_client
+from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment, Ignored, OnProcessingError, Origin, Setting
@@ -18,6 +19,7 @@ from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
+from model.deployment.group_rules import check_session
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.producer_rules import apply_producer_rules
@@ -28,6 +30,10 @@ from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.times import Durations
 from model.deployment.values import check_value, has_placeholder
 from model.faults import Fault
+
+CONSUMER_BYTES = "fetch.min.bytes"
+FOLLOWER_BYTES = "replica.fetch.min.bytes"
+"""A fetch waits for so much, as long as it may wait at all."""
 
 CHECKS_POSITIONS = (2, 3)
 """From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
@@ -51,11 +57,13 @@ def build(given: GivenDeployment) -> Deployment:
     brokers = f"Kafka {kafka}"
     topic_settings = _accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
     broker_section = Section("broker", brokers, kafka, given.broker, given.kafka)
-    broker_settings = _accept(broker_section, (*broker_rules.BROKER_KEYS, *keys_of("broker")))
+    broker_settings = _accept(
+        broker_section, (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *keys_of("broker"))
+    )
     producer_section = _client_section(producer, given.producer, given.kafka)
     producer_settings = _accept(producer_section, (*producer_rules.KEYS, *keys_of("producer")))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = _accept(consumer_section, (*consumer_rules.KEYS, *keys_of("consumer")))
+    consumer_settings = _accept(consumer_section, (*consumer_rules.KEYS, CONSUMER_BYTES, *keys_of("consumer")))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
     era = era_of(broker_settings.section, topic_settings.section)
@@ -66,6 +74,7 @@ def build(given: GivenDeployment) -> Deployment:
         consumer_settings.section,
         stores_offsets_itself=sink is not None and sink.value.strip() == "transactional",
     )
+    check_session(consumer_settings.section, broker_settings.section)
     auto_commit = next(s for s in reading.settings if s.key == consumer_rules.AUTO_COMMIT)
     application = read_application(given.application, auto_commit=auto_commit)
     bounds, bound_settings = read_bounds(given.bounds, application.on_send_error, application.on_restart)
@@ -78,12 +87,15 @@ def build(given: GivenDeployment) -> Deployment:
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
         *settings_of(broker_settings.section, topic_settings.section),
+        *_said(broker_settings.section, FOLLOWER_BYTES, *group_rules.KEYS),
         *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", producer, given.producer.version or given.producer.client),
         *sending.settings,
+        *_said(producer_settings.section, PROTOCOL),
         *(setting for setting in times.settings if setting.scope == "producer"),
         _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
         *reading.settings,
+        *_said(consumer_settings.section, PROTOCOL, CONSUMER_BYTES),
         *(setting for setting in times.settings if setting.scope == "consumer"),
         *application.settings,
         *(setting for setting in times.settings if setting.scope == "assume"),
@@ -125,6 +137,10 @@ def build(given: GivenDeployment) -> Deployment:
         sink=application.sink,
         offset_reset=reading.offset_reset,
         max_poll_records=reading.max_poll_records,
+        producer_connects=messages_to_connect(given.producer.settings),
+        consumer_connects=messages_to_connect(given.consumer.settings),
+        consumer_waits_for_bytes=consumer_settings.section.integer(CONSUMER_BYTES) > 1,
+        followers_wait_for_bytes=broker_settings.section.integer(FOLLOWER_BYTES) > 1,
         durations=times.durations,
         faults=faults,
         bounds=bounds,
@@ -144,6 +160,11 @@ def build(given: GivenDeployment) -> Deployment:
             *_failures_that_end_the_process(given, application),
         ),
     )
+
+
+def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
+    """Settings that matter where somebody gives them."""
+    return tuple(section.setting(key) for key in keys if section.has(key))
 
 
 def _failures_that_end_the_process(given: GivenDeployment, application: Application) -> Iterator[str]:

@@ -227,6 +227,12 @@ class FaultBudget:
         return f"any number of {', '.join(limited)} goes with no limit of its own" if limited else None
 
 
+REQUESTS_TO_START = 14
+"""Messages both ways until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
+
+REQUESTS_TO_FIND = 5
+"""Messages until a consumer knows who took over: the answer that says so, who leads or coordinates, and the request."""
+
 JOINING = Quantity("the client's allowance for joining a group", 5_000, 5_000)
 """How much longer than max.poll.interval.ms a consumer waits for the answer to a request to join its group."""
 
@@ -271,6 +277,11 @@ class Deployment:
     sink: Sink
     offset_reset: OffsetReset
     max_poll_records: int
+    # how clients and followers reach brokers
+    producer_connects: int  # in so many messages, with what its security.protocol asks for
+    consumer_connects: int
+    consumer_waits_for_bytes: bool  # fetch.min.bytes is more than one: what there is may have to wait
+    followers_wait_for_bytes: bool  # the same of replica.fetch.min.bytes
     # time
     durations: Durations
     # what is explored
@@ -300,19 +311,20 @@ class Deployment:
     def until_next_poll(self) -> Duration:
         """How long it takes until a consumer that runs polls what is there.
 
-        One that was restarted may have to wait until the session of the one before it is over, and for the answer of a
-        coordinator that falls silent; one whose leader is gone until it notices that and has connected to another one.
+        One that was restarted connects to a broker, its coordinator and the leader, joins, and may have to wait until
+        the session of the one before it is over, or for other members that never come, and for the answer of a
+        coordinator that falls silent; one whose leader is another one now until it knows, and has connected to it.
         """
         times = self.durations
         until = self.between_polls + Duration.of(times.metadata) + Duration.of(times.network, 2)
-        if self._outages_of_consumer:
-            until = until + Duration.of(times.consumer_session)
+        if self.consumer_waits_for_bytes:
+            until = until + Duration.of(times.consumer_fetch_wait)
+        if self.outages_of_consumer:
+            until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
+            until = until + Duration.of(times.network, 3 * self.consumer_connects + REQUESTS_TO_START)
         if self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.LEADER_MOVE}):
-            until = until + Duration.of(times.consumer_request) + Duration.of(times.consumer_connection, 1 + JITTER)
-        if BREAKS_CONNECTIONS & self.possible_faults:
-            again = Duration.of(times.consumer_reconnect, 1 + JITTER) + Duration.of(times.consumer_backoff, 1 + JITTER)
-            until = until + again
-        if FALLS_SILENT & self.possible_faults and self._outages_of_consumer:
+            until = until + Duration.of(times.consumer_request) + self._consumer_connects_again
+        if FALLS_SILENT & self.possible_faults and self.outages_of_consumer:
             until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
         return until
 
@@ -326,12 +338,20 @@ class Deployment:
         until = self.between_polls + Duration.of(times.network, 2)
         if self.brokers_may_be_away:
             until = until + Duration.of(times.consumer_request, CLIENT_LOOKS) + Duration.of(times.metadata)
-            for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
-                until = until + Duration.of(pause, 1 + JITTER)
+            until = until + self._consumer_connects_again
         if self.commit.is_by_client:
             until = until + Duration.of(times.auto_commit)
         elif self.processing is Processing.HANDED_OFF:
             until = until + Duration.of(times.processing_time)
+        return until
+
+    @property
+    def _consumer_connects_again(self) -> Duration:
+        """Until a consumer that heard that a broker is gone has asked who took over, and connected to that one."""
+        times = self.durations
+        until = Duration.of(times.network, 2 * self.consumer_connects + REQUESTS_TO_FIND)
+        for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
+            until = until + Duration.of(pause, 1 + JITTER)
         return until
 
     @property
@@ -369,7 +389,7 @@ class Deployment:
 
     @property
     def _waits_for_consumer(self) -> float:
-        crashes = self._outages_of_consumer
+        crashes = self.outages_of_consumer
         away = crashes * _longest(self.durations.application_restart) if crashes else 0
         polls = (self.until_next_poll * (self.bounds.log + 1)).at_most()
         return away + (crashes + 1) * (inf if polls is None else polls)
@@ -377,13 +397,13 @@ class Deployment:
     @property
     def _waits_for_commits(self) -> float:
         """A consumer that restarts reads again what was returned to it and not committed yet."""
-        if not self._outages_of_consumer or self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL:
+        if not self.outages_of_consumer or self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL:
             return 0
         most = self.until_committed.at_most()
-        return self._outages_of_consumer * (inf if most is None else most)
+        return self.outages_of_consumer * (inf if most is None else most)
 
     @property
-    def _outages_of_consumer(self) -> int:
+    def outages_of_consumer(self) -> int:
         """How often the consumer's process may end."""
         closed = self._at_most(Fault.FAILED_PROCESSING) if self.on_processing_error is OnProcessingError.CLOSE else 0
         return self._at_most(Fault.CONSUMER_CRASH) + closed
@@ -427,7 +447,7 @@ class Deployment:
     @property
     def commits_may_be_missed(self) -> bool:
         """The consumer may be gone before what a poll returned is committed."""
-        return self._outages_of_consumer > 0 and not self.commits_at_once
+        return self.outages_of_consumer > 0 and not self.commits_at_once
 
     @property
     def offsets_expire(self) -> bool:
@@ -436,7 +456,7 @@ class Deployment:
         Offsets that the sink keeps are not. Before 2.1 they age while the group runs as well (KIP-211): a client that
         commits by itself renews them, an application only when there are new records.
         """
-        if not self._outages_of_consumer or self.sink is Sink.TRANSACTIONAL:
+        if not self.outages_of_consumer or self.sink is Sink.TRANSACTIONAL:
             return False
         times = self.durations
         away = _longest(times.application_restart)

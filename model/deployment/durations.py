@@ -71,6 +71,8 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "consumer_connection": ("consumer", "socket.connection.setup.timeout.max.ms", 127_000),
     "consumer_reconnect": ("consumer", "reconnect.backoff.max.ms", "reconnect.backoff.ms"),
     "consumer_backoff": ("consumer", "retry.backoff.max.ms", "retry.backoff.ms"),
+    "consumer_fetch_wait": ("consumer", "fetch.max.wait.ms", None),
+    "rebalance_delay": ("broker", "group.initial.rebalance.delay.ms", 0),
     "retention": ("topic", "retention.ms", None),
     "offsets_kept": ("broker", "offsets.retention.minutes", None),
 }
@@ -185,6 +187,8 @@ MEANT: Mapping[str, str] = {"sec": "s", "m": "min", "hr": "h", "hour": "h", "day
 def _meant(text: str) -> str | None:
     """What a duration with another unit was probably meant to be."""
     found = re.fullmatch(r"\s*([0-9]{1,10})\s*([a-z]+?)s?\s*", text)
+    if _milliseconds(text) is not None:
+        return None
     return f"{found[1]}{MEANT[found[2]]}" if found and found[2] in MEANT else None
 
 

@@ -41,6 +41,8 @@ class Durations:
     consumer_connection: Quantity
     consumer_reconnect: Quantity
     consumer_backoff: Quantity
+    consumer_fetch_wait: Quantity
+    rebalance_delay: Quantity
     retention: Quantity
     offsets_kept: Quantity  # in minutes, as brokers say it
     network: Quantity

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import z3
 
+from model.durations import Quantity
 from model.fetching import fetches_from
 from model.language import Clock, Duration, Need
 from model.state import Replica
@@ -18,6 +19,10 @@ LAG_IS_CHECKED = Fraction(1, 2)
 
 REGISTRATION_JITTER = Fraction(1, 50)
 """How much longer than its length a broker's pause between attempts to register can be."""
+
+SESSION_OF_ZOOKEEPER = 9_000
+"""No session with ZooKeeper is over for certain before this, in ms: two of its ticks are the shortest there is, and one
+ends it. A tick is 3 s unless ZooKeeper is told otherwise."""
 
 RESTARTS = ("restart", "restart_before_fenced")
 """How a broker that died comes back."""
@@ -63,9 +68,12 @@ class Brokers(Part):
     @property
     def _until_fenced(self) -> Duration:
         looks = 1 + Fraction(len(self._pipeline.replicas), 8)
+        session = Duration.of(self._times.broker_session, looks)
         if self._pipeline.deployment.zookeeper:
-            looks = max(looks, Fraction(2))
-        return Duration.of(self._times.broker_session, looks) + Duration.of(self._times.election) + self._network
+            session = Duration.of(self._times.broker_session, max(looks, Fraction(2)))
+            missing = max(0, SESSION_OF_ZOOKEEPER - 2 * self._times.broker_session.least)
+            session = session + Duration.of(Quantity("ZooKeeper's ticks", missing, missing))
+        return session + Duration.of(self._times.election) + self._network
 
     @property
     def _until_unfenced(self) -> Duration:
@@ -128,6 +136,8 @@ class Brokers(Part):
         since = f"there was something to fetch for {follower.name} at {leader.name}"
         answers = Duration.of(self._times.network, 3 * (leader.log.capacity + 1))
         at_most = Duration.of(self._times.fetch_backoff) + answers
+        if self._pipeline.deployment.followers_wait_for_bytes:
+            at_most = at_most + Duration.of(self._times.fetch_wait)
         fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
         if silent is None or not self._pipeline.deployment.restart_before_fenced:

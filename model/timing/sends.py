@@ -17,6 +17,9 @@ from model.state import Batch, Fate, Replica
 from model.timing.part import Part, Requirement, without_news
 from model.wording import record_name
 
+REQUESTS_TO_FIND = 3
+"""Messages until a producer knows who leads now: the refusal that says that it is another one, and who, both ways."""
+
 HANDLED = (
     "append",
     "recognise_duplicate",
@@ -162,7 +165,7 @@ class Sends(Part):
 
         A broker that fell silent answers no attempt to connect to it either.
         """
-        connects = Duration.of(self._times.connection_setup, 1 + JITTER)
+        connects = Duration.of(self._times.connection_setup, 1 + JITTER) + self._until_connected
         ways = (
             ("sendable", False, False, self._until_connected),
             ("sendable_when_noticed", False, True, self._until_noticed + self._until_connected),
@@ -262,15 +265,16 @@ class Sends(Part):
 
     @property
     def _until_connected(self) -> Duration:
-        """A connection takes two messages each way before its first request: of TCP, and to agree on versions."""
-        return Duration.of(self._times.network, 4)
+        """What a connection takes before its first request."""
+        return Duration.of(self._times.network, self._pipeline.deployment.producer_connects)
 
     def _until_sent(self, noticed: Duration) -> Duration:
         """Until a client notices a broken connection, finds the new leader, connects to it, and has backed off."""
         times = self._times
         backoff = Duration.of(times.retry_backoff_max, 1 + times.backoff_jitter)
         finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
-        return Duration.of(times.linger) + noticed + finds + backoff
+        asks = self._until_connected + Duration.of(times.network, REQUESTS_TO_FIND)
+        return Duration.of(times.linger) + noticed + finds + asks + backoff
 
     def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:
         """Who would append the batch, or refuse it where so few attempts are made that each of them counts, and when.

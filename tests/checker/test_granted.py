@@ -15,6 +15,7 @@ from checker.granted import (
     HEARD_IN_TIME,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
+    POLLS_WAIT,
     REPLACED,
     RETRIES_LAST,
     SENT_IN_TIME,
@@ -45,6 +46,7 @@ NEAR = [
     (RETRIES_LAST, {"producer": {"retries": "152"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
     (REPLACED, {"consumer": RARELY}),
+    (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
 ]
 
 FAR = [
@@ -66,6 +68,8 @@ FAR = [
     (RETRIES_LAST, {"producer": {"acks": "0"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.power-loss": "1"}}),
     (REPLACED, {}),
+    (POLLS_WAIT, {"assume": {"faults.consumer-crash": "1"}}),
+    (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.lost-request": "1", "faults.total": "1"}}),
     (REPLACED, {"consumer": RARELY, "assume": {"poll_interval": "0..3d"}}),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),

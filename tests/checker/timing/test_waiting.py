@@ -367,3 +367,103 @@ def test_auto_commit_renewed_offsets_that_expired_while_their_group_ran(tmp_path
     assert not read_deployment(file).offsets_expire
     file.write_text(text.replace("1s..1h", "1s..1d"), encoding="utf-8")
     assert read_deployment(file).offsets_expire
+
+
+ATTACKED = """\
+kafka: "{kafka}"
+broker: {{{broker}}}
+topic: {{replicas: {replicas}, min.insync.replicas: {least}, retention.ms: {retention}}}
+producer: {{acks: all, linger.ms: 0, request.timeout.ms: {request}, delivery.timeout.ms: {delivery}{producer}}}
+consumer: {{group.id: orders, auto.offset.reset: latest, enable.auto.commit: false{consumer}}}
+assume: {{poll_interval: 0..1s, {assume}faults: {{total: 1, {kind}: 1}}}}
+bounds: {{records: 1, log: 2}}
+require: [{required}]
+"""
+
+
+def attacked(
+    kind: str,
+    required: str = "no-loss",
+    *,
+    kafka: str = "4.0",
+    broker: str = "",
+    replicas: int = 1,
+    least: int = 1,
+    retention: int = 604_800_000,
+    request: int = 30_000,
+    delivery: int = 120_000,
+    **more: str,
+) -> str:
+    said = {"producer": "", "consumer": "", "assume": "", **more}
+    return ATTACKED.format(
+        kafka=kafka,
+        broker=broker,
+        replicas=replicas,
+        least=least,
+        retention=retention,
+        request=request,
+        delivery=delivery,
+        kind=kind,
+        required=required,
+        **said,
+    )
+
+
+QUICK_CONSUMER = (
+    ", request.timeout.ms: 2000, socket.connection.setup.timeout.ms: 1000, socket.connection.setup.timeout.max.ms: 1000"
+)
+SECURED = ", security.protocol: SASL_SSL, sasl.mechanism: PLAIN"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        attacked("lost-response", retention=10_000, consumer=", fetch.min.bytes: 1000000, fetch.max.wait.ms: 20000"),
+        attacked(
+            "lost-response",
+            replicas=2,
+            least=2,
+            retention=8_000,
+            broker="replica.fetch.min.bytes: 1000000, replica.fetch.wait.max.ms: 9000",
+        ),
+        attacked(
+            "leader-move",
+            kafka="3.6",
+            replicas=3,
+            least=2,
+            retention=18_000,
+            consumer=f", retry.backoff.ms: 20000{QUICK_CONSUMER}",
+        ),
+        attacked(
+            "consumer-crash",
+            retention=45_000,
+            broker="group.initial.rebalance.delay.ms: 60000",
+            consumer=", session.timeout.ms: 6000",
+            assume="application_restart: 10s, ",
+        ),
+        attacked(
+            "leader-move",
+            "no-dropped-record",
+            kafka="3.6",
+            replicas=2,
+            request=15_000,
+            delivery=23_000,
+            producer=SECURED,
+            assume="network: 0..1s, ",
+        ),
+        attacked(
+            "kill",
+            "no-dropped-record",
+            kafka="2.8",
+            broker="zookeeper.session.timeout.ms: 1000",
+            replicas=2,
+            request=3_000,
+            delivery=6_000,
+            assume="network: 0..10ms, metadata: 0..100ms, election: 0..100ms, ",
+        ),
+    ],
+    ids=["fetches-wait", "followers-wait", "backoff", "rebalance-delay", "handshakes", "ticks"],
+)
+def test_what_is_waited_for_is_waited_for(tmp_path: Path, text: str) -> None:
+    """Each of these was shown to hold by a deadline that left one of the client's or broker's pauses out."""
+    assert required(tmp_path, text).status is Status.VIOLATED

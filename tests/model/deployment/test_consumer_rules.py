@@ -81,3 +81,26 @@ def test_a_placeholder_is_as_good_a_group_as_any(read_files) -> None:
     deployment = read_files(consumer="group.id=${GROUP}")
     assert deployment.commit is Commit.AUTO
     assert not any("group.id" in note for note in deployment.notes)
+
+
+@pytest.mark.parametrize(
+    ("session", "brokers", "refused"),
+    [
+        (5_999, "", "session.timeout.ms (5999) must be at least group.min.session.timeout.ms=6000 by default"),
+        (6_000, "", None),
+        (1_800_001, "", "session.timeout.ms (1800001) must be at most group.max.session.timeout.ms=1800000 by default"),
+        (5_000, "broker: {group.min.session.timeout.ms: 5000}\n", None),
+        (10_000, "broker: {group.min.session.timeout.ms: 20000}\n", "group.min.session.timeout.ms=20000 at "),
+    ],
+)
+def test_brokers_let_nobody_join_with_another_session(
+    read_yaml, refusal, session: int, brokers: str, refused: str | None
+) -> None:
+    text = consumer(f"session.timeout.ms: {session}") + "\n" + brokers
+    if refused is None:
+        assert read_yaml(text)
+        return
+    message = refusal(text)
+    assert refused in message
+    assert "InvalidSessionTimeoutException" in message
+    assert "(rule C13)" in message

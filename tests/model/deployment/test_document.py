@@ -46,6 +46,8 @@ deployments = st.builds(
     retries=st.integers(0, 2**31 - 1),
     max_in_flight=st.integers(1, 2**31 - 1),
     max_poll_records=st.integers(1, 2**31 - 1),
+    producer_connects=st.integers(1, 99),
+    consumer_connects=st.integers(1, 99),
     durations=st.builds(Durations, **dict.fromkeys(NAMES, quantities)),
     faults=st.builds(
         FaultBudget, st.none() | st.integers(0, 20), st.lists(st.tuples(kinds, st.integers(0, 9))).map(tuple)

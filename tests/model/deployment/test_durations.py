@@ -122,6 +122,8 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "consumer_connection": ("socket.connection.setup.timeout.max.ms", 30_000),
         "consumer_reconnect": ("reconnect.backoff.max.ms", 1_000),
         "consumer_backoff": ("retry.backoff.max.ms", 1_000),
+        "consumer_fetch_wait": ("fetch.max.wait.ms", 500),
+        "rebalance_delay": ("group.initial.rebalance.delay.ms", 3_000),
         "retention": ("retention.ms", 604_800_000),
         "offsets_kept": ("offsets.retention.minutes", 10_080),
     }

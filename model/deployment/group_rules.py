@@ -1,0 +1,25 @@
+"""What the coordinator of a group refuses of a consumer's settings. Rule numbers are those of docs/client-rules.md."""
+
+from __future__ import annotations
+
+from model.deployment.section import Section
+
+LEAST = "group.min.session.timeout.ms"
+MOST = "group.max.session.timeout.ms"
+KEYS = (LEAST, MOST)
+"""The settings of brokers that these rules read: their values must be known."""
+
+SESSION = "session.timeout.ms"
+
+
+def check_session(consumer: Section, broker: Section) -> None:
+    """A member whose session is shorter or longer than brokers allow never gets into its group: poll() throws."""
+    session, least, most = consumer.integer(SESSION), broker.integer(LEAST), broker.integer(MOST)
+    if least <= session <= most:
+        return
+    key, limit = (
+        (LEAST, f"at least {broker.where(LEAST)}") if session < least else (MOST, f"at most {broker.where(MOST)}")
+    )
+    at = consumer if consumer.has(SESSION) or not broker.has(key) else broker
+    why = f"{SESSION} ({session}) must be {limit}"
+    raise at.refused(SESSION if at is consumer else key, "InvalidSessionTimeoutException", why, "C13")
