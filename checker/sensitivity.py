@@ -53,9 +53,10 @@ def sensitivities(
 def variants(deployment: Deployment) -> Iterator[Variant]:
     """Each assumption that no file told, with each of its other values."""
     for setting in deployment.assumptions:
-        if setting.key not in ASSUMPTIONS or not ASSUMPTIONS[setting.key].compared:
+        if setting.key not in ASSUMPTIONS:
             continue
-        for value in ASSUMPTIONS[setting.key].values:
+        assumption = ASSUMPTIONS[setting.key]
+        for value in assumption.values if assumption.tried is None else assumption.tried:
             if value != setting.value:
                 try:
                     yield Variant(setting.key, value, with_assumption(deployment, setting.key, value))

@@ -9,7 +9,7 @@ import z3
 
 from model.controller import welcome, welcome_has_room
 from model.deployment.deployment import Truncation
-from model.elections import after_unclean_stop, current
+from model.elections import after_stop, current
 from model.faults import Fault
 from model.fetching import halts_when_ahead, is_ahead
 from model.language import Action, Effect, State
@@ -19,20 +19,21 @@ from model.state import Pipeline, Replica
 from model.wording import broker_name, records_dropped
 
 
-def _die(effect: Effect, replica: Replica) -> None:
-    """What every sudden death has in common: process memory is gone."""
+def die(replica: Replica) -> Effect:
+    """What every end of a broker has in common: process memory is gone."""
+    effect = Effect()
     effect[replica.up] = False
     effect[replica.slow] = False
     effect[replica.cut_off] = False
     effect[replica.leader] = 0
     effect[replica.epoch] = 0
     stop_leading(effect, replica)
+    return effect
 
 
 def kill(pipeline: Pipeline, replica: Replica) -> Action:
     """The process dies and its connections are closed; the page cache, and so the log, survives (semantics 5, L7)."""
-    effect = Effect()
-    _die(effect, replica)
+    effect = die(replica)
     disconnect(pipeline, effect, replica)
     return Action(
         "kill",
@@ -64,8 +65,7 @@ def halt(pipeline: Pipeline, replica: Replica, leader: Replica) -> Action:
 
 def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
     """The machine loses power; of the log any prefix survives that is no shorter than what was forced to disk (L8)."""
-    effect = Effect()
-    _die(effect, replica)
+    effect = die(replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, kept)
 
@@ -88,8 +88,7 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
 
 def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     """The broker dies and comes back with an empty disk (semantics 1.1, 6.7)."""
-    effect = Effect()
-    _die(effect, replica)
+    effect = die(replica)
     fall_silent(pipeline, effect, replica)
     keep_prefix(effect, replica, 0)
     if replica.knows_producer is not None:
@@ -138,7 +137,9 @@ def restart(pipeline: Pipeline, replica: Replica, checkpointed: int | None = Non
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _forget_fetches_of(pipeline, effect, replica)
-    among = after_unclean_stop(pipeline, replica.number)
+    among = after_stop(pipeline, replica)
+    if replica.stopped_in_order is not None:
+        effect[replica.stopped_in_order] = False
     welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:
@@ -151,7 +152,12 @@ def restart(pipeline: Pipeline, replica: Replica, checkpointed: int | None = Non
             + _elected_now(pipeline, replica, before, after, was_away=True)
         )
 
-    written = z3.BoolVal(True) if checkpointed is None else replica.high_watermark.term >= checkpointed
+    written = z3.BoolVal(True)
+    if checkpointed is not None:
+        written = replica.high_watermark.term >= checkpointed
+        if replica.stopped_in_order is not None:
+            exactly = replica.high_watermark.term == checkpointed
+            written = z3.And(written, z3.Implies(replica.stopped_in_order.is_set, exactly))
     return Action(
         "restart",
         replica.name,

@@ -448,7 +448,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     yield crash(pipeline)
     for finished in _ways_to_finish(pipeline):
         yield restart(pipeline, finished, committed_all=False)
-        if not pipeline.deployment.commits_at_once:
+        if not deployment.commits_at_once and deployment.commit is not Commit.NEVER:
             yield restart(pipeline, finished, committed_all=True)
         if starts_at_end:
             for leader in pipeline.replicas:

@@ -58,19 +58,31 @@ def welcome_has_room(pipeline: Pipeline, replica: Replica, among: Membership) ->
     return z3.Or(z3.Not(elects), epoch_left(pipeline))
 
 
-def fence(pipeline: Pipeline, replica: Replica) -> Action:
-    """The session of a dead or cut-off broker ends: out of the ISR, and another leader if it led (I5, E1, E2, E8)."""
+def take_out(pipeline: Pipeline, replica: Replica) -> Effect:
+    """The controller counts on a broker no more: out of the ISR, and another leader if it led (I5, E1, E2, E6, E8)."""
     controller, number = pipeline.controller, replica.number
-    leads = controller.leader.term == number
     effect = Effect()
     effect[controller.unfenced[number]] = False
+    leads = controller.leader.term == number
     record(pipeline, effect, without(pipeline, number), elect_clean(pipeline, number), leads)
+    return effect
+
+
+def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
+    """Who leads instead of a broker that was taken out, if that led."""
+    leader = pipeline.controller.leader.name
+    if before[leader] != replica.number:
+        return ""
+    return f" and elects {elected(pipeline, before, after)}" if after[leader] else " and finds no replica to lead"
+
+
+def fence(pipeline: Pipeline, replica: Replica) -> Action:
+    """The session of a dead or cut-off broker ends (semantics 6.2 I5, 6.3 E1 E2 E8)."""
+    controller, number = pipeline.controller, replica.number
+    leads = controller.leader.term == number
 
     def sentence(before: State, after: State) -> str:
-        text = f"the controller fences {replica.name}"
-        if before[controller.leader.name] == number:
-            leader = after[controller.leader.name]
-            text += f" and elects {elected(pipeline, before, after)}" if leader else " and finds no replica to lead"
+        text = f"the controller fences {replica.name}{sentence_on_leader(pipeline, replica, before, after)}"
         return f"{text}; {membership(pipeline, after)}"
 
     return Action(
@@ -83,7 +95,7 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
             z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set),
             z3.Or(z3.Not(leads), epoch_left(pipeline)),
         ),
-        effect.updates,
+        take_out(pipeline, replica).updates,
         sentence,
         "6.2 I5, 6.3 E1 E2 E8, 6.4",
     )

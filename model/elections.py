@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import z3
 
 from model.language import Effect
-from model.state import Pipeline
+from model.state import Pipeline, Replica
 
 Members = Mapping[int, z3.BoolRef]
 """By broker number, whether it is a member."""
@@ -58,13 +58,17 @@ def without(pipeline: Pipeline, number: int) -> Membership:
     return with_isr(pipeline, isr)
 
 
-def after_unclean_stop(pipeline: Pipeline, number: int) -> Membership:
-    """After a broker registered that did not stop in an orderly way: not eligible any more (6.3, 6.4).
+def after_stop(pipeline: Pipeline, replica: Replica) -> Membership:
+    """After a broker registered: one that did not stop in an orderly way is not eligible any more (6.3, 6.4).
 
     It registers once it was fenced, so that it is not in the ISR, or its only member where there is no ELR.
     """
     found = current(pipeline)
-    return Membership(found.isr, {n: z3.And(eligible, n != number) for n, eligible in found.elr.items()})
+    if not found.elr:
+        return found
+    stays = z3.BoolVal(False) if replica.stopped_in_order is None else replica.stopped_in_order.is_set
+    eligible = found.elr[replica.number]
+    return Membership(found.isr, {**found.elr, replica.number: z3.And(eligible, stays)})
 
 
 def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef:

@@ -22,6 +22,7 @@ class Fault(StrEnum):
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
+    SHUTDOWN = "shutdown"
 
 
 DESCRIPTION: dict[Fault, str] = {
@@ -39,10 +40,11 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
+    Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
 }
 
 
-ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER, Fault.REFUSED_RECORD})
+ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER, Fault.REFUSED_RECORD, Fault.SHUTDOWN})
 """Kinds that no deployment has unless it names them."""
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
@@ -54,5 +56,5 @@ FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
 LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
 """Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""
 
-BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL}
+BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN}
 """Faults after which clients have to connect again."""

@@ -20,6 +20,7 @@ from model import (
     relabelling,
     replica,
     retention,
+    shutting_down,
 )
 from model.application import forget_numbers_when_done, resend_due
 from model.deployment.deployment import Deployment
@@ -46,7 +47,8 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    machines = (producer, network, produce, fetching, replica, isr, controller, broker, consumer, failing, retention)
+    of_brokers = (fetching, replica, isr, controller, broker, shutting_down)
+    machines = (producer, network, produce, *of_brokers, consumer, failing, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines

@@ -50,7 +50,8 @@ class Replica:
     before the follower's first fetch in this epoch, else one more than the offset of its last fetch. Both are 0 on
     a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
     always the whole log. ``reconciled``: a follower has asked where its log parts from its leader's; None where it
-    does not ask once in each epoch. ``knows_producer``: older records of the idempotent producer's first session stand
+    does not ask once in each epoch. ``stopped_in_order``: it wrote everything down before it ended; None where nothing
+    comes of that. ``knows_producer``: older records of the idempotent producer's first session stand
     before the modelled log; None where there are none.
     """
 
@@ -64,6 +65,7 @@ class Replica:
     high_watermark: Variable
     flushed: Variable | None
     reconciled: Variable | None
+    stopped_in_order: Variable | None
     knows_producer: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
@@ -94,7 +96,8 @@ class Replica:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        optional = tuple(v for v in (self.flushed, self.reconciled, self.knows_producer) if v is not None)
+        known = (self.flushed, self.reconciled, self.stopped_in_order, self.knows_producer)
+        optional = tuple(variable for variable in known if variable is not None)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
 
@@ -347,7 +350,12 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     fields = {"batch": (0, batches - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
         fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
+    possible = deployment.possible_faults
+    stops = Fault.SHUTDOWN in possible
     every = deployment.flush_messages
+    flushes_some = every is not None and 1 < every <= capacity
+    flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
+    written_down = deployment.eligible_leader_replicas or deployment.truncation.high_watermark_decides
     asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
     knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
     leads = number == 1
@@ -360,8 +368,9 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         Variable(f"{name}_epoch", 0, epochs, 1),
         log(f"{name}_log", capacity, fields),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
-        Variable(f"{name}_flushed", 0, capacity, 0) if every is not None and 1 < every <= capacity else None,
+        Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
         flag(f"{name}_reconciled", True) if asks else None,
+        flag(f"{name}_stopped_in_order") if stops and written_down else None,
         flag(f"{name}_knows_producer", True) if knows else None,
         {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
         {

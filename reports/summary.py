@@ -9,6 +9,7 @@ _COMMIT = {
     Commit.DELIVERED: "auto-commit of what was delivered",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",
+    Commit.NEVER: "no commits",
 }
 
 

@@ -31,8 +31,8 @@ class Assumption(NamedTuple):
     values: tuple[str, ...]
     default: str
     sentence: str
-    compared: bool = True
-    """Whether other values are tried to see what they would change."""
+    tried: tuple[str, ...] | None = None
+    """The values that are tried to see what they would change; None: all of them."""
 
 
 ASSUMPTIONS: Mapping[str, Assumption] = {
@@ -61,10 +61,12 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has",
     ),
     "commit": Assumption(
-        ("before", "after", "delivered"),
+        ("before", "after", "delivered", "never"),
         "after",
-        "whether the application commits the offset before or after processing (with enable.auto.commit=false), or the "
-        "client commits what it has delivered, finished or not (with enable.auto.commit=true; Java does not)",
+        "whether the application commits the offset before or after processing, or never, as without a group (with "
+        "enable.auto.commit=false), or the client commits what it has delivered, finished or not (with "
+        "enable.auto.commit=true; Java does not)",
+        tried=("before", "after"),
     ),
     "processing": Assumption(
         ("poll-thread", "handed-off"),
@@ -76,7 +78,7 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "stop",
         "what the application does when it fails to process a record: end its process, skip the record, write it to "
         "another topic that acknowledges it, or close the consumer and commit what poll() returned",
-        compared=False,
+        tried=(),
     ),
     "sink": Assumption(
         ("plain", "idempotent", "transactional"),
@@ -134,6 +136,10 @@ def read_application(given: Settings, *, auto_commit: Setting) -> Application:
             chosen["commit"] = Setting("application", "commit", "auto", Origin("rule", "enable.auto.commit=true"))
     elif chosen["commit"].value == Commit.DELIVERED:
         raise complaint(given["commit"], BY_ITSELF)
+    if chosen["commit"].value == Commit.NEVER:
+        if "group" in given and chosen["group"].value != Group.NEW:
+            raise complaint(given["group"], "a group that never commits has no committed offset; leave group out")
+        chosen["group"] = Setting("application", "group", "new", Origin("rule", "commit=never"))
     return Application(
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
@@ -180,7 +186,7 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         on_send_error=OnSendError(value) if key == "on_send_error" else deployment.on_send_error,
         on_restart=OnRestart(value) if key == "on_restart" else deployment.on_restart,
         producer_id=ProducerId(value) if key == "producer_id" else deployment.producer_id,
-        group=Group(value) if key == "group" else deployment.group,
+        group=Group.NEW if value == Commit.NEVER else Group(value) if key == "group" else deployment.group,
         commit=Commit(value) if key == "commit" else deployment.commit,
         processing=Processing(value) if key == "processing" else deployment.processing,
         on_processing_error=(

@@ -69,10 +69,11 @@ def build(given: GivenDeployment) -> Deployment:
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = apply_producer_rules(producer_settings.section, kafka)
-    sink = given.application.get("sink")
+    sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = apply_consumer_rules(
         consumer_settings.section,
         stores_offsets_itself=sink is not None and sink.value.strip() == "transactional",
+        commits=commit is None or commit.value.strip() != "never",
     )
     check_session(consumer_settings.section, broker_settings.section)
     auto_commit = next(s for s in reading.settings if s.key == consumer_rules.AUTO_COMMIT)

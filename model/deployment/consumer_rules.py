@@ -40,15 +40,16 @@ class ConsumerValues:
     notes: tuple[str, ...]
 
 
-def apply_consumer_rules(section: Section, *, stores_offsets_itself: bool) -> ConsumerValues:
+def apply_consumer_rules(section: Section, *, stores_offsets_itself: bool, commits: bool) -> ConsumerValues:
     """The effective settings, or the refusal with the client's own exception.
 
-    ``stores_offsets_itself``: the sink keeps the offsets, so that a consumer without a group can work.
+    ``stores_offsets_itself``: the sink keeps the offsets, so that a consumer without a group can work; so can one that
+    does not ``commit``.
     """
     notes: list[str] = []
     _check_protocol(section)
     auto_commit = section.setting(AUTO_COMMIT)
-    group = _group(section, auto_commit, notes, stores_offsets_itself)
+    group = _group(section, auto_commit, notes, needed=commits and not stores_offsets_itself)
     if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
         auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
         notes.append(f"{section.software} switches {AUTO_COMMIT} off because group.id is null (rule C02)")
@@ -93,7 +94,7 @@ def _check_protocol(section: Section) -> None:
             raise section.refused(key, "ConfigException", f"{key} is for share consumers only", "C10")
 
 
-def _group(section: Section, auto_commit: Setting, notes: list[str], stores_offsets_itself: bool) -> Setting | None:
+def _group(section: Section, auto_commit: Setting, notes: list[str], *, needed: bool) -> Setting | None:
     given = section.given.get(GROUP)
     if given is None:
         # A consumer without a group cannot subscribe (C05): a file that leaves it out leaves it to the code.
@@ -106,7 +107,7 @@ def _group(section: Section, auto_commit: Setting, notes: list[str], stores_offs
         if section.has(AUTO_COMMIT) and auto_commit.value.lower() == "true":
             why = "enable.auto.commit=true needs a group.id"
             raise section.refused(GROUP, "InvalidConfigurationException", why, "C01")
-        if not stores_offsets_itself:
+        if needed:
             why = "subscribe() and commits need a group.id"
             raise section.refused(GROUP, "InvalidGroupIdException", why, "C05")
         return Setting(section.scope, GROUP, "(none)", Origin("file", "null", given.origin.file, given.origin.line))

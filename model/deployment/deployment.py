@@ -66,13 +66,14 @@ class Commit(StrEnum):
 
     ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
     ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
-    say what the application does itself.
+    say what the application does itself. ``never``: a consumer without a group, which starts by its reset policy.
     """
 
     AUTO = "auto"
     DELIVERED = "delivered"
     BEFORE = "before"
     AFTER = "after"
+    NEVER = "never"
 
     @property
     def is_by_client(self) -> bool:
@@ -397,7 +398,7 @@ class Deployment:
     @property
     def _waits_for_commits(self) -> float:
         """A consumer that restarts reads again what was returned to it and not committed yet."""
-        if not self.outages_of_consumer or self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL:
+        if not self.commits_may_be_missed:
             return 0
         most = self.until_committed.at_most()
         return self.outages_of_consumer * (inf if most is None else most)
@@ -420,7 +421,7 @@ class Deployment:
     def _waits_for_brokers(self) -> float:
         times = self.durations
         longest = {Fault.CUT_OFF: times.cut_off, Fault.SLOW_FOLLOWER: times.slowness}
-        longest |= dict.fromkeys((Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS), times.broker_restart)
+        longest |= dict.fromkeys(BREAKS_CONNECTIONS, times.broker_restart)
         away = {kind: _longest(time) for kind, time in longest.items() if self._at_most(kind)}
         found = _longest(times.broker_session) * 2 + _longest(times.election) + self._until_reached
         return sum(self._at_most(kind) * (most + found) for kind, most in away.items())
@@ -447,7 +448,7 @@ class Deployment:
     @property
     def commits_may_be_missed(self) -> bool:
         """The consumer may be gone before what a poll returned is committed."""
-        return self.outages_of_consumer > 0 and not self.commits_at_once
+        return self.outages_of_consumer > 0 and not self.commits_at_once and self.commit is not Commit.NEVER
 
     @property
     def offsets_expire(self) -> bool:
@@ -456,7 +457,7 @@ class Deployment:
         Offsets that the sink keeps are not. Before 2.1 they age while the group runs as well (KIP-211): a client that
         commits by itself renews them, an application only when there are new records.
         """
-        if not self.outages_of_consumer or self.sink is Sink.TRANSACTIONAL:
+        if not self.outages_of_consumer or self.sink is Sink.TRANSACTIONAL or self.commit is Commit.NEVER:
             return False
         times = self.durations
         away = _longest(times.application_restart)

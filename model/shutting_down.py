@@ -1,0 +1,80 @@
+"""A broker that is stopped on purpose, as in a rolling restart: leadership moves first, then all is written (5, 6.3).
+
+A broker that is shutting down runs and fetches on, but cannot be elected: it is up, and the controller counts on it no
+more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.broker import die
+from model.controller import epoch_left, sentence_on_leader, take_out
+from model.faults import Fault
+from model.language import Action, State
+from model.network import disconnect
+from model.state import Pipeline, Replica
+from model.wording import membership
+
+
+def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
+    """The broker asks to stop: out of the ISR where others are in it, and another leader if it led (6.2 I5, 6.3 E6)."""
+    controller = pipeline.controller
+    leads = controller.leader.term == replica.number
+
+    def sentence(before: State, after: State) -> str:
+        text = f"{replica.name} is to be stopped, and the controller takes it out of the ISR"
+        return f"{text}{sentence_on_leader(pipeline, replica, before, after)}; {membership(pipeline, after)}"
+
+    return Action(
+        "begin_shutdown",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(
+            replica.up.is_set,
+            z3.Not(replica.cut_off.is_set),
+            controller.unfenced[replica.number].is_set,
+            z3.Or(z3.Not(leads), epoch_left(pipeline)),
+        ),
+        take_out(pipeline, replica).updates,
+        sentence,
+        "6.2 I5, 6.3 E6",
+        Fault.SHUTDOWN,
+    )
+
+
+def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
+    """It has heard that it leads no more, forces its log to disk, closes its connections and ends (semantics 5 L6)."""
+    controller = pipeline.controller
+    effect = die(replica)
+    disconnect(pipeline, effect, replica)
+    if replica.flushed is not None:
+        effect[replica.flushed] = replica.log.end.term
+    if replica.stopped_in_order is not None:
+        effect[replica.stopped_in_order] = True
+    return Action(
+        "finish_shutdown",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        z3.And(
+            replica.up.is_set,
+            z3.Not(replica.cut_off.is_set),
+            z3.Not(controller.unfenced[replica.number].is_set),
+            replica.epoch.term == controller.epoch.term,
+        ),
+        effect.updates,
+        lambda before, after: f"{replica.name} forces its log to disk and stops",
+        "5 L6",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What it takes to stop each broker, where that happens."""
+    if Fault.SHUTDOWN in pipeline.deployment.possible_faults:
+        for replica in pipeline.replicas:
+            yield begin_shutdown(pipeline, replica)
+            yield finish_shutdown(pipeline, replica)
