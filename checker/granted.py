@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from model.deployment.deployment import Acks, Deployment, OnProcessingError, Sink
 from model.durations import Duration
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.state import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
@@ -84,7 +84,7 @@ def _stores_offsets_itself(deployment: Deployment) -> bool:
     return by_itself and Fault.CONSUMER_CRASH in deployment.possible_faults and _logs_are_cut_short(deployment)
 
 
-BROKER_FAULTS = frozenset({Fault.KILL, Fault.SHUTDOWN, Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER})
+BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | {Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER}
 """The faults by which a leader may be replaced, or a follower fall behind, that lose nothing by themselves."""
 
 READ_IN_TIME = Granted(

@@ -23,6 +23,7 @@ class Fault(StrEnum):
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
     SHUTDOWN = "shutdown"
+    LOG_DIR_FAILURE = "log-dir-failure"
 
 
 DESCRIPTION: dict[Fault, str] = {
@@ -41,10 +42,11 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
+    Fault.LOG_DIR_FAILURE: "a broker's log directory fails or is full: its replica is offline until it restarts",
 }
 
 
-ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER, Fault.REFUSED_RECORD, Fault.SHUTDOWN})
+ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER, Fault.REFUSED_RECORD, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE})
 """Kinds that no deployment has unless it names them."""
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
@@ -56,5 +58,5 @@ FALLS_SILENT = frozenset({Fault.POWER_LOSS, Fault.DISK_LOSS})
 LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAYED_REQUEST})
 """Faults of one request, with its connection, that the client notices when request.timeout.ms runs out."""
 
-BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN}
+BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE}
 """Faults after which clients have to connect again."""

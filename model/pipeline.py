@@ -20,7 +20,7 @@ from model import (
     relabelling,
     replica,
     retention,
-    shutting_down,
+    taken_out,
 )
 from model.application import forget_numbers_when_done, resend_due
 from model.deployment.deployment import Deployment
@@ -47,7 +47,7 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    of_brokers = (fetching, replica, isr, controller, broker, shutting_down)
+    of_brokers = (fetching, replica, isr, controller, broker, taken_out)
     machines = (producer, network, produce, *of_brokers, consumer, failing, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)

@@ -1,4 +1,4 @@
-"""A broker that is stopped on purpose hands over first, and writes everything down (semantics 5 L6 L10, 6.3 E6)."""
+"""A broker that is stopped on purpose hands over first, and writes all down; one without a log directory does not."""
 
 from __future__ import annotations
 
@@ -106,3 +106,31 @@ def test_a_rolling_restart_loses_what_only_the_leader_had(name: str, status: Sta
     asked = replace(example(name, (Fault.SHUTDOWN,), 3), bounds=replace(SMALL, epochs=8))
     verdict = ask(asked, "no-acked-loss")["no-acked-loss"]
     assert (verdict.status, verdict.cut_sets) == (status, sets)
+
+
+DIRECTORY = (Fault.LOG_DIR_FAILURE,)
+
+
+def test_a_replica_without_its_log_directory_is_replaced_at_once() -> None:
+    run = scenario(kinds=DIRECTORY).produce(0, 1).do("fail_log_dir", broker=1)
+    controller = run.pipeline.controller
+    assert (run.value(controller.leader), run.value(controller.isr[1])) == (2, 0)
+    assert run.fate(0) is Fate.BUFFERED, "KAFKA_STORAGE_ERROR is retried"
+    assert run.log(1) == [0], "what is on disk is there when it is back"
+    assert run.can("restart", broker=1)
+
+
+def test_the_last_in_the_isr_leads_again_when_it_is_back() -> None:
+    run = scenario("acks-1", kinds=DIRECTORY, replicas=1, min_insync_replicas=1).produce(0, 1)
+    run.do("fail_log_dir", broker=1).do("restart", broker=1)
+    assert run.value(run.pipeline.controller.leader) == 1
+
+
+def test_a_broker_that_nobody_hears_says_nothing_of_its_disks() -> None:
+    run = scenario(kinds=(Fault.LOG_DIR_FAILURE, Fault.CUT_OFF)).do("cut_off", broker=1)
+    assert not run.can("fail_log_dir", broker=1)
+
+
+@pytest.mark.parametrize("name", ["begin_shutdown", "finish_shutdown", "fail_log_dir"])
+def test_they_happen_only_where_they_are_named(name: str) -> None:
+    assert scenario(kinds=(Fault.KILL,)).model.system.action(name, {"broker": 1}) is None

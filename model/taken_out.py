@@ -1,7 +1,8 @@
-"""A broker that is stopped on purpose, as in a rolling restart: leadership moves first, then all is written (5, 6.3).
+"""Brokers that tell the controller themselves that they are not to be counted on (semantics 5 L6 L10, 6.2 I5, 6.3 E6).
 
-A broker that is shutting down runs and fetches on, but cannot be elected: it is up, and the controller counts on it no
-more.
+One that is stopped on purpose, as in a rolling restart, hands over what it leads and writes everything down. Until then
+it runs and fetches on, but cannot be elected. One whose log directory fails has no replica any more, whatever else it
+serves: for the partition it is down until it is restarted, with what it had on disk.
 """
 
 from __future__ import annotations
@@ -33,12 +34,7 @@ def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
         replica.name,
         "brokers",
         {"broker": replica.number},
-        z3.And(
-            replica.up.is_set,
-            z3.Not(replica.cut_off.is_set),
-            controller.unfenced[replica.number].is_set,
-            z3.Or(z3.Not(leads), epoch_left(pipeline)),
-        ),
+        _can_be_taken_out(pipeline, replica, leads),
         take_out(pipeline, replica).updates,
         sentence,
         "6.2 I5, 6.3 E6",
@@ -72,9 +68,46 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     )
 
 
+def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
+    """The replica goes offline, and the broker says so: its requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
+    controller = pipeline.controller
+    leads = controller.leader.term == replica.number
+    effect = die(replica)
+    disconnect(pipeline, effect, replica)
+    for variable, value in take_out(pipeline, replica).updates.items():
+        effect[variable] = value
+
+    def sentence(before: State, after: State) -> str:
+        text = f"the log directory of {replica.name} fails: it is out of the ISR"
+        return f"{text}{sentence_on_leader(pipeline, replica, before, after)}; {membership(pipeline, after)}"
+
+    return Action(
+        "fail_log_dir",
+        replica.name,
+        "brokers",
+        {"broker": replica.number},
+        _can_be_taken_out(pipeline, replica, leads),
+        effect.updates,
+        sentence,
+        "3.3, 6.2 I5",
+        Fault.LOG_DIR_FAILURE,
+    )
+
+
+def _can_be_taken_out(pipeline: Pipeline, replica: Replica, leads: z3.BoolRef) -> z3.BoolRef:
+    """The broker runs, and the controller hears it and counts on it."""
+    return z3.And(
+        replica.up.is_set,
+        z3.Not(replica.cut_off.is_set),
+        pipeline.controller.unfenced[replica.number].is_set,
+        z3.Or(z3.Not(leads), epoch_left(pipeline)),
+    )
+
+
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What it takes to stop each broker, where that happens."""
-    if Fault.SHUTDOWN in pipeline.deployment.possible_faults:
-        for replica in pipeline.replicas:
-            yield begin_shutdown(pipeline, replica)
+    """What takes brokers out."""
+    for replica in pipeline.replicas:
+        yield begin_shutdown(pipeline, replica)
+        if Fault.SHUTDOWN in pipeline.deployment.possible_faults:
             yield finish_shutdown(pipeline, replica)
+        yield fail_log_dir(pipeline, replica)
