@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import z3
 
@@ -208,40 +209,33 @@ def _answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
     return z3.Not(z3.Or(*(_waits_at(other, leader) for other in others)))
 
 
-def _fail_for_good(pipeline: Pipeline, batch: Batch, leader: Replica, when: z3.BoolRef) -> tuple[z3.BoolRef, Effect]:
+def _fail_for_good(
+    pipeline: Pipeline, batch: Batch, leader: Replica, name: str, when: z3.BoolRef, error: str
+) -> Action:
     """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4)."""
+    producer = pipeline.producer
     guard = z3.And(when, _answered_in_order(pipeline, batch, leader))
-    bumps = _bumps_after_failure(pipeline, batch)
     effect = Effect()
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    if not pipeline.deployment.idempotence:
-        return guard, effect
-    bump_epoch(pipeline, effect, bumps, failed=batch)
-    return z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline))), effect
+    if pipeline.deployment.idempotence:
+        bumps = _bumps_after_failure(pipeline, batch)
+        bump_epoch(pipeline, effect, bumps, failed=batch)
+        guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
 
+    def sentence(before: State, after: State) -> str:
+        bumped = after[producer.epoch.name] > before[producer.epoch.name]
+        words = f"{leader.name} refuses {record_name(batch)}{error}; the send fails"
+        return words + (", and the producer bumps its epoch" if bumped else "")
 
-def _in_words(pipeline: Pipeline, before: State, after: State) -> str:
-    """What a batch that failed for good means for its producer."""
-    epoch = pipeline.producer.epoch.name
-    return "; the send fails" + (", and the producer bumps its epoch" if after[epoch] > before[epoch] else "")
+    arguments = {"batch": batch.number, "leader": leader.number}
+    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4")
 
 
 def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """An error that no retry mends, and nothing written: the send fails (semantics 3.1, P6; 3.4)."""
-    guard, effect = _fail_for_good(pipeline, batch, leader, _arrives(pipeline, batch, leader))
-    return Action(
-        "refuse_for_good",
-        leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        guard,
-        effect.updates,
-        lambda before, after: (
-            f"{leader.name} refuses {record_name(batch)} for good" + _in_words(pipeline, before, after)
-        ),
-        "3.1 P6, 3.4",
-        Fault.REFUSED_RECORD,
-    )
+    """An error that no retry mends, and nothing written (semantics 3.1, P6; 3.4)."""
+    arrives = _arrives(pipeline, batch, leader)
+    refused = _fail_for_good(pipeline, batch, leader, "refuse_for_good", arrives, " for good")
+    return replace(refused, fault=Fault.REFUSED_RECORD)
 
 
 def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -249,19 +243,7 @@ def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     check = _check(pipeline, batch, leader)
     assert check is not None
     fenced = z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), check.fenced)
-    guard, effect = _fail_for_good(pipeline, batch, leader, fenced)
-    return Action(
-        "reject_old_epoch",
-        leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        guard,
-        effect.updates,
-        lambda before, after: (
-            f"{leader.name} refuses {record_name(batch)}: INVALID_PRODUCER_EPOCH" + _in_words(pipeline, before, after)
-        ),
-        "3.4, 3.5",
-    )
+    return _fail_for_good(pipeline, batch, leader, "reject_old_epoch", fenced, ": INVALID_PRODUCER_EPOCH")
 
 
 def bump_after_failure_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:

@@ -14,32 +14,43 @@ import z3
 from model.broker import die
 from model.controller import epoch_left, sentence_on_leader, take_out
 from model.faults import Fault
-from model.language import Action, State
+from model.language import Action, Effect, State
 from model.network import disconnect
 from model.state import Pipeline, Replica
 from model.wording import membership
 
 
-def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
-    """The broker asks to stop: out of the ISR where others are in it, and another leader if it led (6.2 I5, 6.3 E6)."""
+def _taken_out(
+    pipeline: Pipeline, replica: Replica, name: str, why: str, effect: Effect, semantics: str, fault: Fault
+) -> Action:
+    """The controller hears of a broker that it counts on that it cannot, and takes it out of the ISR (6.2 I5)."""
     controller = pipeline.controller
+    for variable, value in take_out(pipeline, replica).updates.items():
+        effect[variable] = value
     leads = controller.leader.term == replica.number
+    heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), controller.unfenced[replica.number].is_set)
 
     def sentence(before: State, after: State) -> str:
-        text = f"{replica.name} is to be stopped, and the controller takes it out of the ISR"
-        return f"{text}{sentence_on_leader(pipeline, replica, before, after)}; {membership(pipeline, after)}"
+        leader = sentence_on_leader(pipeline, replica, before, after)
+        return f"{why}: the controller takes it out of the ISR{leader}; {membership(pipeline, after)}"
 
     return Action(
-        "begin_shutdown",
+        name,
         replica.name,
         "brokers",
         {"broker": replica.number},
-        _can_be_taken_out(pipeline, replica, leads),
-        take_out(pipeline, replica).updates,
+        z3.And(heard, z3.Or(z3.Not(leads), epoch_left(pipeline))),
+        effect.updates,
         sentence,
-        "6.2 I5, 6.3 E6",
-        Fault.SHUTDOWN,
+        semantics,
+        fault,
     )
+
+
+def begin_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
+    """The broker asks to stop: out of the ISR where others are in it, and another leader if it led (6.2 I5, 6.3 E6)."""
+    why = f"{replica.name} is to be stopped"
+    return _taken_out(pipeline, replica, "begin_shutdown", why, Effect(), "6.2 I5, 6.3 E6", Fault.SHUTDOWN)
 
 
 def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
@@ -70,38 +81,10 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
 
 def fail_log_dir(pipeline: Pipeline, replica: Replica) -> Action:
     """The replica goes offline, and the broker says so: its requests fail with KAFKA_STORAGE_ERROR (3.3, 6.2 I5)."""
-    controller = pipeline.controller
-    leads = controller.leader.term == replica.number
+    why = f"the log directory of {replica.name} fails"
     effect = die(replica)
     disconnect(pipeline, effect, replica)
-    for variable, value in take_out(pipeline, replica).updates.items():
-        effect[variable] = value
-
-    def sentence(before: State, after: State) -> str:
-        text = f"the log directory of {replica.name} fails: it is out of the ISR"
-        return f"{text}{sentence_on_leader(pipeline, replica, before, after)}; {membership(pipeline, after)}"
-
-    return Action(
-        "fail_log_dir",
-        replica.name,
-        "brokers",
-        {"broker": replica.number},
-        _can_be_taken_out(pipeline, replica, leads),
-        effect.updates,
-        sentence,
-        "3.3, 6.2 I5",
-        Fault.LOG_DIR_FAILURE,
-    )
-
-
-def _can_be_taken_out(pipeline: Pipeline, replica: Replica, leads: z3.BoolRef) -> z3.BoolRef:
-    """The broker runs, and the controller hears it and counts on it."""
-    return z3.And(
-        replica.up.is_set,
-        z3.Not(replica.cut_off.is_set),
-        pipeline.controller.unfenced[replica.number].is_set,
-        z3.Or(z3.Not(leads), epoch_left(pipeline)),
-    )
+    return _taken_out(pipeline, replica, "fail_log_dir", why, effect, "3.3, 6.2 I5", Fault.LOG_DIR_FAILURE)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
