@@ -182,6 +182,7 @@ def test_a_killed_check_of_an_example_is_resumed(tmp_path: Path, moment: int) ->
 # Interrupted
 
 
+@pytest.mark.slow
 def test_an_interrupted_check_says_so_and_is_resumed(tmp_path: Path, deployment: Path) -> None:
     """Ctrl-C: what was covered is printed, nothing is claimed beyond it, and the next run goes on from there."""
     folder = tmp_path / "snapshots"
