@@ -1,6 +1,7 @@
 """Records whose processing fails, and what the application makes of it (semantics 12, C4; 12.1).
 
-An application that lets the failure end its process is one that crashes (:mod:`model.consumer`).
+An application that lets the failure end its process is one that crashes (:mod:`model.consumer`). One that stays at the
+record, pausing its partition or seeking back, and tries again is one that polls it later.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def _whole(text: str) -> str:
 def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     """The durations that no clock of the model has, with values that leave it so."""
     if not deployment.records_expire_unread:
-        if not deployment.commits_may_be_missed:
+        if not (deployment.offsets_expire and deployment.offsets_age_in_use):
             for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
                 yield name, Quantity("", 0, 0)
         yield "retention", Quantity("", LONGEST, LONGEST if deployment.reading_in_time_is_assumed else None)

@@ -74,10 +74,11 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether records are finished inside the poll loop or handed off to other threads",
     ),
     "on_processing_error": Assumption(
-        ("stop", "skip", "forward", "close"),
+        ("stop", "skip", "forward", "close", "retry"),
         "stop",
         "what the application does when it fails to process a record: end its process, skip the record, write it to "
-        "another topic that acknowledges it, or close the consumer and commit what poll() returned",
+        "another topic that acknowledges it, close the consumer and commit what poll() returned, or stay at the record "
+        "(pause, or seek back) until it is processed",
         tried=(),
     ),
     "sink": Assumption(

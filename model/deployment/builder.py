@@ -171,6 +171,8 @@ def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
 def _failures_that_end_the_process(given: GivenDeployment, application: Application) -> Iterator[str]:
     """A kind of fault that was asked for, and that this application does not have."""
     kind = Fault.FAILED_PROCESSING
+    if kind.value in given.faults and application.on_processing_error is OnProcessingError.RETRY:
+        yield f"{kind} takes nothing but time with on_processing_error=retry: the record is processed in the end"
     if kind.value in given.faults and application.on_processing_error is OnProcessingError.STOP:
         yield (
             f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "

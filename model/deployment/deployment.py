@@ -88,6 +88,7 @@ class OnProcessingError(StrEnum):
     SKIP = "skip"
     FORWARD = "forward"
     CLOSE = "close"
+    RETRY = "retry"
 
 
 class Processing(StrEnum):
@@ -411,7 +412,9 @@ class Deployment:
 
     @property
     def _waits_for_workers(self) -> float:
-        """A crash makes the group read again what a worker has not finished, if that commits it."""
+        """A crash makes the group read again what a worker has not finished, if that commits it; retries never end."""
+        if self.retries_processing:
+            return inf
         crashes = self._at_most(Fault.CONSUMER_CRASH)
         if self.processing is not Processing.HANDED_OFF or self.commit is not Commit.AFTER or not crashes:
             return 0
@@ -439,6 +442,12 @@ class Deployment:
     def _at_most(self, kind: Fault) -> int:
         most = dict(self.faults.at_most).get(kind, 0)
         return most if self.faults.total is None else min(most, self.faults.total)
+
+    @property
+    def retries_processing(self) -> bool:
+        """The application may stay at a record for as long as it likes, processing it again and again."""
+        again = self.on_processing_error is OnProcessingError.RETRY
+        return again and Fault.FAILED_PROCESSING in self.possible_faults
 
     @property
     def commits_at_once(self) -> bool:

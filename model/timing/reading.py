@@ -34,7 +34,7 @@ class Reading(Part):
 
     def deadlines(self) -> Iterator[Clock]:
         yield self._consumer_back()
-        if self._pipeline.log_start is not None:
+        if self._pipeline.log_start is not None and not self._pipeline.deployment.retries_processing:
             yield from self._polling()
 
     def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
@@ -70,8 +70,11 @@ class Reading(Part):
                 yield ("expire_offsets",), {}, Need(self.idle(offset), at_least=kept)
 
     def _needs_of_commits(self) -> Iterator[Requirement]:
-        """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4)."""
-        if not self._pipeline.deployment.commits_may_be_missed:
+        """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4).
+
+        How long ago that was decides something only where records get too old.
+        """
+        if self._pipeline.log_start is None or not self._pipeline.deployment.commits_may_be_missed:
             return
         within = self._pipeline.deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):

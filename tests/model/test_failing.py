@@ -152,3 +152,19 @@ def test_a_request_on_its_way_keeps_the_numbers_that_it_was_sent_with() -> None:
     run = run.do("transmit", batch=2, leader=1)
     assert sent(run, 2) == (1, 0)
     assert run.can("append", batch=2, leader=1)
+
+
+def test_an_application_that_tries_again_stays_where_it_is() -> None:
+    """Failing takes time and nothing else: nothing is skipped, and nothing committed (12.1)."""
+    run = scenario(on_processing_error=OnProcessingError.RETRY)
+    for name in ("fail_and_go_on", "fail_and_close"):
+        assert all(action.name != name for action in run.model.system.actions)
+    assert run.model.pipeline.deployment.retries_processing
+    run = scenario(on_processing_error=OnProcessingError.RETRY, commit=Commit.AFTER)
+    assert run.can("poll", leader=1, count=1)
+
+
+def test_retries_may_take_longer_than_records_are_kept() -> None:
+    asked = replace(example("auto-commit", (Fault.FAILED_PROCESSING,), 1), on_processing_error=OnProcessingError.RETRY)
+    assert asked.reading_in_time_is_assumed
+    assert not replace(asked, on_processing_error=OnProcessingError.SKIP).reading_in_time_is_assumed
