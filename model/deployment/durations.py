@@ -56,6 +56,7 @@ SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
     "retry_backoff": ("producer", "retry.backoff.ms", None),
     "retry_backoff_max": ("producer", "retry.backoff.max.ms", "retry.backoff.ms"),
     "delivery_timeout": ("producer", "delivery.timeout.ms", "request.timeout.ms"),
+    "max_block": ("producer", "max.block.ms", None),
     "reconnect_backoff_max": ("producer", "reconnect.backoff.max.ms", "reconnect.backoff.ms"),
     "connection_setup": ("producer", "socket.connection.setup.timeout.max.ms", 127_000),
     "replica_lag": ("broker", "replica.lag.time.max.ms", None),

@@ -26,6 +26,7 @@ class Durations:
     retry_backoff: Quantity
     retry_backoff_max: Quantity
     delivery_timeout: Quantity
+    max_block: Quantity
     reconnect_backoff_max: Quantity
     connection_setup: Quantity
     replica_lag: Quantity

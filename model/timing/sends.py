@@ -46,6 +46,9 @@ class Sends(Part):
             yield ("give_up",), {}, given_up
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
+            if Fault.FULL_BUFFER in self._pipeline.deployment.possible_faults:
+                blocked = Need(self.blocked(batch), at_least=Duration.of(self._times.max_block))
+                yield ("refuse_send",), {"batch": batch.number}, blocked
         waits = Duration.of(self._times.request_timeout)
         for leader in self._pipeline.replicas:
             yield ("time_out",), {"leader": leader.number}, Need(self.in_flight(leader), at_least=waits)
@@ -63,6 +66,11 @@ class Sends(Part):
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
         accepted = z3.Or(*(self._waits(batch) for batch in self._batches))
         return Clock("busy", {}, accepted, "the application sent a record that is still on its way")
+
+    def blocked(self, batch: Batch) -> Clock:
+        """max.block.ms counts from the call of send() that finds no room (3.1, P1)."""
+        since = f"the application could send {record_name(batch)}"
+        return Clock("blocked", {"batch": batch.number}, self._guard("send", batch=batch.number), since)
 
     def in_accumulator(self, batch: Batch) -> Clock:
         """Before delivery.timeout.ms a batch expired that was in the accumulator for request.timeout.ms (3.1, P7)."""

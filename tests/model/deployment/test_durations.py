@@ -107,6 +107,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "retry_backoff": ("retry.backoff.ms", 100),
         "retry_backoff_max": ("retry.backoff.max.ms", 1_000),
         "delivery_timeout": ("delivery.timeout.ms", 120_000),
+        "max_block": ("max.block.ms", 60_000),
         "reconnect_backoff_max": ("reconnect.backoff.max.ms", 1_000),
         "connection_setup": ("socket.connection.setup.timeout.max.ms", 30_000),
         "replica_lag": ("replica.lag.time.max.ms", 30_000),
