@@ -95,6 +95,9 @@ BY_ITSELF = (
     "commits says before or after"
 )
 
+NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
+"""What follows for the group of a consumer that never commits."""
+
 PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id")
 CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink")
 
@@ -140,7 +143,7 @@ def read_application(given: Settings, *, auto_commit: Setting) -> Application:
     if chosen["commit"].value == Commit.NEVER:
         if "group" in given and chosen["group"].value != Group.NEW:
             raise complaint(given["group"], "a group that never commits has no committed offset; leave group out")
-        chosen["group"] = Setting("application", "group", "new", Origin("rule", "commit=never"))
+        chosen["group"] = NO_COMMITTED_OFFSET
     return Application(
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
@@ -176,10 +179,10 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
     if key == "commit" and value == Commit.DELIVERED:
         raise DeploymentError(BY_ITSELF, key=origin.detail)
-    settings = tuple(
-        Setting(s.scope, s.key, value, origin) if (s.scope, s.key) == ("application", key) else s
-        for s in deployment.settings
-    )
+    said = {("application", key): Setting("application", key, value, origin)}
+    if value == Commit.NEVER:
+        said[("application", "group")] = NO_COMMITTED_OFFSET
+    settings = tuple(said.get((s.scope, s.key), s) for s in deployment.settings)
     changed = replace(
         deployment,
         settings=settings,

@@ -18,7 +18,7 @@ from model.deployment import Deployment
 from model.deployment.deployment import Bounds, ProducerId, Sink
 from model.faults import Fault
 from model.fetching import common_prefix
-from model.idempotence import check_sequence
+from model.idempotence import check_sequence, numbers_sent
 from model.language import Action, Effect, Variable
 from model.network import is_dead
 from model.pipeline import build
@@ -73,9 +73,8 @@ def nothing_diverges(pipeline: Pipeline, action: Action) -> z3.BoolRef:
 def in_sequence(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """The broker has not seen the batch, and it is the next one due."""
     batch = batch_of(pipeline, action)
-    assert batch.sequence is not None
-    epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
-    return check_sequence(pipeline, leader_of(pipeline, action), batch, epoch, sequence).in_sequence
+    sent = numbers_sent(pipeline, batch)
+    return check_sequence(pipeline, leader_of(pipeline, action), batch, *sent).in_sequence
 
 
 def connection_works(pipeline: Pipeline, action: Action) -> z3.BoolRef:
