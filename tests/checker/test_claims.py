@@ -48,7 +48,17 @@ def test_one_that_is_right_under_a_condition_says_when() -> None:
     assert [answer.case.condition for answer in decision.when_false] == ["acks=1"]
 
 
-@pytest.mark.parametrize("incident", incidents(), ids=lambda incident: incident.id)
+QUICK = ("I001", "I007", "I012")
+"""Incidents that are looked for in the quick tests as well."""
+
+
+@pytest.mark.parametrize(
+    "incident",
+    [
+        pytest.param(incident, marks=() if incident.id in QUICK else pytest.mark.slow, id=incident.id)
+        for incident in incidents()
+    ],
+)
 def test_an_incident_is_found_and_gone_with_what_ended_it(incident: Claim) -> None:
     assert {case.holds for case in incident.cases} == {True, False}
     assert decide(incident).outcome is Outcome.CONFIRMED

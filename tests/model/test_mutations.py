@@ -330,7 +330,13 @@ def unmutated(case: Case) -> Verdict:
     return ask(case.deployment(), case.prop)[case.prop]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.slow if number % 3 else (), id=case.name)
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_mutation_changes_a_verdict(case: Case) -> None:
     assert unmutated(case).status is case.before, unmutated(case).cut_sets
     broken = ask(case.mutation(build(case.deployment())), case.prop)[case.prop]

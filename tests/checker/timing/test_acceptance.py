@@ -136,7 +136,7 @@ def turning(name: str) -> dict[str, Threshold]:
     ("name", "setting"),
     [
         pytest.param("delivery-timeout", "delivery.timeout.ms", marks=pytest.mark.slow),
-        ("short-delivery-timeout", "delivery.timeout.ms"),
+        pytest.param("short-delivery-timeout", "delivery.timeout.ms", marks=pytest.mark.slow),
         pytest.param("lagging-follower-kept", "replica.lag.time.max.ms", marks=pytest.mark.slow),
         pytest.param("lagging-follower-dropped", "replica.lag.time.max.ms", marks=pytest.mark.slow),
         pytest.param("short-retention", "retention.ms", marks=pytest.mark.slow),

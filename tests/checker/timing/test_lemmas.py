@@ -26,8 +26,8 @@ KEEPS = {"retention.ms", "offsets.retention.minutes"}
 IN_TIME = [
     ("quick-workers", "no-skip"),
     ("lagging-follower-kept", "no-acked-loss"),
-    ("delivery-timeout", "no-dropped-record"),
-    ("long-retention", "no-loss"),
+    pytest.param("delivery-timeout", "no-dropped-record", marks=pytest.mark.slow),
+    pytest.param("long-retention", "no-loss", marks=pytest.mark.slow),
 ]
 
 

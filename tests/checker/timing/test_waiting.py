@@ -253,7 +253,15 @@ def test_a_pass_says_that_heartbeats_are_taken_to_come_in_time(tmp_path: Path, h
 
 
 @pytest.mark.parametrize("states", [20, pytest.param(200, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", ["slow-workers", "short-retention", "lagging-follower-kept", "three-retries"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "slow-workers",
+        "short-retention",
+        pytest.param("lagging-follower-kept", marks=pytest.mark.slow),
+        pytest.param("three-retries", marks=pytest.mark.slow),
+    ],
+)
 def test_a_second_look_that_is_cut_short_says_nothing_new(
     monkeypatch: pytest.MonkeyPatch, name: str, states: int
 ) -> None:
