@@ -68,6 +68,12 @@ def take_out(pipeline: Pipeline, replica: Replica) -> Effect:
     return effect
 
 
+def take_out_has_room(pipeline: Pipeline, replica: Replica) -> z3.BoolRef:
+    """Taking the broker out needs no leader epoch beyond the bound."""
+    leads = pipeline.controller.leader.term == replica.number
+    return z3.Or(z3.Not(leads), epoch_left(pipeline))
+
+
 def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, after: State) -> str:
     """Who leads instead of a broker that was taken out, if that led."""
     leader = pipeline.controller.leader.name
@@ -78,8 +84,6 @@ def sentence_on_leader(pipeline: Pipeline, replica: Replica, before: State, afte
 
 def fence(pipeline: Pipeline, replica: Replica) -> Action:
     """The session of a dead or cut-off broker ends (semantics 6.2 I5, 6.3 E1 E2 E8)."""
-    controller, number = pipeline.controller, replica.number
-    leads = controller.leader.term == number
 
     def sentence(before: State, after: State) -> str:
         text = f"the controller fences {replica.name}{sentence_on_leader(pipeline, replica, before, after)}"
@@ -89,11 +93,11 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
         "fence",
         "controller",
         "controller",
-        {"broker": number},
+        {"broker": replica.number},
         z3.And(
-            controller.unfenced[number].is_set,
+            pipeline.controller.unfenced[replica.number].is_set,
             z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set),
-            z3.Or(z3.Not(leads), epoch_left(pipeline)),
+            take_out_has_room(pipeline, replica),
         ),
         take_out(pipeline, replica).updates,
         sentence,

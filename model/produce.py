@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import z3
 
@@ -195,12 +194,8 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
 
 def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """A batch that failed for good leaves a gap: the client bumps, unless its last retry failed (semantics 3.4)."""
-    deployment = pipeline.deployment
-    if not deployment.idempotence:
-        return z3.BoolVal(False)
-    if deployment.retries > UNLIMITED_ATTEMPTS:
-        return z3.BoolVal(True)
-    return batch.retries.term < deployment.retries
+    retries = pipeline.deployment.retries
+    return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
 
 
 def _answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -210,7 +205,13 @@ def _answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
 
 
 def _fail_for_good(
-    pipeline: Pipeline, batch: Batch, leader: Replica, name: str, when: z3.BoolRef, error: str
+    pipeline: Pipeline,
+    batch: Batch,
+    leader: Replica,
+    name: str,
+    when: z3.BoolRef,
+    error: str,
+    fault: Fault | None = None,
 ) -> Action:
     """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4)."""
     producer = pipeline.producer
@@ -228,14 +229,13 @@ def _fail_for_good(
         return words + (", and the producer bumps its epoch" if bumped else "")
 
     arguments = {"batch": batch.number, "leader": leader.number}
-    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4")
+    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4", fault)
 
 
 def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """An error that no retry mends, and nothing written (semantics 3.1, P6; 3.4)."""
     arrives = _arrives(pipeline, batch, leader)
-    refused = _fail_for_good(pipeline, batch, leader, "refuse_for_good", arrives, " for good")
-    return replace(refused, fault=Fault.REFUSED_RECORD)
+    return _fail_for_good(pipeline, batch, leader, "refuse_for_good", arrives, " for good", Fault.REFUSED_RECORD)
 
 
 def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:

@@ -65,6 +65,7 @@ def reset_position(pipeline: Pipeline, log_start: Variable, leader: Replica) -> 
 
 def expire_offsets(pipeline: Pipeline) -> Action:
     """The committed offsets of a group without members are deleted (semantics 12, C14)."""
+    why = "was committed long ago" if pipeline.deployment.offsets_age_in_use else "has long had no member"
     consumer = pipeline.consumer
     return Action(
         "expire_offsets",
@@ -73,14 +74,7 @@ def expire_offsets(pipeline: Pipeline) -> Action:
         {},
         z3.And(z3.Not(consumer.running.is_set), consumer.committed.term != EXPIRED),
         {consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
-        lambda before, after: (
-            "the brokers delete the committed offset of the group, "
-            + (
-                "which was committed long ago"
-                if pipeline.deployment.offsets_age_in_use
-                else "which has long had no member"
-            )
-        ),
+        lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
         "12 C14",
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import z3
 
 from model.broker import die
-from model.controller import epoch_left, sentence_on_leader, take_out
+from model.controller import sentence_on_leader, take_out, take_out_has_room
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.network import disconnect
@@ -24,11 +24,10 @@ def _taken_out(
     pipeline: Pipeline, replica: Replica, name: str, why: str, effect: Effect, semantics: str, fault: Fault
 ) -> Action:
     """The controller hears of a broker that it counts on that it cannot, and takes it out of the ISR (6.2 I5)."""
-    controller = pipeline.controller
     for variable, value in take_out(pipeline, replica).updates.items():
         effect[variable] = value
-    leads = controller.leader.term == replica.number
-    heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), controller.unfenced[replica.number].is_set)
+    is_counted_on = pipeline.controller.unfenced[replica.number].is_set
+    heard = z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), is_counted_on)
 
     def sentence(before: State, after: State) -> str:
         leader = sentence_on_leader(pipeline, replica, before, after)
@@ -39,7 +38,7 @@ def _taken_out(
         replica.name,
         "brokers",
         {"broker": replica.number},
-        z3.And(heard, z3.Or(z3.Not(leads), epoch_left(pipeline))),
+        z3.And(heard, take_out_has_room(pipeline, replica)),
         effect.updates,
         sentence,
         semantics,

@@ -125,11 +125,15 @@ class InTime:
         """Nothing more will be asked: what the second look found is kept, its states are not."""
         if self.again is None:
             return
-        self._left = [_faults(self.again, one) for one in self.again.violations[self.name]]
+        self._left = self._not_excluded(self.again)
         self._observed = self.again.observed()
         self._compiled = self.again.compiled
         self._end(self.again)
         self.again = None
+
+    def _not_excluded(self, exploration: EmbeddedExploration) -> list[Faults]:
+        """The sets of faults that still violate the property, whatever the lemmas leave out."""
+        return [_faults(exploration, one) for one in exploration.violations[self.name]]
 
     def _end(self, exploration: EmbeddedExploration) -> None:
         """The states of a second look were counted, and their memory is free again."""
@@ -263,7 +267,7 @@ class InTime:
         if self.stopped is not None:
             left = self._untimely
         elif self.again is not None:
-            left = [_faults(self.again, one) for one in self.again.violations[self.name]]
+            left = self._not_excluded(self.again)
         else:
             left = self._left
         left = [faults for faults in left if not self._is_violated_by_part(faults)]

@@ -180,8 +180,9 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     if key == "commit" and value == Commit.DELIVERED:
         raise DeploymentError(BY_ITSELF, key=origin.detail)
     said = {("application", key): Setting("application", key, value, origin)}
-    if value == Commit.NEVER:
+    if key == "commit" and value == Commit.NEVER:
         said[("application", "group")] = NO_COMMITTED_OFFSET
+    group = said.get(("application", "group"))
     settings = tuple(said.get((s.scope, s.key), s) for s in deployment.settings)
     changed = replace(
         deployment,
@@ -190,7 +191,7 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
         on_send_error=OnSendError(value) if key == "on_send_error" else deployment.on_send_error,
         on_restart=OnRestart(value) if key == "on_restart" else deployment.on_restart,
         producer_id=ProducerId(value) if key == "producer_id" else deployment.producer_id,
-        group=Group.NEW if value == Commit.NEVER else Group(value) if key == "group" else deployment.group,
+        group=deployment.group if group is None else Group(group.value),
         commit=Commit(value) if key == "commit" else deployment.commit,
         processing=Processing(value) if key == "processing" else deployment.processing,
         on_processing_error=(

@@ -14,7 +14,7 @@ from model.deployment.clients import JavaClient, read_broker_release, read_clien
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Deployment, Ignored, OnProcessingError, Origin, Setting
+from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessingError, Origin, Setting, Sink
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
@@ -72,8 +72,8 @@ def build(given: GivenDeployment) -> Deployment:
     sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = apply_consumer_rules(
         consumer_settings.section,
-        stores_offsets_itself=sink is not None and sink.value.strip() == "transactional",
-        commits=commit is None or commit.value.strip() != "never",
+        needs_group=(sink is None or sink.value.strip() != Sink.TRANSACTIONAL)
+        and (commit is None or commit.value.strip() != Commit.NEVER),
     )
     check_session(consumer_settings.section, broker_settings.section)
     auto_commit = next(s for s in reading.settings if s.key == consumer_rules.AUTO_COMMIT)

@@ -40,16 +40,16 @@ class ConsumerValues:
     notes: tuple[str, ...]
 
 
-def apply_consumer_rules(section: Section, *, stores_offsets_itself: bool, commits: bool) -> ConsumerValues:
+def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValues:
     """The effective settings, or the refusal with the client's own exception.
 
-    ``stores_offsets_itself``: the sink keeps the offsets, so that a consumer without a group can work; so can one that
-    does not ``commit``.
+    ``needs_group``: nobody but a group keeps the offsets. A consumer whose sink does, or that commits none, can work
+    without.
     """
     notes: list[str] = []
     _check_protocol(section)
     auto_commit = section.setting(AUTO_COMMIT)
-    group = _group(section, auto_commit, notes, needed=commits and not stores_offsets_itself)
+    group = _group(section, auto_commit, notes, needed=needs_group)
     if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
         auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
         notes.append(f"{section.software} switches {AUTO_COMMIT} off because group.id is null (rule C02)")

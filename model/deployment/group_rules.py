@@ -17,9 +17,7 @@ def check_session(consumer: Section, broker: Section) -> None:
     session, least, most = consumer.integer(SESSION), broker.integer(LEAST), broker.integer(MOST)
     if least <= session <= most:
         return
-    key, limit = (
-        (LEAST, f"at least {broker.where(LEAST)}") if session < least else (MOST, f"at most {broker.where(MOST)}")
-    )
+    key, limit = (LEAST, "at least") if session < least else (MOST, "at most")
     at = consumer if consumer.has(SESSION) or not broker.has(key) else broker
-    why = f"{SESSION} ({session}) must be {limit}"
+    why = f"{SESSION} ({session}) must be {limit} {broker.where(key)}"
     raise at.refused(SESSION if at is consumer else key, "InvalidSessionTimeoutException", why, "C13")

@@ -9,7 +9,7 @@ import z3
 
 from model.deployment.deployment import Acks, ProducerId
 from model.durations import CLIENT_LOOKS, JITTER
-from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
 from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
@@ -142,7 +142,7 @@ class Sends(Part):
             return
         since = f"the application sent {record}"
         looks = self._waits(batch)
-        if (BREAKS_CONNECTIONS | {Fault.CUT_OFF}) & self._pipeline.deployment.possible_faults:
+        if self._pipeline.deployment.brokers_may_be_away:
             # While it asks for a producer id, and has no answer, a producer does not look at what it has to send.
             looks = z3.And(looks, z3.Not(self._asks_for_ids))
         if not z3.is_false(z3.simplify(looks)):
@@ -193,9 +193,8 @@ class Sends(Part):
             ]
             yield from self._sent_within(name, batch, runs, self._until_sent(connected))
         at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
-        asked = self._until_connected * (
-            len(self._pipeline.replicas) + 1
-        )  # to start, it may ask each, and then connects
+        # To start it may ask each of the brokers, and then it connects to the leader.
+        asked = self._until_connected * (len(self._pipeline.replicas) + 1)
         soon = Duration.of(self._times.linger) + asked + self._network * 2
         yield from self._sent_within("sendable_at_once", batch, at_once, soon)
 

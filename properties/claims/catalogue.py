@@ -11,9 +11,9 @@
 
 ``with`` is a record as of an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; ``three`` where
 nothing is said). ``faults`` is short for ``assume.faults`` with their sum for a total. Instead of ``cases`` stands
-``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, ``choices`` likewise for what
-values there are, ``exists: {scope: ..., key: ...}`` for what says that there is something to set, and ``missing: why``
-for what no model decides.
+``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, ``choices: {scope: ..., key:
+...}`` for what says what values there are, ``exists`` likewise for what says that there is something to set, and
+``missing: why`` for what no model decides.
 """
 
 from __future__ import annotations

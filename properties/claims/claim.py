@@ -34,7 +34,7 @@ class About(StrEnum):
 
 @dataclass(frozen=True)
 class SettingClaim:
-    """What a claim says of a setting: that ``about`` of ``key`` of ``scope`` (producer, broker, ...) is ``value``."""
+    """What a claim speaks of: ``about`` of ``key`` of ``scope`` (producer, broker, ...), and the default it names."""
 
     scope: str
     key: str
