@@ -34,11 +34,13 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}
     done = z3.And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
     updates = dict(action.updates)
+    drains = [variable for variable in (producer.draining, producer.fatal) if variable is not None]
     for variable in (
         producer.epoch,
         producer.next_sequence,
         producer.last_acknowledged,
         producer.unresolved,
+        *drains,
         producer.leader_epoch,
     ):
         updates[variable] = z3.If(done, variable.initial, updates.get(variable, variable.term))

@@ -53,7 +53,7 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """The consumer fetches from a leader that is no older than what it has seen, where it can tell (semantics 8)."""
     consumer = pipeline.consumer
     conditions = [consumer.running.is_set, leader.presumes_leadership]
-    if pipeline.deployment.clients_know_epochs:
+    if pipeline.deployment.consumer_knows_epochs:
         conditions.append(leader.epoch.term >= consumer.leader_epoch.term)
     if pipeline.deployment.consumer_checks_epochs:
         conditions.append(leader.epoch.term >= consumer.position_epoch.term)

@@ -53,6 +53,10 @@ class Quantity:
         return self.least == self.most
 
 
+SCAN = Quantity("the second between two looks of the client at what timed out", 1_000, 1_000)
+"""How often librdkafka looks at requests in flight, and at messages that are queued (semantics 4.1)."""
+
+
 @dataclass(frozen=True)
 class Duration:
     """A sum of quantities, each with a factor.

@@ -120,6 +120,24 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
     effect.set_when(when, producer.unresolved, 0)
 
 
+def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """A batch failed: if it was retried nobody knows whether its number is used (semantics 3.4).
+
+    A client that drains gets over any gap with a new epoch (semantics 4.1).
+    """
+    unresolved = pipeline.producer.unresolved
+    if pipeline.deployment.drains:
+        effect.set_when(when, unresolved, 1)
+    elif batch.sequence is not None:
+        effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
+
+
+def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
+    """Before it retries, a client that drains waits until nothing is in flight (semantics 4.1)."""
+    if pipeline.producer.draining is not None:
+        effect.set_when(when, pipeline.producer.draining, 1)
+
+
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
     """The bound on producer epochs leaves room for another."""
     return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1

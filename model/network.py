@@ -11,9 +11,9 @@ import z3
 
 from model.deployment.deployment import Acks
 from model.faults import Fault
-from model.idempotence import numbers_sent
+from model.idempotence import leave_gap, numbers_sent, wait_until_drained
 from model.language import Action, Effect, State
-from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
+from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.wording import record_name
 
 
@@ -39,11 +39,10 @@ def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
 def complete(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
     """Complete the batch's future; nothing of its way there matters any more (semantics 3.1, P3 P6-P8).
 
-    A batch that is given up after a retry leaves its sequence number unresolved (semantics 3.4).
+    What failed may leave a gap among the sequence numbers (semantics 3.4, 4.1).
     """
-    if fate is Fate.FAILED and batch.sequence is not None:
-        retried = z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0)
-        effect.set_when(retried, pipeline.producer.unresolved, 1)
+    if fate is Fate.FAILED:
+        leave_gap(pipeline, effect, batch, when)
     leave_connection(pipeline, effect, batch, when)
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)
@@ -52,24 +51,31 @@ def complete(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when:
         effect.set_when(when, batch.sequence, -1)
 
 
-def fail_attempt(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+def fail_attempt(
+    pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, by_no_leader: bool = False
+) -> None:
     """A retriable error: back to the accumulator, or failed when no retry is left (semantics 3.1, P4 P5).
 
     With acks=0 the future was completed when the request was written, whatever becomes of it (semantics 3.2).
+    ``by_no_leader``: a broker refused it that does not lead, which is no attempt for some clients (semantics 4.1).
     """
     deployment = pipeline.deployment
+    counts = deployment.sender.refusals_count or not by_no_leader
     if deployment.acks is Acks.NONE:
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
         return
-    if deployment.retries == 0:
+    if deployment.retries == 0 and counts:
         complete(pipeline, effect, batch, Fate.FAILED, when)
         return
-    if deployment.retries <= UNLIMITED_ATTEMPTS:
+    if not counts:
+        again, used = when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
+    elif counts_retries(deployment):
         left = batch.retries.term < deployment.retries
         again, used = z3.And(when, left), batch.retries.term + 1
         complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)))
     else:
         again, used = when, z3.IntVal(1)
+    wait_until_drained(pipeline, effect, again)
     leave_connection(pipeline, effect, batch, again)
     effect.set_when(again, batch.fate, int(Fate.BUFFERED))
     effect.set_when(again, batch.target, 0)
@@ -126,7 +132,7 @@ def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: 
     if pipeline.deployment.acks is Acks.ALL:
         for batch in pipeline.producer.batches:
             waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
-            fail_attempt(pipeline, effect, batch, z3.And(when, waits))
+            fail_attempt(pipeline, effect, batch, z3.And(when, waits), by_no_leader=True)
 
 
 def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import z3
 
@@ -10,6 +12,7 @@ from model import (
     broker,
     consumer,
     controller,
+    draining,
     failing,
     fetching,
     idempotence,
@@ -17,6 +20,7 @@ from model import (
     network,
     produce,
     producer,
+    refusals,
     relabelling,
     replica,
     retention,
@@ -31,7 +35,7 @@ from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
 
-VERSION = "8"
+VERSION = "9"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 
@@ -90,9 +94,18 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
     if dict(pipeline.deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0) > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.idempotence:
-        bumps = [produce.bump_due(pipeline, batch, leader) for batch in batches for leader in replicas]
-        if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
-            bumps += [produce.bump_after_failure_due(pipeline, b, leader) for b in batches for leader in replicas]
-        wanted = z3.Or(resolution_due(pipeline), *bumps)
+        wanted = z3.Or(*_bumps_due(pipeline))
         limits["producer_epochs"] = z3.And(wanted, z3.Not(idempotence.epoch_left(pipeline)))
     return limits
+
+
+def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+    """The producer would bump its epoch."""
+    if pipeline.deployment.drains:
+        yield draining.bump_due(pipeline)
+        return
+    yield resolution_due(pipeline)
+    for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
+        yield refusals.bump_due(pipeline, batch, leader)
+        if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
+            yield refusals.bump_after_failure_due(pipeline, batch, leader)

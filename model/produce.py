@@ -6,51 +6,24 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
+from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.deployment.deployment import Acks
-from model.faults import Fault
-from model.idempotence import (
-    SequenceCheck,
-    bump_epoch,
-    check_sequence,
-    epoch_left,
-    is_renumbered,
-    numbers_sent,
-)
+from model.draining import acknowledge_what_came_before
+from model.idempotence import check_sequence, numbers_sent
 from model.language import Action, Effect, State
-from model.network import abandon, complete, drop_delayed, fail_attempt, leave_connection
+from model.network import abandon, drop_delayed, fail_attempt, leave_connection
+from model.refusals import (
+    refuse_first_due,
+    refuse_for_good,
+    refuse_later,
+    reject_not_enough_replicas,
+    reject_not_leader,
+    reject_old_epoch,
+    reject_out_of_order,
+)
 from model.replica import advance_high_watermark, append
-from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
+from model.state import Batch, Fate, Pipeline, Replica
 from model.wording import record_name
-
-
-def _is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
-    """The request is next on its connection at a broker that runs, and that has answered all before it (1.1)."""
-    before = [ahead.is_set for ahead in batch.ahead.values()]
-    if pipeline.deployment.acks is Acks.ALL:
-        before += [
-            z3.And(_waits_at(other, broker), z3.Not(_replicated(other, broker)))
-            for other in pipeline.producer.batches
-            if other is not batch
-        ]
-    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
-
-
-def _arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The request is at a broker that takes itself for the leader."""
-    return z3.And(_is_at(pipeline, batch, leader), leader.presumes_leadership)
-
-
-def _check(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
-    if batch.sequence is None:
-        return None
-    return check_sequence(pipeline, leader, batch, *numbers_sent(pipeline, batch))
-
-
-def _accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """With acks=all the ISR must reach ``min.insync.replicas`` before anything is written (semantics 3.2)."""
-    if pipeline.deployment.acks is Acks.ALL:
-        return pipeline.enough_in_sync(leader)
-    return z3.BoolVal(True)
 
 
 def has_room(leader: Replica) -> z3.BoolRef:
@@ -69,9 +42,9 @@ def _entry(
 
 def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The leader would append the batch if its log had room."""
-    check = _check(pipeline, batch, leader)
+    check = checked(pipeline, batch, leader)
     in_order = z3.BoolVal(True) if check is None else check.in_sequence
-    return z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), in_order)
+    return z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), in_order)
 
 
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -102,7 +75,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
 def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The leader finds the batch among those it remembers of this producer: success, nothing appended (3.5)."""
-    check = _check(pipeline, batch, leader)
+    check = checked(pipeline, batch, leader)
     assert check is not None
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
@@ -112,144 +85,11 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), check.duplicate),
+        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.duplicate),
         effect.updates,
         lambda before, after: f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing",
         "3.5",
     )
-
-
-def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:
-    """The broker does not lead any more: NOT_LEADER_OR_FOLLOWER, nothing written (semantics 3.3, 6.5)."""
-    effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
-    return Action(
-        "reject_not_leader",
-        broker.name,
-        "brokers",
-        {"batch": batch.number, "broker": broker.number},
-        z3.And(_is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
-        effect.updates,
-        lambda before, after: (
-            f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"
-        ),
-        "3.3, 6.5",
-    )
-
-
-def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """acks=all with too small an ISR: NOT_ENOUGH_REPLICAS, nothing written (semantics 3.2)."""
-    effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
-    return Action(
-        "reject_not_enough_replicas",
-        leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_arrives(pipeline, batch, leader), z3.Not(_accepts(pipeline, leader))),
-        effect.updates,
-        lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
-        "3.2",
-    )
-
-
-def _refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    check = _check(pipeline, batch, leader)
-    assert check is not None
-    return z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), check.out_of_order)
-
-
-def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The client takes the refusal for lost data, or has given up on an earlier sequence: it bumps (semantics 3.4)."""
-    check = _check(pipeline, batch, leader)
-    assert check is not None and batch.sequence is not None
-    producer = pipeline.producer
-    next_due = batch.sequence.term == producer.last_acknowledged.term + 1
-    next_due = z3.And(next_due, z3.Not(is_renumbered(pipeline, batch)))
-    cause = z3.And(check.out_of_order, z3.Or(producer.unresolved.is_set, next_due))
-    return z3.And(_refused_as_out_of_order(pipeline, batch, leader), cause)
-
-
-def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4)."""
-    producer = pipeline.producer
-    bumps = bump_due(pipeline, batch, leader)
-    effect = Effect()
-    bump_epoch(pipeline, effect, bumps)
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
-    return Action(
-        "reject_out_of_order",
-        leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
-            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
-            + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
-        ),
-        "3.4, 3.5",
-    )
-
-
-def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A batch that failed for good leaves a gap: the client bumps, unless its last retry failed (semantics 3.4)."""
-    retries = pipeline.deployment.retries
-    return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
-
-
-def _answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """No answer to an earlier request is on its way over the same connection: answers do not overtake each other."""
-    others = [other for other in pipeline.producer.batches if other is not batch]
-    return z3.Not(z3.Or(*(_waits_at(other, leader) for other in others)))
-
-
-def _fail_for_good(
-    pipeline: Pipeline,
-    batch: Batch,
-    leader: Replica,
-    name: str,
-    when: z3.BoolRef,
-    error: str,
-    fault: Fault | None = None,
-) -> Action:
-    """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4)."""
-    producer = pipeline.producer
-    guard = z3.And(when, _answered_in_order(pipeline, batch, leader))
-    effect = Effect()
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    if pipeline.deployment.idempotence:
-        bumps = _bumps_after_failure(pipeline, batch)
-        bump_epoch(pipeline, effect, bumps, failed=batch)
-        guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
-
-    def sentence(before: State, after: State) -> str:
-        bumped = after[producer.epoch.name] > before[producer.epoch.name]
-        words = f"{leader.name} refuses {record_name(batch)}{error}; the send fails"
-        return words + (", and the producer bumps its epoch" if bumped else "")
-
-    arguments = {"batch": batch.number, "leader": leader.number}
-    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4", fault)
-
-
-def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """An error that no retry mends, and nothing written (semantics 3.1, P6; 3.4)."""
-    arrives = _arrives(pipeline, batch, leader)
-    return _fail_for_good(pipeline, batch, leader, "refuse_for_good", arrives, " for good", Fault.REFUSED_RECORD)
-
-
-def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader has a newer epoch of this producer: INVALID_PRODUCER_EPOCH, which is not retried (3.4, 3.5)."""
-    check = _check(pipeline, batch, leader)
-    assert check is not None
-    fenced = z3.And(_arrives(pipeline, batch, leader), _accepts(pipeline, leader), check.fenced)
-    return _fail_for_good(pipeline, batch, leader, "reject_old_epoch", fenced, ": INVALID_PRODUCER_EPOCH")
-
-
-def bump_after_failure_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """A batch may fail for good at this leader, and its producer bump its epoch (semantics 3.4)."""
-    answered = _answered_in_order(pipeline, batch, leader)
-    return z3.And(_arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))
 
 
 def _delayed_numbers(batch: Batch) -> tuple[z3.ArithRef | int, z3.ArithRef | int]:
@@ -273,7 +113,7 @@ def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
         epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
         in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
     at_leader = z3.And(batch.delayed.term == leader.number, leader.presumes_leadership)
-    return z3.And(at_leader, _accepts(pipeline, leader), z3.Not(earlier), in_order)
+    return z3.And(at_leader, accepts(pipeline, leader), z3.Not(earlier), in_order)
 
 
 def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -297,24 +137,12 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     )
 
 
-def _replicated(batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader's high watermark passed every copy of the batch in its log, and there is one."""
-    below = leader.log.every(
-        lambda offset, slot: z3.Implies(slot["batch"].term == batch.number, leader.high_watermark.term > offset)
-    )
-    return z3.And(leader.log.some(lambda _, slot: slot["batch"].term == batch.number), below)
-
-
-def _waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:
-    return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
-
-
 def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The leader's success response reaches the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
     producer = pipeline.producer
-    condition = _waits_at(batch, leader)
+    condition = waits_at(batch, leader)
     if pipeline.deployment.acks is Acks.ALL:
-        condition = z3.And(condition, _replicated(batch, leader), pipeline.enough_in_sync(leader))
+        condition = z3.And(condition, replicated(batch, leader), pipeline.enough_in_sync(leader))
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
@@ -322,7 +150,16 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     if batch.sequence is not None:
         later = batch.sequence.term > producer.last_acknowledged.term
         effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+        if pipeline.deployment.drains:
+            acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1
+
+    def sentence(before: State, after: State) -> str:
+        others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
+        implied = " and ".join(record_name(other) for other in others)
+        words = f"{leader.name} acknowledges {record_name(batch)}"
+        return words + (f", and the producer takes {implied}, sent before it, for delivered as well" if implied else "")
+
     return Action(
         "acknowledge",
         leader.name,
@@ -330,7 +167,7 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         {"batch": batch.number, "leader": leader.number},
         condition,
         effect.updates,
-        lambda before, after: f"{leader.name} acknowledges {record_name(batch)}",
+        sentence,
         "3.1 P3, 3.2",
     )
 
@@ -344,7 +181,7 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(_waits_at(batch, leader), _replicated(batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
+        z3.And(waits_at(batch, leader), replicated(batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
         effect.updates,
         lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
         "3.2",
@@ -363,7 +200,7 @@ def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         )
     )
     stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
-    return z3.And(_waits_at(batch, leader), z3.Not(_replicated(batch, leader)), stuck)
+    return z3.And(waits_at(batch, leader), z3.Not(replicated(batch, leader)), stuck)
 
 
 def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -432,5 +269,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield time_out_at_broker(pipeline, batch, leader)
             if pipeline.deployment.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
-                yield reject_out_of_order(pipeline, batch, leader)
+                if pipeline.deployment.drains:
+                    yield refuse_later(pipeline, batch, leader)
+                    yield refuse_first_due(pipeline, batch, leader)
+                else:
+                    yield reject_out_of_order(pipeline, batch, leader)
                 yield reject_old_epoch(pipeline, batch, leader)

@@ -9,12 +9,13 @@ import z3
 
 from model.application import resend_due
 from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
+from model.draining import bump_when_drained, has_drained, has_stopped
 from model.faults import Fault
 from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
 from model.language import Action, Effect, State
-from model.network import abandon, complete, is_dead, join_connection
+from model.network import abandon, complete, fail_attempt, is_dead, join_connection
 from model.produce import held_up, queues_at
-from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
+from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.wording import record_name
 
 
@@ -62,7 +63,7 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
         "application",
         "producer",
         {"batch": batch.number},
-        _may_send(pipeline, batch),
+        z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
         effect.updates,
         lambda before, after: f"the application sends {record_name(batch)}",
         "3.1 P1",
@@ -89,11 +90,28 @@ def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
     )
 
 
+def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
+    """The producer has stopped for good: every further send() fails at once (semantics 4.1)."""
+    effect = Effect()
+    effect[batch.fate] = int(Fate.FAILED)
+    effect[batch.session] = pipeline.producer.session.term
+    return Action(
+        "refuse_after_stop",
+        "producer",
+        "producer",
+        {"batch": batch.number},
+        z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
+        effect.updates,
+        lambda before, after: f"the producer, which has stopped for good, refuses {record_name(batch)}: the send fails",
+        "4.1",
+    )
+
+
 def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The accumulator hands this batch out next: retries first, then in the order of sending (semantics 3.1, P2 P4).
 
     An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
-    is unresolved (semantics 3.4).
+    is unresolved (semantics 3.4). Some clients keep to the order of sending with retries as well (semantics 4).
     """
     others = [other for other in pipeline.producer.batches if other is not batch]
     retried = batch.retries.term > 0
@@ -104,6 +122,9 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         if other.attempt == batch.attempt and other.record < batch.record
     ]
     fresh_may_go = z3.And(z3.Not(retry_waits), z3.Not(z3.Or(*sent_before)))
+    if pipeline.deployment.sender.retries_keep_their_place:
+        ahead = [o.is_(Fate.BUFFERED) for o in others if o.attempt == batch.attempt and o.record < batch.record]
+        return z3.If(retried, z3.Not(z3.Or(*ahead)), fresh_may_go)
     if batch.sequence is None:
         return z3.Or(retried, fresh_may_go)
     fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
@@ -126,8 +147,8 @@ def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 
 def counts_attempts(pipeline: Pipeline) -> bool:
-    """The client gives up after so few retries that each of them matters."""
-    return 0 < pipeline.deployment.retries <= UNLIMITED_ATTEMPTS
+    """The client gives up after so few attempts that those matter as well that no leader takes."""
+    return counts_retries(pipeline.deployment) and pipeline.deployment.sender.refusals_count
 
 
 def epoch_heard_of(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
@@ -145,14 +166,16 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     deployment = pipeline.deployment
     others = [other for other in pipeline.producer.batches if other is not batch]
     leads = leader.presumes_leadership
-    if deployment.clients_know_epochs:
+    if deployment.sender.knows_epochs:
         leads = z3.And(leads, leader.epoch.term >= pipeline.producer.leader_epoch.term)
     if counts_attempts(pipeline):
         leads = z3.Or(leads, _said_to_lead(pipeline, leader))
     conditions = [leads, z3.Not(is_dead(pipeline, leader)), _is_next(pipeline, batch)]
     conditions.append(can_be_numbered(pipeline, batch))
+    if deployment.drains:
+        conditions.append(has_drained(pipeline, batch, leader))
     if deployment.max_in_flight <= len(others):
-        muted = deployment.max_in_flight == 1
+        muted = deployment.max_in_flight == 1 and deployment.sender.one_at_a_time_everywhere
         counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
         in_flight = z3.Sum(*(z3.If(counts, 1, 0) for counts in counted))
         conditions.append(in_flight < deployment.max_in_flight)
@@ -164,8 +187,8 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
     Its metadata never goes back to an older leader epoch, where brokers tell epochs (KIP-320). Where attempts are
     counted, those count as well that reach a broker before it knows that it leads; otherwise they change nothing.
-    ``max.in.flight.requests.per.connection`` counts per broker, except that 1 mutes the partition whatever the broker
-    (semantics 3.7). What is sent over a dead connection could as well have been sent just before that died.
+    ``max.in.flight.requests.per.connection`` counts per broker, except that with Java 1 mutes the partition whatever
+    the broker (semantics 3.7). What is sent over a dead connection could as well have been sent just before that died.
     """
     deployment = pipeline.deployment
     effect = Effect()
@@ -174,6 +197,8 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[pipeline.producer.leader_epoch] = epoch_heard_of(pipeline, leader)
     join_connection(pipeline, effect, batch, leader)
     assign_sequence(pipeline, effect, batch)
+    if pipeline.producer.draining is not None:
+        effect[pipeline.producer.draining] = False
 
     def sentence(before: State, after: State) -> str:
         verb = "retries" if before[batch.retries.name] else "transmits"
@@ -189,6 +214,30 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         effect.updates,
         sentence,
         "3.1 P2",
+    )
+
+
+def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
+    """No connection to a leader comes about, which is an attempt as well for some clients (semantics 4.2)."""
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    leaderless = pipeline.controller.leader.term == 0
+    down = [
+        z3.And(z3.Not(broker.up.is_set), pipeline.controller.leader.term == broker.number)
+        for broker in pipeline.replicas
+    ]
+    return Action(
+        "fail_to_connect",
+        "producer",
+        "producer",
+        {"batch": batch.number},
+        z3.And(batch.is_(Fate.BUFFERED), _is_next(pipeline, batch), z3.Or(leaderless, *down)),
+        effect.updates,
+        lambda before, after: (
+            f"the producer reaches no leader for {record_name(batch)}"
+            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else ", which will be retried")
+        ),
+        "4.2",
     )
 
 
@@ -220,20 +269,23 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     that is under way at last after one of them, which its broker handles all the same. Before 2.1 what is in flight
     does not: request.timeout.ms ends that, and one of the same length the wait in the accumulator.
     """
-    leaders = pipeline.replicas
+    deployment, leaders = pipeline.deployment, pipeline.replicas
     takers = [
         z3.And(
             pipeline.serves(leader),
-            pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True),
+            pipeline.enough_in_sync(leader) if deployment.acks is Acks.ALL else z3.BoolVal(True),
         )
         for leader in leaders
     ]
     goes = z3.Or(*(can_take(pipeline, batch, leader) for leader in leaders))
     behind_another = z3.And(z3.Not(goes), _another_is_held_up(pipeline, batch))
-    causes = z3.Or(batch.retries.term > 0, z3.Not(z3.Or(*takers)), behind_another)
+    retried = batch.retries.term > 0
+    if counts_retries(deployment) and not deployment.sender.refusals_count:
+        retried = z3.Or(retried, pipeline.controller.epoch.term > 1)
+    causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes)
     in_flight = [batch.is_(Fate.UNANSWERED), z3.And(batch.can_be_answered, _was_held_up(pipeline, batch))]
-    if pipeline.deployment.acks is Acks.ALL:
+    if deployment.acks is Acks.ALL:
         in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
@@ -243,7 +295,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         "producer",
         {"batch": batch.number},
-        waiting if pipeline.deployment.expires_in_accumulator else z3.Or(waiting, *in_flight),
+        waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight),
         effect.updates,
         lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
         "3.1 P7 P8",
@@ -306,7 +358,9 @@ def crash(pipeline: Pipeline) -> Action:
     effect[producer.epoch] = 0
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
-    effect[producer.unresolved] = False
+    for flag in (producer.unresolved, producer.draining, producer.fatal):
+        if flag is not None:
+            effect[flag] = False
     return Action(
         "crash_producer",
         "application",
@@ -328,9 +382,15 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for batch in pipeline.producer.batches:
         yield send(pipeline, batch)
         yield refuse_send(pipeline, batch)
+        if pipeline.deployment.drains:
+            yield refuse_after_stop(pipeline, batch)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
+        if pipeline.deployment.sender.connecting_counts and pipeline.deployment.acks is not Acks.NONE:
+            yield fail_to_connect(pipeline, batch)
         yield give_up(pipeline, batch)
-    if pipeline.deployment.idempotence:
+    if pipeline.deployment.drains:
+        yield bump_when_drained(pipeline)
+    elif pipeline.deployment.idempotence:
         yield resolve_sequences(pipeline)
     yield crash(pipeline)

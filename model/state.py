@@ -21,6 +21,11 @@ UNLIMITED_ATTEMPTS = 10
 """A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
 
 
+def counts_retries(deployment: Deployment) -> bool:
+    """The client gives up after so few retries that each of them matters."""
+    return 0 < deployment.retries <= UNLIMITED_ATTEMPTS
+
+
 EXPIRED = -2
 """Stands for a committed offset that the brokers have deleted."""
 
@@ -181,7 +186,9 @@ class Producer:
     """The producer application and its client (semantics 3).
 
     ``session`` counts the starts of the application, each with a producer id of its own; ``epoch`` the producer
-    epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4).
+    epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or, with
+    a client that drains, the epoch is to be bumped once nothing is in flight (semantics 4.1). ``draining``: such a
+    client sends nothing before that, and ``fatal``: it has stopped for good; None with other clients.
     ``leader_epoch`` is the newest leader epoch its metadata has seen.
     """
 
@@ -191,6 +198,8 @@ class Producer:
     next_sequence: Variable
     last_acknowledged: Variable
     unresolved: Variable
+    draining: Variable | None
+    fatal: Variable | None
     leader_epoch: Variable
 
     def of_record(self, record: int) -> list[Batch]:
@@ -200,7 +209,9 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        return (*own, self.leader_epoch, *(variable for batch in self.batches for variable in batch.variables))
+        drains = tuple(variable for variable in (self.draining, self.fatal) if variable is not None)
+        of_batches = (variable for batch in self.batches for variable in batch.variables)
+        return (*own, *drains, self.leader_epoch, *of_batches)
 
 
 @dataclass(frozen=True)
@@ -414,6 +425,8 @@ def _declare_producer(deployment: Deployment) -> Producer:
         Variable("next_sequence", 0, count, 0),
         Variable("last_acknowledged", -1, count - 1, -1),
         flag("unresolved"),
+        flag("draining") if deployment.drains else None,
+        flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
     )
 

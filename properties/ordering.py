@@ -7,11 +7,21 @@ from itertools import combinations
 
 import z3
 
+from model.application import resend_due
 from model.language import State
 from model.state import Pipeline, Replica
 from properties.durability import unprocessed
 from properties.property import Property
-from properties.situations import first, on_serving_leader, records_of_log, serving_leader
+from properties.situations import (
+    accepted,
+    acknowledged,
+    first,
+    on_serving_leader,
+    pending,
+    records_of_log,
+    serving_leader,
+    value,
+)
 
 
 def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
@@ -30,6 +40,35 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
         return z3.Or(*pairs)
 
     return on_serving_leader(pipeline, inverted)
+
+
+def given_up(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Handed to send(), never acknowledged, in no log of a leader, and nobody sends it again."""
+    batches = pipeline.producer.of_record(record)
+    will_be_sent = z3.Or(pending(pipeline, record), *(resend_due(pipeline, batch) for batch in batches))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    return z3.And(accepted(pipeline, record), z3.Not(acknowledged(pipeline, record)), z3.Not(will_be_sent), missing)
+
+
+def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """A record that was sent after this one stands below the serving leader's high watermark."""
+
+    def stands(leader: Replica) -> z3.BoolRef:
+        slots = enumerate(leader.log.slots)
+        return z3.Or(
+            *(
+                z3.And(leader.high_watermark.term > offset, pipeline.record_of(slot["batch"].term) > record)
+                for offset, slot in slots
+            )
+        )
+
+    return on_serving_leader(pipeline, stands)
+
+
+def gap(pipeline: Pipeline) -> z3.BoolRef:
+    """A record was given up, and one that was sent after it is committed."""
+    records = range(pipeline.deployment.bounds.records)
+    return z3.Or(*(z3.And(given_up(pipeline, one), committed_behind(pipeline, one)) for one in records[:-1]))
 
 
 def two_with_workers(pipeline: Pipeline) -> z3.BoolRef:
@@ -69,6 +108,22 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         on_serving_leader(pipeline, both_with_a_retry),
         "a batch is retried after another was appended",
         explain_log,
+    )
+
+    def explain_gap(state: State) -> str:
+        records = range(pipeline.deployment.bounds.records)
+        missing = first(records, lambda r: value(given_up(pipeline, r), pipeline, state))
+        return f"record {missing + 1} was given up and is in no log, and a record that was sent after it is committed"
+
+    yield Property(
+        "no-gap",
+        "ordering",
+        "No record is committed if one that was sent before it never will be.",
+        "a log without gaps: what comes after a failed send is not written either",
+        gap(pipeline),
+        z3.Or(*(given_up(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
+        "a send failed for good",
+        explain_gap,
     )
     yield Property(
         "processing-order",

@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from checker.export.names import identifier
-from model import application, controller, fetching, idempotence, isr, produce, producer
+from model import application, controller, fetching, idempotence, isr, produce, producer, refusals
 from model.consumer import agreed_prefix, validated
 from model.language import Action
 from model.state import Batch, Fate, Pipeline, Replica
@@ -102,7 +102,7 @@ def _at_leader(pipeline: Pipeline, batch: Batch, leader: Replica) -> Iterator[De
             yield Definition(f"{kind}{here}_is_in_sequence", check.in_sequence, "Its sequence is the next one due.")
             yield Definition(f"{kind}{here}_is_out_of_order", check.out_of_order, "Its sequence leaves a gap.")
             yield Definition(f"{kind}{here}_is_fenced", check.fenced, "The broker knows a newer producer epoch.")
-        yield Definition(f"{here}_bump_due", produce.bump_due(pipeline, batch, leader), _says(produce.bump_due))
+        yield Definition(f"{here}_bump_due", refusals.bump_due(pipeline, batch, leader), _says(refusals.bump_due))
     appendable = produce.appendable(pipeline, batch, leader)
     yield Definition(f"{here}_appendable", appendable, _says(produce.appendable))
     delayed = produce.delayed_appendable(pipeline, batch, leader)

@@ -13,7 +13,7 @@ from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
-from model.deployment.durations import LONGEST
+from model.deployment.duration_settings import LONGEST
 from model.deployment.errors import DeploymentError
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.durations import Quantity

@@ -125,19 +125,21 @@ def check_assumption(given: Given) -> None:
         raise complaint(given, f"must be one of {', '.join(values)}")
 
 
-def read_application(given: Settings, *, auto_commit: Setting) -> Application:
-    """The application's behaviour: what was said, else the documented defaults, marked as assumptions."""
+def read_application(given: Settings, *, commits: Commit | None, because: str) -> Application:
+    """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
+
+    ``commits``: what the client commits by itself, ``because`` of which setting; None where the application says what.
+    """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
-    if auto_commit.value == "true":
+    if commits is not None:
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
-                "the consumer commits by itself (enable.auto.commit=true); leave commit out, "
-                "or set enable.auto.commit=false",
+                f"the consumer commits by itself ({because}); leave commit out, or set enable.auto.commit=false",
             )
         if "commit" not in given:
             # Only the client commits: what the application would do itself is no assumption of this deployment.
-            chosen["commit"] = Setting("application", "commit", "auto", Origin("rule", "enable.auto.commit=true"))
+            chosen["commit"] = Setting("application", "commit", commits.value, Origin("rule", because))
     elif chosen["commit"].value == Commit.DELIVERED:
         raise complaint(given["commit"], BY_ITSELF)
     if chosen["commit"].value == Commit.NEVER:

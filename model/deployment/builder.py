@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules
+from model.deployment import broker_rules, consumer_rules, group_rules
 from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.clients import JavaClient, read_broker_release, read_client
+from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
-from model.deployment.consumer_rules import apply_consumer_rules
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessingError, Origin, Setting, Sink
 from model.deployment.durations import keys_of, read_durations
@@ -22,8 +21,9 @@ from model.deployment.given import Given, GivenClient, GivenDeployment, complain
 from model.deployment.group_rules import check_session
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
-from model.deployment.producer_rules import apply_producer_rules
+from model.deployment.libraries import library
 from model.deployment.reasons import find_reason
+from model.deployment.release import JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
@@ -31,12 +31,11 @@ from model.deployment.times import Durations
 from model.deployment.values import check_value, has_placeholder
 from model.faults import Fault
 
-CONSUMER_BYTES = "fetch.min.bytes"
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
-"""A fetch waits for so much, as long as it may wait at all."""
+"""A fetch of a follower waits for so much, as long as it may wait at all."""
 
-CHECKS_POSITIONS = (2, 3)
-"""From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
+FETCHED_AT_LEAST = ("fetch.min.bytes", "Consumer.Fetch.Min")
+"""The same of a consumer, by client library."""
 
 _READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
 
@@ -60,24 +59,24 @@ def build(given: GivenDeployment) -> Deployment:
     broker_settings = _accept(
         broker_section, (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *keys_of("broker"))
     )
+    sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
     producer_section = _client_section(producer, given.producer, given.kafka)
-    producer_settings = _accept(producer_section, (*producer_rules.KEYS, *keys_of("producer")))
+    producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", producer.library)))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = _accept(consumer_section, (*consumer_rules.KEYS, CONSUMER_BYTES, *keys_of("consumer")))
+    consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", consumer.library)))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
-    sending = apply_producer_rules(producer_settings.section, kafka)
+    sending = sends.producer(producer_settings.section)
     sink, commit = given.application.get("sink"), given.application.get("commit")
-    reading = apply_consumer_rules(
+    reading = reads.consumer(
         consumer_settings.section,
         needs_group=(sink is None or sink.value.strip() != Sink.TRANSACTIONAL)
         and (commit is None or commit.value.strip() != Commit.NEVER),
     )
-    check_session(consumer_settings.section, broker_settings.section)
-    auto_commit = next(s for s in reading.settings if s.key == consumer_rules.AUTO_COMMIT)
-    application = read_application(given.application, auto_commit=auto_commit)
+    check_session(consumer_settings.section, reading.session, broker_settings.section)
+    application = read_application(given.application, commits=reading.commits, because=reading.because)
     bounds, bound_settings = read_bounds(given.bounds, application.on_send_error, application.on_restart)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
@@ -96,7 +95,7 @@ def build(given: GivenDeployment) -> Deployment:
         *(setting for setting in times.settings if setting.scope == "producer"),
         _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
         *reading.settings,
-        *_said(consumer_settings.section, PROTOCOL, CONSUMER_BYTES),
+        *_said(consumer_settings.section, PROTOCOL, *FETCHED_AT_LEAST),
         *(setting for setting in times.settings if setting.scope == "consumer"),
         *application.settings,
         *(setting for setting in times.settings if setting.scope == "assume"),
@@ -119,9 +118,10 @@ def build(given: GivenDeployment) -> Deployment:
         offsets_age_in_use=era.offsets_age_in_use,
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
-        clients_know_epochs=era.clients_know_epochs,
-        consumer_checks_epochs=era.positions_are_checked and consumer.release.line >= CHECKS_POSITIONS,
+        consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
+        consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
         flush_messages=broker.flush_messages,
+        sender=replace(sending.sender, knows_epochs=sending.sender.knows_epochs and era.clients_know_epochs),
         acks=sending.acks,
         retries=sending.retries,
         idempotence=sending.idempotence,
@@ -140,7 +140,8 @@ def build(given: GivenDeployment) -> Deployment:
         max_poll_records=reading.max_poll_records,
         producer_connects=messages_to_connect(given.producer.settings),
         consumer_connects=messages_to_connect(given.consumer.settings),
-        consumer_waits_for_bytes=consumer_settings.section.integer(CONSUMER_BYTES) > 1,
+        consumer_waits_for_bytes=reading.waits_for_bytes,
+        commits_on_timer=reading.commits_on_timer,
         followers_wait_for_bytes=broker_settings.section.integer(FOLLOWER_BYTES) > 1,
         durations=times.durations,
         faults=faults,
@@ -192,8 +193,9 @@ def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
             )
 
 
-def _client_section(client: JavaClient, given: GivenClient, kafka: Given) -> Section:
-    return Section(client.role, client.software, client.release, given.settings, given.version or kafka)
+def _client_section(client: Client, given: GivenClient, kafka: Given) -> Section:
+    settings = by_its_own_names(client, given.settings)
+    return Section(client.role, client.software, client.release, settings, given.version or kafka, client.library)
 
 
 def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
@@ -204,12 +206,12 @@ def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
     for key, value in section.given.items():
         reason = None
         if (scope, key) not in _READ_IN_EVERY_RELEASE:
-            reason = reason_to_ignore(scope, value, release, section.software)
+            reason = reason_to_ignore(section, value)
         if reason is None and has_placeholder(value.value):
             if key in must_know:
                 raise complaint(value, f"has a placeholder ({shown_value(key, value.value)}); give a value")
             reason = find_reason(scope, key)
-        definition = find_definition(scope, key, release)
+        definition = find_definition(section.table, key, release)
         if reason is not None:
             ignored.append(_ignored(scope, value, reason))
             continue
@@ -244,12 +246,13 @@ def _check_follower_reads(broker: Section, consumer: Section) -> None:
         raise complaint(rack, "not modelled yet: reading from followers; remove client.rack", NotModelledError)
 
 
-def _client_setting(scope: str, client: JavaClient, said: Given | None) -> Setting:
-    origin = said.origin if said is not None else Origin("default", "the release of the brokers")
+def _client_setting(scope: str, client: Client, said: Given | None) -> Setting:
+    newest = "the release of the brokers" if client.library == JAVA else "the newest release that is known"
+    origin = said.origin if said is not None else Origin("default", newest)
     return Setting(scope, "client", client.name, origin)
 
 
-def _clients(producer: JavaClient, consumer: JavaClient) -> str:
+def _clients(producer: Client, consumer: Client) -> str:
     if producer.name == consumer.name:
         return producer.name
     return f"{producer.name} (producer), {consumer.name} (consumer)"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.deployment import OffsetReset, Origin, Setting
+from model.deployment.deployment import Commit, OffsetReset, Origin, Setting
 from model.deployment.section import Section
+from model.deployment.values import boolean
 
 KEYS = (
     "enable.auto.commit",
@@ -20,8 +21,15 @@ KEYS = (
     "session.timeout.ms",
     "share.acknowledgement.mode",
     "share.acquire.mode",
+    "fetch.min.bytes",
 )
 """The settings these rules read: their values must be known. (Any group.id will do, a placeholder too.)"""
+
+FETCHED_AT_LEAST = "fetch.min.bytes"
+"""A fetch waits for so much, as long as it may wait at all."""
+
+CHECKS_POSITIONS = (2, 3)
+"""From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
 
 AUTO_COMMIT = "enable.auto.commit"
 GROUP = "group.id"
@@ -31,11 +39,23 @@ NULL_GROUP = "\x00null"
 
 @dataclass(frozen=True)
 class ConsumerValues:
-    """The consumer's effective settings."""
+    """The consumer's effective settings.
 
-    auto_commit: bool
+    ``commits``: what the client commits by itself, None where the application says what; ``because`` of which setting.
+    ``commits_on_timer``: what is to be committed waits for the end of an interval. ``session``: the setting that says
+    how long a member may be silent. ``knows_epochs``: it goes back to no leader of an older epoch, and
+    ``checks_epochs``: finds out by them that a log was truncated, with brokers that tell.
+    """
+
+    commits: Commit | None
+    because: str
+    commits_on_timer: bool
     offset_reset: OffsetReset
     max_poll_records: int
+    session: str
+    waits_for_bytes: bool
+    knows_epochs: bool
+    checks_epochs: bool
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -62,9 +82,15 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     if reset.value.startswith("by_duration"):
         raise section.not_modelled(reset.key, "a reset to a time; use earliest, latest or none")
     return ConsumerValues(
-        auto_commit=auto_commit.value.lower() == "true",
+        commits=Commit.AUTO if boolean(auto_commit.value) else None,
+        because=f"{AUTO_COMMIT}={auto_commit.value.lower()}",
+        commits_on_timer=boolean(auto_commit.value),
         offset_reset=OffsetReset(reset.value),
         max_poll_records=section.integer("max.poll.records"),
+        session="session.timeout.ms",
+        waits_for_bytes=section.integer(FETCHED_AT_LEAST) > 1,
+        knows_epochs=True,
+        checks_epochs=section.release.line >= CHECKS_POSITIONS,
         settings=(
             *((group,) if group is not None else ()),
             Setting(auto_commit.scope, auto_commit.key, auto_commit.value.lower(), auto_commit.origin),

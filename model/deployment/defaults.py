@@ -1,8 +1,8 @@
-"""Defaults, types and valid values of every setting, by release: a table shipped with the package.
+"""Defaults, types and valid values of every setting, by release: tables shipped with the package.
 
-``tables/defaults.csv`` has a row for each interval of releases in which a default holds: it is valid from
-``since`` on and before ``until``. ``valid`` is a range (``>=1``, ``0..1``), a choice (``a|b``, with
-``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``) or nothing.
+``tables/defaults.csv``, and the tables of client libraries, have a row for each interval of releases in which a default
+holds: it is valid from ``since`` on and before ``until``. ``valid`` is a range (``>=1``, ``0..1``), a choice (``a|b``,
+with ``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``) or nothing.
 """
 
 from __future__ import annotations
@@ -59,11 +59,12 @@ def _text(default: str) -> str | None:
 @cache
 def _rows() -> dict[tuple[str, str], list[_Row]]:
     rows: dict[tuple[str, str], list[_Row]] = {}
-    with (TABLES / "defaults.csv").open(encoding="utf-8", newline="") as table:
-        for row in csv.DictReader(table):
-            definition = Definition(_text(row["default"]), row["type"], row["valid"])
-            until = _numbers(row["until"]) if row["until"] else None
-            rows.setdefault((row["scope"], row["key"]), []).append(_Row(_numbers(row["since"]), until, definition))
+    for name in ("defaults.csv", "librdkafka.csv", "sarama.csv"):
+        with (TABLES / name).open(encoding="utf-8", newline="") as table:
+            for row in csv.DictReader(table):
+                definition = Definition(_text(row["default"]), row["type"], row["valid"])
+                until = _numbers(row["until"]) if row["until"] else None
+                rows.setdefault((row["scope"], row["key"]), []).append(_Row(_numbers(row["since"]), until, definition))
     for key, (valid, kind) in CREATION_ARGUMENTS.items():
         rows[("topic", key)] = [_Row((0, 10), None, Definition(None, kind, valid))]
     return rows

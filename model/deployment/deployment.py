@@ -12,6 +12,7 @@ from enum import StrEnum
 from math import inf, isfinite
 from typing import Literal
 
+from model.deployment.sender import Sender
 from model.deployment.times import Durations
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
 from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, Fault
@@ -256,12 +257,13 @@ class Deployment:
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
     old_fetches_count: bool  # what a replica fetched before its restart may bring it into the ISR (6.2, KIP-903)
     truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
-    clients_know_epochs: bool  # brokers tell clients leader epochs (from 2.1; KIP-320)
-    consumer_checks_epochs: bool  # and the consumer finds out by them that a log was truncated (2.3 with 2.3; 8)
+    consumer_knows_epochs: bool  # it fetches from no leader of an older epoch (brokers from 2.1; KIP-320)
+    consumer_checks_epochs: bool  # and finds out by epochs that a log was truncated (2.3 with 2.3; 8)
     offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     # producer
+    sender: Sender
     acks: Acks
     retries: int
     idempotence: bool
@@ -282,6 +284,7 @@ class Deployment:
     # how clients and followers reach brokers
     producer_connects: int  # in so many messages, with what its security.protocol asks for
     consumer_connects: int
+    commits_on_timer: bool  # what is to be committed waits for the end of auto.commit.interval.ms
     consumer_waits_for_bytes: bool  # fetch.min.bytes is more than one: what there is may have to wait
     followers_wait_for_bytes: bool  # the same of replica.fetch.min.bytes
     # time
@@ -294,6 +297,11 @@ class Deployment:
     settings: tuple[Setting, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     notes: tuple[str, ...] = ()  # what the client or broker changed silently, one sentence each
+
+    @property
+    def drains(self) -> bool:
+        """Its idempotent producer waits until nothing is in flight where Java's renumbers what is (semantics 4.1)."""
+        return self.idempotence and self.sender.drains
 
     @property
     def leader_may_return_unnoticed(self) -> bool:
@@ -341,9 +349,9 @@ class Deployment:
         if self.brokers_may_be_away:
             until = until + Duration.of(times.consumer_request, CLIENT_LOOKS) + Duration.of(times.metadata)
             until = until + self._consumer_connects_again
-        if self.commit.is_by_client:
+        if self.commit.is_by_client or self.commits_on_timer:
             until = until + Duration.of(times.auto_commit)
-        elif self.processing is Processing.HANDED_OFF:
+        if not self.commit.is_by_client and self.processing is Processing.HANDED_OFF:
             until = until + Duration.of(times.processing_time)
         return until
 

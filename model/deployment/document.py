@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from enum import StrEnum
 from typing import Any, TypeVar, cast
 
@@ -32,6 +33,7 @@ from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
 from model.deployment.hiding import printable
 from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.deployment.sender import Sender
 from model.deployment.times import Durations
 from model.durations import Quantity
 from model.faults import Fault
@@ -41,6 +43,7 @@ _Item = TypeVar("_Item")
 _ORIGIN_KINDS = ("file", "option", "default", "rule", "assumption")
 _SCOPES = ("topic", "broker", "producer", "consumer", "application", "assume", "bounds")
 _LARGEST = 2**63 - 1
+_TRAITS = tuple(field.name for field in fields(Sender))
 
 
 def to_document(deployment: Deployment) -> dict[str, Any]:
@@ -61,9 +64,10 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "offsets_age_in_use": deployment.offsets_age_in_use,
         "fenced_may_join": deployment.fenced_may_join,
         "truncation": deployment.truncation.value,
-        "clients_know_epochs": deployment.clients_know_epochs,
+        "consumer_knows_epochs": deployment.consumer_knows_epochs,
         "consumer_checks_epochs": deployment.consumer_checks_epochs,
         "flush_messages": deployment.flush_messages,
+        "sender": {name: getattr(deployment.sender, name) for name in _TRAITS},
         "acks": deployment.acks.value,
         "retries": deployment.retries,
         "idempotence": deployment.idempotence,
@@ -82,6 +86,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "max_poll_records": deployment.max_poll_records,
         "producer_connects": deployment.producer_connects,
         "consumer_connects": deployment.consumer_connects,
+        "commits_on_timer": deployment.commits_on_timer,
         "consumer_waits_for_bytes": deployment.consumer_waits_for_bytes,
         "followers_wait_for_bytes": deployment.followers_wait_for_bytes,
         "durations": {name: _quantity(getattr(deployment.durations, name)) for name in NAMES},
@@ -119,9 +124,10 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         offsets_age_in_use=read.flag("offsets_age_in_use"),
         fenced_may_join=read.flag("fenced_may_join"),
         truncation=read.choice("truncation", Truncation),
-        clients_know_epochs=read.flag("clients_know_epochs"),
+        consumer_knows_epochs=read.flag("consumer_knows_epochs"),
         consumer_checks_epochs=read.flag("consumer_checks_epochs"),
         flush_messages=read.optional_number("flush_messages", 1, _LARGEST),
+        sender=_read_sender(read.members("sender")),
         acks=read.choice("acks", Acks),
         retries=read.number("retries", 0, _LARGEST),
         idempotence=read.flag("idempotence"),
@@ -140,6 +146,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         max_poll_records=read.number("max_poll_records", 1, _LARGEST),
         producer_connects=read.number("producer_connects", 1, _LARGEST),
         consumer_connects=read.number("consumer_connects", 1, _LARGEST),
+        commits_on_timer=read.flag("commits_on_timer"),
         consumer_waits_for_bytes=read.flag("consumer_waits_for_bytes"),
         followers_wait_for_bytes=read.flag("followers_wait_for_bytes"),
         durations=_read_durations(read.members("durations")),
@@ -269,6 +276,12 @@ def _read_faults(read: _Members) -> FaultBudget:
     budget = FaultBudget(total, pairs, any_number)
     read.check_no_more()
     return budget
+
+
+def _read_sender(read: _Members) -> Sender:
+    sender = Sender(**{name: read.flag(name) for name in _TRAITS})
+    read.check_no_more()
+    return sender
 
 
 def _read_durations(read: _Members) -> Durations:

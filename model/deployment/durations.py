@@ -8,9 +8,12 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from model.deployment.deployment import Origin, Setting
+from model.deployment.duration_settings import LONGEST, sources
 from model.deployment.given import Given, Settings, complaint
+from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.times import Durations
+from model.deployment.values import milliseconds
 from model.durations import UNITS, Quantity
 
 
@@ -44,43 +47,12 @@ ENVIRONMENT: Mapping[str, Environment] = {
 UNLIMITED_BELOW_0 = "retention.ms"
 """The setting of which every reader knows that -1 means never."""
 
+UNLIMITED_AT_0 = "message.timeout.ms"
+"""The setting of librdkafka for which 0 means never."""
+
 UNBOUNDED = "unbounded"
 _AS_IN = f"as in 20s, 0..300ms or 1min..{UNBOUNDED}"
 _UNIT_NAMES = ", ".join(UNITS)
-LONGEST = 2**53
-"""Settings in ms that are longer than this (292 million years: the largest of a Java long) mean never."""
-
-SETTINGS: Mapping[str, tuple[str, str, str | int | None]] = {
-    "linger": ("producer", "linger.ms", None),
-    "request_timeout": ("producer", "request.timeout.ms", None),
-    "retry_backoff": ("producer", "retry.backoff.ms", None),
-    "retry_backoff_max": ("producer", "retry.backoff.max.ms", "retry.backoff.ms"),
-    "delivery_timeout": ("producer", "delivery.timeout.ms", "request.timeout.ms"),
-    "max_block": ("producer", "max.block.ms", None),
-    "reconnect_backoff_max": ("producer", "reconnect.backoff.max.ms", "reconnect.backoff.ms"),
-    "connection_setup": ("producer", "socket.connection.setup.timeout.max.ms", 127_000),
-    "replica_lag": ("broker", "replica.lag.time.max.ms", None),
-    "replica_socket": ("broker", "replica.socket.timeout.ms", None),
-    "fetch_wait": ("broker", "replica.fetch.wait.max.ms", None),
-    "fetch_backoff": ("broker", "replica.fetch.backoff.ms", None),
-    "broker_session": ("broker", "broker.session.timeout.ms", None),
-    "broker_heartbeat": ("broker", "broker.heartbeat.interval.ms", None),
-    "max_poll": ("consumer", "max.poll.interval.ms", "session.timeout.ms"),
-    "auto_commit": ("consumer", "auto.commit.interval.ms", None),
-    "consumer_session": ("consumer", "session.timeout.ms", None),
-    "consumer_request": ("consumer", "request.timeout.ms", None),
-    "consumer_connection": ("consumer", "socket.connection.setup.timeout.max.ms", 127_000),
-    "consumer_reconnect": ("consumer", "reconnect.backoff.max.ms", "reconnect.backoff.ms"),
-    "consumer_backoff": ("consumer", "retry.backoff.max.ms", "retry.backoff.ms"),
-    "consumer_fetch_wait": ("consumer", "fetch.max.wait.ms", None),
-    "rebalance_delay": ("broker", "group.initial.rebalance.delay.ms", 0),
-    "retention": ("topic", "retention.ms", None),
-    "offsets_kept": ("broker", "offsets.retention.minutes", None),
-}
-"""Field of :class:`Durations` -> component, setting, and what stands in before a release has it: another setting, or a
-value in ms (before KIP-601 the operating system gave up on a connection, Linux after 127 s)."""
-
-
 FIRST_PAUSE: Mapping[str, str] = {
     "reconnect.backoff.max.ms": "reconnect.backoff.ms",
     "socket.connection.setup.timeout.max.ms": "socket.connection.setup.timeout.ms",
@@ -90,17 +62,10 @@ FIRST_PAUSE: Mapping[str, str] = {
 CAPPED = (3, 7)
 """Before this release of a client a first duration that is longer than the longest is used as it is (P91)."""
 
-WITH_ZOOKEEPER: Mapping[str, tuple[str, str, str | int | None]] = {
-    **SETTINGS,
-    "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
-    "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
-}
-"""The same of brokers with ZooKeeper, whose client says at fixed parts of its session that it lives."""
 
-
-def keys_of(scope: str) -> tuple[str, ...]:
+def keys_of(scope: str, library: str = JAVA) -> tuple[str, ...]:
     """The settings of a component that are durations of the model: their values must be known."""
-    both = (*SETTINGS.values(), *WITH_ZOOKEEPER.values())
+    both = [source for zookeeper in (False, True) for source in sources({scope: library}, zookeeper=zookeeper).values()]
     keys = [key for component, key, _ in both if component == scope]
     return tuple(dict.fromkeys((*keys, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
@@ -124,18 +89,19 @@ def read_durations(
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    for name, (scope, key, stand_in) in (WITH_ZOOKEEPER if zookeeper else SETTINGS).items():
+    libraries = {role: sections[role].library for role in ("producer", "consumer")}
+    for name, (scope, key, stand_in) in sources(libraries, zookeeper=zookeeper).items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):
-                values[name] = Quantity(key, stand_in, stand_in)
+                values[name] = _quantity(key, stand_in)
                 continue
             key = stand_in
         setting = ruled.get((scope, key))
         if setting is None:
             setting = _longest_pause(section, key) or section.setting(key)
             settings.append(setting)
-        values[name] = _quantity(key, int(setting.value))
+        values[name] = _quantity(key, milliseconds(setting.value))
     for name, environment in ENVIRONMENT.items():
         said = given.get(name, Given(name, environment.default, Origin("assumption", "documented default")))
         least, most = read_range(said)
@@ -147,7 +113,7 @@ def read_durations(
 def _longest_pause(section: Section, key: str) -> Setting | None:
     """What stands in for the longest duration where a client takes the first one for it (rules P90, P91)."""
     first = FIRST_PAUSE.get(key)
-    if first is None or not section.has(first):
+    if first is None or not section.has(first) or section.library != JAVA:
         return None
     value = section.integer(first)
     if key == "reconnect.backoff.max.ms" and not section.has(key):
@@ -161,7 +127,7 @@ def _quantity(key: str, value: int) -> Quantity:
     """What a setting says; nothing where it is below 0, which means now to one reader and never to another."""
     if value < 0 and key != UNLIMITED_BELOW_0:
         return Quantity(key, 0, None)
-    never = value < 0 or value > LONGEST
+    never = value < 0 or value > LONGEST or (value == 0 and key == UNLIMITED_AT_0)
     return Quantity(key, LONGEST if never else value, None if never else value)
 
 

@@ -9,15 +9,13 @@ MOST = "group.max.session.timeout.ms"
 KEYS = (LEAST, MOST)
 """The settings of brokers that these rules read: their values must be known."""
 
-SESSION = "session.timeout.ms"
 
-
-def check_session(consumer: Section, broker: Section) -> None:
+def check_session(consumer: Section, setting: str, broker: Section) -> None:
     """A member whose session is shorter or longer than brokers allow never gets into its group: poll() throws."""
-    session, least, most = consumer.integer(SESSION), broker.integer(LEAST), broker.integer(MOST)
+    session, least, most = consumer.milliseconds(setting), broker.integer(LEAST), broker.integer(MOST)
     if least <= session <= most:
         return
     key, limit = (LEAST, "at least") if session < least else (MOST, "at most")
-    at = consumer if consumer.has(SESSION) or not broker.has(key) else broker
-    why = f"{SESSION} ({session}) must be {limit} {broker.where(key)}"
-    raise at.refused(SESSION if at is consumer else key, "InvalidSessionTimeoutException", why, "C13")
+    at = consumer if consumer.has(setting) or not broker.has(key) else broker
+    why = f"{setting} ({session}) must be {limit} {broker.where(key)}"
+    raise at.refused(setting if at is consumer else key, "InvalidSessionTimeoutException", why, "C13")

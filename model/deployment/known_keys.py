@@ -12,20 +12,21 @@ from model.deployment.errors import DeploymentError, RefusedError, UnknownKeyErr
 from model.deployment.given import Given, complaint
 from model.deployment.hiding import printable, shown_key
 from model.deployment.reasons import names_key
-from model.deployment.release import Release
+from model.deployment.release import JAVA
+from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
 _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
 
 
-def reason_to_ignore(scope: str, given: Given, release: Release, software: str) -> str | None:
+def reason_to_ignore(section: Section, given: Given) -> str | None:
     """Why this component does not read the setting at all; None if it does. An unknown key is an error."""
-    key = given.key
-    if find_definition(scope, key, release) is not None or names_key(scope, key):
+    key, scope, table, release = given.key, section.scope, section.table, section.release
+    if find_definition(table, key, release) is not None or names_key(scope, key):
         return None
-    if is_known(scope, key):
-        when = defined_when(scope, key)
+    if is_known(table, key):
+        when = defined_when(table, key)
         if scope == "topic":
             raise complaint(
                 given,
@@ -33,11 +34,13 @@ def reason_to_ignore(scope: str, given: Given, release: Release, software: str) 
                 f"(it exists {when}); remove it",
                 RefusedError,
             )
-        return f"not defined in {software} (it exists {when}): it is not read"
+        return f"not defined in {section.software} (it exists {when}): it is not read"
     other = _OTHER_CLIENT.get(scope)
-    if other is not None and (is_known(other, key) or names_key(other, key)):
+    others = "" if other is None else table.replace(scope, other)
+    if other is not None and (is_known(others, key) or names_key(other, key)):
         return f"a {other} setting: the {scope} does not read it"
-    raise unknown(given, f"unknown {scope} setting", known_keys(scope), scope)
+    whose = "" if section.library == JAVA else f" of {section.library}"
+    raise unknown(given, f"unknown {scope} setting{whose}", known_keys(table), scope)
 
 
 def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") -> DeploymentError:

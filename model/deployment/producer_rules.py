@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from model.deployment.deployment import Acks, Setting
 from model.deployment.release import IDEMPOTENT, Release
 from model.deployment.section import Section
+from model.deployment.sender import OF_JAVA, Sender
 
 KEYS = (
     "acks",
@@ -41,6 +42,7 @@ class ProducerValues:
     idempotence: bool
     max_in_flight: int
     expires_in_accumulator: bool
+    sender: Sender
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -65,6 +67,7 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
         idempotence=idempotence.value == "true",
         max_in_flight=section.integer(IN_FLIGHT),
         expires_in_accumulator=not delivery,
+        sender=OF_JAVA,
         settings=(acks, idempotence, *rest, *delivery),
         notes=tuple(notes),
     )

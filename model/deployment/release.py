@@ -8,6 +8,9 @@ from dataclasses import dataclass
 _LINES: dict[int, range] = {1: range(2), 2: range(9), 3: range(10), 4: range(4)}
 _PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)
 
+JAVA = "java"
+"""The library of clients that is released with the brokers."""
+
 OLDEST = (0, 10)
 """The oldest release line whose defaults are known."""
 

@@ -17,18 +17,21 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "exactly-once-effect",
     "log-order",
     "processing-order",
+    "no-gap",
     "read-stability",
     "replica-agreement",
     "recoverability",
 )
 """Every property that can be required, in the order in which they are reported."""
 
-REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(name for name in KNOWN_PROPERTIES if name != "no-dropped-record")
-"""What is required when nothing says which.
+TO_BE_NAMED = ("no-dropped-record", "no-gap")
+"""Whether a send is given up, and what comes after it, depends on how long faults last, which no configuration tells.
 
-``no-dropped-record`` is not: whether a send is given up depends on how long faults last, which no configuration tells.
-So it has to be asked for, with durations of the environment that somebody stands for.
+So these have to be asked for, with durations of the environment that somebody stands for.
 """
+
+REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(name for name in KNOWN_PROPERTIES if name not in TO_BE_NAMED)
+"""What is required when nothing says which."""
 
 _NEED_MORE = {"atomicity": "needs transactions"}
 

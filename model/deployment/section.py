@@ -8,8 +8,8 @@ from model.deployment.defaults import find_default, find_definition
 from model.deployment.deployment import Origin, Setting
 from model.deployment.errors import DeploymentError, NotModelledError, RefusedError
 from model.deployment.given import Given, Settings, complaint, place
-from model.deployment.release import Release
-from model.deployment.values import boolean
+from model.deployment.release import JAVA, Release
+from model.deployment.values import boolean, milliseconds
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,13 @@ class Section:
     given: Settings
     named: Given | None = None
     """Where the release was named: the place of an error about a default."""
+    library: str = JAVA
+    """Whose client it is; of brokers and topics, Kafka's own."""
+
+    @property
+    def table(self) -> str:
+        """Whose settings these are, as the tables of defaults say it."""
+        return self.scope if self.library == JAVA else f"{self.library} {self.scope}"
 
     def has(self, key: str) -> bool:
         """Whether the user set this key. Clients treat a given value and the same default differently."""
@@ -32,7 +39,7 @@ class Section:
 
     def knows(self, key: str) -> bool:
         """Whether this release has the setting."""
-        return find_definition(self.scope, key, self.release) is not None
+        return find_definition(self.table, key, self.release) is not None
 
     def text(self, key: str) -> str:
         """The effective value as text."""
@@ -41,6 +48,10 @@ class Section:
     def integer(self, key: str) -> int:
         """The effective value of a numeric setting."""
         return int(self.text(key))
+
+    def milliseconds(self, key: str) -> int:
+        """The effective value of a setting that is a duration, in ms."""
+        return milliseconds(self.text(key))
 
     def flag(self, key: str) -> bool:
         """The effective value of a boolean setting."""
@@ -51,7 +62,7 @@ class Section:
         given = self.given.get(key)
         if given is not None:
             return Setting(self.scope, key, given.value.strip(), given.origin)
-        default = find_default(self.scope, key, self.release)
+        default = find_default(self.table, key, self.release)
         return Setting(self.scope, key, default, Origin("default", self.software))
 
     def derived(self, key: str, value: str, because: str) -> Setting:
@@ -83,4 +94,4 @@ class Section:
 
 
 def _the(software: str) -> str:
-    return f"the {software}" if software.startswith("Java") else software
+    return software if software.startswith("Kafka") else f"the {software}"

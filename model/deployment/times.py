@@ -22,7 +22,8 @@ class Durations:
     """
 
     linger: Quantity
-    request_timeout: Quantity  # of the producer; the broker waits as long for the ISR (semantics 3.2)
+    request_timeout: Quantity  # of the producer
+    ack_timeout: Quantity  # how long the broker waits for the ISR (semantics 3.2): with Java the same
     retry_backoff: Quantity
     retry_backoff_max: Quantity
     delivery_timeout: Quantity

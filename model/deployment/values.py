@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import ceil
 
 from model.deployment.defaults import Definition
 from model.deployment.errors import DeploymentError
@@ -12,6 +13,9 @@ from model.deployment.hiding import shown_value
 _LIMITS = {"short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_GO_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
+_GO_PART = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ns|us|ms|s|m|h)", re.ASCII)
+_GO_DURATION = re.compile(rf"({_GO_PART.pattern})+|0", re.ASCII)
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+)")
 _PLACEHOLDER = re.compile(
     r"\$\{[^}]*\}|\$\([^)]*\)|\{\{|\{%|%\([\w.-]+\)s|^\$[A-Za-z_]\w*$|^\{[A-Za-z_]\w*\}$|^<[\w. -]+>$|^@[\w.-]+@$"
@@ -44,9 +48,19 @@ def boolean(text: str) -> bool:
     return text.strip().lower() == "true"
 
 
+def milliseconds(text: str) -> int:
+    """A checked duration in ms, rounded up: a number of ms, or as Go writes it (``1m30s``)."""
+    text = text.strip()
+    if _GO_DURATION.fullmatch(text) is None:
+        return ceil(float(text))
+    return ceil(sum(float(number) * _GO_UNITS[unit] for number, unit in _GO_PART.findall(text)))
+
+
 def _problem(value: str, definition: Definition) -> str | None:
     if definition.type == "boolean":
         return None if value.lower() in ("true", "false") else "must be true or false"
+    if definition.type == "duration":
+        return None if _GO_DURATION.fullmatch(value) else "must be a duration, as in 100ms, 1m30s or 0s"
     if definition.type in _LIMITS:
         return _integer_problem(value, *_LIMITS[definition.type], definition.valid)
     if definition.type == "double":

@@ -8,7 +8,7 @@ from itertools import groupby
 import z3
 
 from model.deployment.deployment import Acks, ProducerId
-from model.durations import CLIENT_LOOKS, JITTER
+from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
 from model.produce import queues_at
@@ -27,6 +27,8 @@ HANDLED = (
     "reject_not_enough_replicas",
     "reject_out_of_order",
     "reject_old_epoch",
+    "refuse_later",
+    "refuse_first_due",
 )
 """What can become of a request that reaches a broker."""
 
@@ -41,12 +43,14 @@ class Sends(Part):
     """The clocks of the producer."""
 
     def needs(self) -> Iterator[Requirement]:
-        if not self._pipeline.deployment.expires_in_accumulator:
+        deployment = self._pipeline.deployment
+        of_batches = deployment.expires_in_accumulator or deployment.sender.retries_keep_their_place
+        if not of_batches:
             given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
             yield ("give_up",), {}, given_up
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
-            if Fault.FULL_BUFFER in self._pipeline.deployment.possible_faults:
+            if Fault.FULL_BUFFER in deployment.possible_faults:
                 blocked = Need(self.blocked(batch), at_least=Duration.of(self._times.max_block))
                 yield ("refuse_send",), {"batch": batch.number}, blocked
         waits = Duration.of(self._times.request_timeout)
@@ -60,7 +64,7 @@ class Sends(Part):
             for replica in self._pipeline.replicas:
                 yield self._unnoticed(replica)
         since = "the producer could sort out its sequence numbers"
-        yield self._due("resolving", since, self._network, ("resolve_sequences",))
+        yield self._due("resolving", since, self._network, ("resolve_sequences", "bump_when_drained"))
 
     def busy(self) -> Clock:
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
@@ -71,6 +75,11 @@ class Sends(Part):
         """max.block.ms counts from the call of send() that finds no room (3.1, P1)."""
         since = f"the application could send {record_name(batch)}"
         return Clock("blocked", {"batch": batch.number}, self._guard("send", batch=batch.number), since)
+
+    def accepted(self, batch: Batch) -> Clock:
+        """Where records do not share a batch each has its own timeout, from its send() on (4.1)."""
+        since = f"the application sent {record_name(batch)}"
+        return Clock("accepted", {"batch": batch.number}, self._waits(batch), since)
 
     def in_accumulator(self, batch: Batch) -> Clock:
         """Before delivery.timeout.ms a batch expired that was in the accumulator for request.timeout.ms (3.1, P7)."""
@@ -85,16 +94,26 @@ class Sends(Part):
         if self._pipeline.deployment.expires_in_accumulator:
             waited = Need(self.in_accumulator(batch), at_least=Duration.of(self._times.request_timeout))
             yield ("give_up",), {"batch": batch.number}, waited
+        elif self._pipeline.deployment.sender.retries_keep_their_place:
+            waited = Need(self.accepted(batch), at_least=Duration.of(self._times.delivery_timeout))
+            yield ("give_up",), {"batch": batch.number}, waited
         for leader in self._pipeline.replicas:
             to = {"batch": batch.number, "leader": leader.number}
             for pause, failed in self._pauses(batch):
-                yield ("transmit",), to, Need(self.backoff(batch, leader, failed), at_least=pause)
-            waits = Duration.of(self._times.request_timeout) - self._network
+                backs_off = Need(self.backoff(batch, leader, failed), at_least=pause)
+                yield ("transmit",), to, backs_off
+                if self._pipeline.deployment.sender.connecting_counts:
+                    yield ("fail_to_connect",), {"batch": batch.number}, backs_off
+            waits = Duration.of(self._times.ack_timeout) - self._network
             yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
 
     def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
         """How long a batch waits at least, and after which numbers of failures it is so long."""
         every = range(1, batch.retries.high + 1)
+        if self._pipeline.deployment.sender.connecting_counts:
+            # One failure may follow another where the record is: each starts a pause of its own.
+            yield from ((self._times.backs_off_at_least(one), range(one, one + 1)) for one in every)
+            return
         for pause, failed in groupby(every, key=self._times.backs_off_at_least):
             first, *others = failed
             yield pause, range(first, first + len(others) + 1)
@@ -132,7 +151,7 @@ class Sends(Part):
         number, record = batch.number, record_name(batch)
         if self._pipeline.deployment.acks is Acks.ALL:
             since = f"the ISR did not follow with {record}"
-            answers = Duration.of(self._times.request_timeout) + self._network
+            answers = Duration.of(self._times.ack_timeout) + self._network
             yield self._due("held_up", since, answers, ("time_out_at_broker",), batch=number)
             if len(self._batches) > 1:
                 queues = z3.Or(*(queues_at(self._pipeline, batch, leader) for leader in self._pipeline.replicas))
@@ -152,9 +171,12 @@ class Sends(Part):
     def _until_given_up(self) -> Duration:
         """When delivery.timeout.ms is enforced: a producer looks at the first batch of a queue only.
 
-        Without sequence numbers retries stand in the queue in the order of their failures.
+        Without sequence numbers retries stand in the queue in the order of their failures. Clients that keep to the
+        order of sending look every second at what is in flight, and at the queue (semantics 4.1).
         """
         deployment = self._pipeline.deployment
+        if deployment.sender.retries_keep_their_place:
+            return Duration.of(self._times.delivery_timeout) + Duration.of(SCAN, 3)
         disorder = not deployment.idempotence and deployment.max_in_flight > 1 and len(self._batches) > 1
         return Duration.of(self._times.delivery_timeout, 2 if disorder else 1)
 

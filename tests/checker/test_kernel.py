@@ -33,6 +33,7 @@ from model.deployment.deployment import (
     Sink,
     Truncation,
 )
+from model.deployment.sender import OF_JAVA
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -95,8 +96,24 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             zookeeper=True,
             truncation=Truncation.LAST_EPOCH,
-            clients_know_epochs=False,
+            consumer_knows_epochs=False,
             consumer_checks_epochs=False,
+        ),
+        "librdkafka, gapless": replace(
+            example("idempotent-resend"),
+            bounds=replace(SMALL, sends=2, log=2),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, gapless=True),
+            commit=Commit.DELIVERED,
+        ),
+        "sarama": replace(
+            example("retries-in-flight-5"),
+            bounds=TWO,
+            replicas=2,
+            retries=2,
+            idempotence=False,
+            sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
         ),
     }
 

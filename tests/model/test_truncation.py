@@ -127,7 +127,7 @@ def test_before_2_1_a_leader_answers_followers_of_another_epoch(truncation: Trun
 def test_a_consumer_that_knows_no_epochs_notices_only_the_end_of_a_log(
     checks: bool, policy: OffsetReset, to: int
 ) -> None:
-    settings = {"consumer_checks_epochs": checks, "clients_know_epochs": checks, "offset_reset": policy}
+    settings = {"consumer_checks_epochs": checks, "consumer_knows_epochs": checks, "offset_reset": policy}
     run = of(Truncation.FENCED, min_insync_replicas=1, unclean_leader_election=True, **settings)
     run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3).do("learn_isr", broker=1)
     run.produce(0, 1).do("acknowledge", batch=0, leader=1).do("poll", leader=1, count=1).do("kill", broker=1)
@@ -141,7 +141,7 @@ def test_a_consumer_that_knows_no_epochs_notices_only_the_end_of_a_log(
 
 @pytest.mark.parametrize("checks", [True, False])
 def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(checks: bool) -> None:
-    settings = {"consumer_checks_epochs": checks, "clients_know_epochs": checks}
+    settings = {"consumer_checks_epochs": checks, "consumer_knows_epochs": checks}
     run = of(Truncation.FENCED, min_insync_replicas=1, unclean_leader_election=True, **settings)
     run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3).do("learn_isr", broker=1)
     run.produce(0, 1).do("acknowledge", batch=0, leader=1).do("poll", leader=1, count=1).do("kill", broker=1)

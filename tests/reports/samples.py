@@ -25,6 +25,7 @@ from model.deployment.deployment import (
     Sink,
     Truncation,
 )
+from model.deployment.sender import OF_JAVA
 from properties.verdict import (
     Change,
     Coverage,
@@ -61,12 +62,13 @@ DEPLOYMENT = Deployment(
     offsets_age_in_use=False,
     fenced_may_join=False,
     truncation=Truncation.FENCED,
-    clients_know_epochs=True,
+    consumer_knows_epochs=True,
     consumer_checks_epochs=True,
     eligible_leader_replicas=False,
     unclean_leader_election=False,
     restart_before_fenced=False,
     flush_messages=None,
+    sender=OF_JAVA,
     acks=Acks.LEADER,
     retries=2147483647,
     idempotence=False,
@@ -85,6 +87,7 @@ DEPLOYMENT = Deployment(
     max_poll_records=500,
     producer_connects=4,
     consumer_connects=4,
+    commits_on_timer=True,
     consumer_waits_for_bytes=False,
     followers_wait_for_bytes=False,
     durations=read_properties(kafka="4.0").durations,

@@ -15,7 +15,7 @@ from checker.check import check
 from checker.thresholds import thresholds
 from model.deployment import Deployment
 from model.deployment.deployment import OffsetReset, Sink
-from model.deployment.durations import SETTINGS
+from model.deployment.duration_settings import OF_JAVA
 from model.deployment.yaml_reader import read_deployment
 from model.durations import Quantity
 from properties.verdict import Result, Status, Threshold, Verdict
@@ -148,7 +148,7 @@ def test_thresholds_are_exact_and_hold_against_the_checker(name: str, setting: s
     assert found.holds_at == found.violated_at + 1
     needed, more, allowed = found.because.partition(" > ")
     assert more and f"{setting} {found.holds_at:,}" in needed + allowed
-    field = next(field for field, (_, key, _) in SETTINGS.items() if key == setting)
+    field = next(field for field, (_, key, _) in OF_JAVA.items() if key == setting)
     for value, status in ((found.holds_at, Status.HOLDS), (found.violated_at, Status.VIOLATED)):
         deployment = deployment_of(name)
         times = replace(deployment.durations, **{field: Quantity(setting, value, value)})

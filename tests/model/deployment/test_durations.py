@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, from_document, to_document
 from model.deployment.deployment import Origin
-from model.deployment.durations import ENVIRONMENT, NAMES, SETTINGS, read_range
+from model.deployment.duration_settings import OF_JAVA
+from model.deployment.durations import ENVIRONMENT, NAMES, read_range
 from model.deployment.given import Given
 from model.deployment.times import Durations
 from model.durations import Quantity
@@ -104,6 +105,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
     expected = {
         "linger": ("linger.ms", 5),
         "request_timeout": ("request.timeout.ms", 30_000),
+        "ack_timeout": ("request.timeout.ms", 30_000),
         "retry_backoff": ("retry.backoff.ms", 100),
         "retry_backoff_max": ("retry.backoff.max.ms", 1_000),
         "delivery_timeout": ("delivery.timeout.ms", 120_000),
@@ -128,18 +130,18 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "retention": ("retention.ms", 604_800_000),
         "offsets_kept": ("offsets.retention.minutes", 10_080),
     }
-    assert expected.keys() == SETTINGS.keys()
+    assert expected.keys() == OF_JAVA.keys()
     for name, (key, value) in expected.items():
         assert getattr(durations, name) == Quantity(key, value, value)
 
 
 def test_every_duration_is_a_setting_or_assumed() -> None:
-    assert (*SETTINGS, *ENVIRONMENT) == NAMES
+    assert (*OF_JAVA, *ENVIRONMENT) == NAMES
 
 
 @pytest.mark.parametrize(
     ("role", "key", "name"),
-    [(role, key, name) for name, (role, key, _) in SETTINGS.items()],
+    [(role, key, name) for name, (role, key, _) in OF_JAVA.items()],
 )
 def test_a_setting_that_is_used_is_shown_and_not_ignored(read_files, role: str, key: str, name: str) -> None:
     value = 200_000 if name == "delivery_timeout" else 12_345
@@ -150,7 +152,7 @@ def test_a_setting_that_is_used_is_shown_and_not_ignored(read_files, role: str, 
     assert (setting.value, setting.origin.kind) == (str(value), "file")
 
 
-@pytest.mark.parametrize(("role", "key"), [(role, key) for role, key, _ in SETTINGS.values()])
+@pytest.mark.parametrize(("role", "key"), [(role, key) for role, key, _ in OF_JAVA.values()])
 def test_a_placeholder_is_no_duration(file_refusal, role: str, key: str) -> None:
     """Taking the default in its place would answer for another deployment."""
     assert f"{key}: has a placeholder" in file_refusal(**{role: f"{key}=${{MILLISECONDS}}"})

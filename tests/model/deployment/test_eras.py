@@ -8,7 +8,7 @@ from model.deployment.deployment import Truncation
 
 
 @pytest.mark.parametrize(
-    ("text", "truncation", "clients_know_epochs", "consumer_checks_epochs"),
+    ("text", "truncation", "consumer_knows_epochs", "consumer_checks_epochs"),
     [
         ("kafka: 2.4", Truncation.FENCED, True, True),
         ("kafka: 2.2", Truncation.FENCED, True, False),
@@ -21,11 +21,11 @@ from model.deployment.deployment import Truncation
     ],
 )
 def test_brokers_speak_as_they_are_told(
-    read_yaml, text: str, truncation: Truncation, clients_know_epochs: bool, consumer_checks_epochs: bool
+    read_yaml, text: str, truncation: Truncation, consumer_knows_epochs: bool, consumer_checks_epochs: bool
 ) -> None:
     deployment = read_yaml(text)
     assert deployment.truncation is truncation
-    assert deployment.clients_know_epochs is clients_know_epochs
+    assert deployment.consumer_knows_epochs is consumer_knows_epochs
     assert deployment.consumer_checks_epochs is consumer_checks_epochs
 
 

@@ -83,7 +83,7 @@ def test_what_is_left_out(read_yaml) -> None:
 
 def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
     """No configuration tells how long faults last, so nobody is told by default that a send can be given up."""
-    assert [name for name in KNOWN_PROPERTIES if name not in REQUIRED_BY_DEFAULT] == ["no-dropped-record"]
+    assert [name for name in KNOWN_PROPERTIES if name not in REQUIRED_BY_DEFAULT] == ["no-dropped-record", "no-gap"]
     said = read_yaml('kafka: "4.0"\nrequire: [recoverability, no-dropped-record]')
     assert said.require == ("no-dropped-record", "recoverability")
 

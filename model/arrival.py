@@ -1,0 +1,59 @@
+"""What a produce request meets at a broker: its turn on the connection, a leader, an ISR (semantics 1.1, 3.2, 3.5)."""
+
+from __future__ import annotations
+
+import z3
+
+from model.deployment.deployment import Acks
+from model.idempotence import SequenceCheck, check_sequence, numbers_sent
+from model.state import Batch, Fate, Pipeline, Replica
+
+
+def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
+    """The request is next on its connection at a broker that runs, and that has answered all before it (1.1)."""
+    before = [ahead.is_set for ahead in batch.ahead.values()]
+    if pipeline.deployment.acks is Acks.ALL:
+        before += [
+            z3.And(waits_at(other, broker), z3.Not(replicated(other, broker)))
+            for other in pipeline.producer.batches
+            if other is not batch
+        ]
+    return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
+
+
+def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The request is at a broker that takes itself for the leader."""
+    return z3.And(is_at(pipeline, batch, leader), leader.presumes_leadership)
+
+
+def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
+    """What the leader makes of the numbers in the request; None without idempotence."""
+    if batch.sequence is None:
+        return None
+    return check_sequence(pipeline, leader, batch, *numbers_sent(pipeline, batch))
+
+
+def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """With acks=all the ISR must reach ``min.insync.replicas`` before anything is written (semantics 3.2)."""
+    if pipeline.deployment.acks is Acks.ALL:
+        return pipeline.enough_in_sync(leader)
+    return z3.BoolVal(True)
+
+
+def replicated(batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The leader's high watermark passed every copy of the batch in its log, and there is one."""
+    below = leader.log.every(
+        lambda offset, slot: z3.Implies(slot["batch"].term == batch.number, leader.high_watermark.term > offset)
+    )
+    return z3.And(leader.log.some(lambda _, slot: slot["batch"].term == batch.number), below)
+
+
+def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The record is appended there, and its request not answered."""
+    return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
+
+
+def answered_in_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """No answer to an earlier request is on its way over the same connection: answers do not overtake each other."""
+    others = [other for other in pipeline.producer.batches if other is not batch]
+    return z3.Not(z3.Or(*(waits_at(other, leader) for other in others)))

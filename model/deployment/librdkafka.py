@@ -1,0 +1,182 @@
+"""What librdkafka makes of its settings (``rd_kafka_conf_finalize``; 1.0 and later).
+
+The rules' numbers (L01 and so on) are those of docs/client-rules.md. Like Java's clients it asks whether a key was
+*set*, not what its value is.
+"""
+
+from __future__ import annotations
+
+from model.deployment.consumer_rules import ConsumerValues
+from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
+from model.deployment.producer_rules import ProducerValues
+from model.deployment.section import Section
+from model.deployment.sender import Sender
+from model.deployment.values import boolean
+
+PRODUCER_KEYS = (
+    "acks",
+    "retries",
+    "enable.idempotence",
+    "enable.gapless.guarantee",
+    "max.in.flight.requests.per.connection",
+    "message.timeout.ms",
+    "linger.ms",
+    "queuing.strategy",
+    "queue.buffering.backpressure.threshold",
+    "socket.timeout.ms",
+    "request.timeout.ms",
+    "transactional.id",
+)
+CONSUMER_KEYS = (
+    "enable.auto.commit",
+    "enable.auto.offset.store",
+    "auto.offset.reset",
+    "group.protocol",
+    "max.poll.interval.ms",
+    "session.timeout.ms",
+)
+"""The settings that these rules read: their values must be known."""
+
+IDEMPOTENCE = "enable.idempotence"
+GAPLESS = "enable.gapless.guarantee"
+IN_FLIGHT = "max.in.flight.requests.per.connection"
+LASTS = "message.timeout.ms"
+ANSWERED = "socket.timeout.ms"
+MOST_IN_FLIGHT = 5
+UNLIMITED = 2**31 - 1
+REFUSAL = "RD_KAFKA_RESP_ERR__INVALID_ARG"
+CHECKS_POSITIONS = (2, 1)
+"""From here on it checks positions against leader epochs (KIP-320), and goes back to no leader of an older one."""
+
+RESETS = {
+    "smallest": OffsetReset.EARLIEST,
+    "earliest": OffsetReset.EARLIEST,
+    "beginning": OffsetReset.EARLIEST,
+    "largest": OffsetReset.LATEST,
+    "latest": OffsetReset.LATEST,
+    "end": OffsetReset.LATEST,
+    "error": OffsetReset.NONE,
+}
+"""Its words for where a consumer starts that has no offset."""
+
+
+def producer(section: Section) -> ProducerValues:
+    """The effective settings, or the refusal with the library's own error."""
+    if section.has("transactional.id"):
+        raise section.not_modelled("transactional.id", "transactions; remove it to check the producer without them")
+    idempotence, gapless = _flag(section, IDEMPOTENCE), _flag(section, GAPLESS)
+    acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
+    if boolean(idempotence.value):
+        _check_idempotence(section, acks)
+        if not section.has("acks"):
+            acks = section.derived("acks", Acks.ALL, "L06: idempotence needs acks=all")
+        if not section.has("retries"):
+            retries = section.derived("retries", str(UNLIMITED), "L04: idempotence retries without limit")
+        if not section.has(IN_FLIGHT):
+            in_flight = section.derived(IN_FLIGHT, str(MOST_IN_FLIGHT), "L02: lowered for idempotence")
+    elif boolean(gapless.value) and section.has(GAPLESS):
+        raise section.refused(GAPLESS, REFUSAL, f"{GAPLESS} needs {IDEMPOTENCE}=true", "L09")
+    lasts = section.setting(LASTS)
+    return ProducerValues(
+        acks=Acks(acks.value),
+        retries=int(retries.value),
+        idempotence=boolean(idempotence.value),
+        max_in_flight=int(in_flight.value),
+        expires_in_accumulator=False,
+        sender=Sender(
+            retries_keep_their_place=True,
+            one_at_a_time_everywhere=False,
+            knows_epochs=section.release.line >= CHECKS_POSITIONS,
+            refusals_count=False,
+            connecting_counts=False,
+            drains=True,
+            gapless=boolean(gapless.value),
+        ),
+        settings=(acks, idempotence, gapless, retries, in_flight, _linger(section), lasts, _answered(section, lasts)),
+        notes=(),
+    )
+
+
+def _flag(section: Section, key: str) -> Setting:
+    setting = section.setting(key)
+    return Setting(setting.scope, setting.key, setting.value.lower(), setting.origin)
+
+
+def _acks(section: Section) -> Setting:
+    setting = section.setting("acks")
+    value = {"-1": Acks.ALL, "all": Acks.ALL, "0": Acks.NONE, "1": Acks.LEADER}.get(setting.value.lower())
+    if value is None:
+        raise section.refused("acks", "INVALID_REQUIRED_ACKS", "brokers take acks=0, 1 and all only", "L23")
+    return Setting(setting.scope, setting.key, value, setting.origin)
+
+
+def _check_idempotence(section: Section, acks: Setting) -> None:
+    conflicts = (
+        (IN_FLIGHT, section.integer(IN_FLIGHT) > MOST_IN_FLIGHT, f"must be at most {MOST_IN_FLIGHT}", "L01"),
+        ("retries", section.integer("retries") < 1, "must be at least 1", "L03"),
+        ("acks", acks.value != Acks.ALL, "must be all", "L05"),
+        ("queuing.strategy", section.text("queuing.strategy").lower() != "fifo", "must be fifo", "L07"),
+        (
+            "queue.buffering.backpressure.threshold",
+            section.integer("queue.buffering.backpressure.threshold") > 1,
+            "must be 1",
+            "L08",
+        ),
+    )
+    for key, conflicting, what, rule in conflicts:
+        if section.has(key) and conflicting:
+            raise section.refused(key, REFUSAL, f"{key} {what} with {IDEMPOTENCE}=true", rule)
+
+
+def _linger(section: Section) -> Setting:
+    """In whole milliseconds, rounded up: a batch goes at the latest by then."""
+    setting = section.setting("linger.ms")
+    linger, lasts = float(setting.value), section.integer(LASTS)
+    if 0 < lasts <= linger:
+        if section.has("linger.ms"):
+            raise section.refused("linger.ms", REFUSAL, f"{LASTS} must be longer than linger.ms", "L14")
+        return section.derived("linger.ms", str(lasts), f"L14: lowered below {LASTS}")
+    return setting
+
+
+def _answered(section: Section, lasts: Setting) -> Setting:
+    """A request waits for its answer no longer than its first message may still take."""
+    if 0 < int(lasts.value) < section.integer(ANSWERED):
+        return section.derived(ANSWERED, lasts.value, f"{LASTS} ends requests earlier")
+    return section.setting(ANSWERED)
+
+
+def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
+    """The effective settings, or the refusal with the library's own error."""
+    if section.has("group.protocol") and section.text("group.protocol").lower() == "consumer":
+        raise section.not_modelled("group.protocol", "the consumer group protocol; use classic")
+    session, most = section.integer("session.timeout.ms"), section.integer("max.poll.interval.ms")
+    if most < session:
+        key = "max.poll.interval.ms" if section.has("max.poll.interval.ms") else "session.timeout.ms"
+        why = f"max.poll.interval.ms ({most}) must be at least session.timeout.ms ({session})"
+        raise section.refused(key, REFUSAL, why, "L15")
+    commits, stores = _flag(section, "enable.auto.commit"), _flag(section, "enable.auto.offset.store")
+    reset = section.setting("auto.offset.reset")
+    by_itself = boolean(commits.value) and boolean(stores.value)
+    checks = section.release.line >= CHECKS_POSITIONS
+    notes = () if section.has("group.id") or not needs_group else ("group.id is assumed to be set by the application",)
+    return ConsumerValues(
+        commits=Commit.DELIVERED if by_itself else None,
+        because="enable.auto.commit=true" if by_itself else "enable.auto.offset.store=false",
+        commits_on_timer=boolean(commits.value),
+        offset_reset=RESETS[reset.value.lower()],
+        max_poll_records=1,
+        session="session.timeout.ms",
+        waits_for_bytes=section.integer("fetch.min.bytes") > 1,
+        knows_epochs=checks,
+        checks_epochs=checks,
+        settings=(
+            *((section.setting("group.id"),) if section.has("group.id") else ()),
+            commits,
+            stores,
+            Setting(reset.scope, reset.key, RESETS[reset.value.lower()], reset.origin),
+            Setting(section.scope, "records at a time", "1", Origin("rule", "the library hands over one by one")),
+            section.setting("session.timeout.ms"),
+        ),
+        notes=notes,
+    )

@@ -1,0 +1,39 @@
+"""How a producer's client sends, where client libraries differ (semantics 3.1, 3.4, 3.7, 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sender:
+    """What one client library does.
+
+    ``retries_keep_their_place``: a record that failed goes again before those that were sent after it; else the one
+    that failed last goes first. ``one_at_a_time_everywhere``: with one request in flight none goes to a new leader
+    while another is in flight to the old one. ``knows_epochs``: it never goes back to a leader of an older epoch.
+    ``refusals_count``: an attempt that a broker refuses because it does not lead is one of ``retries``, and
+    ``connecting_counts``: so is one for which no connection comes about. ``drains``: with idempotence it waits until
+    nothing is in flight before it retries, goes to another leader or bumps its epoch, and stops for good where the next
+    record due is refused as out of order. ``gapless``: it stops for good as well where a record fails for good.
+    """
+
+    retries_keep_their_place: bool
+    one_at_a_time_everywhere: bool
+    knows_epochs: bool
+    refusals_count: bool
+    connecting_counts: bool
+    drains: bool
+    gapless: bool
+
+
+OF_JAVA = Sender(
+    retries_keep_their_place=False,
+    one_at_a_time_everywhere=True,
+    knows_epochs=True,
+    refusals_count=True,
+    connecting_counts=False,
+    drains=False,
+    gapless=False,
+)
+"""Kafka's own client."""

@@ -1,0 +1,84 @@
+"""How librdkafka's idempotent producer gets over failures: it waits until nothing is in flight (semantics 4.1).
+
+Its sequence numbers follow from the order of sending, so that a record keeps its own in all retries of an epoch.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from model.idempotence import epoch_left
+from model.language import Action, Effect
+from model.network import complete
+from model.state import Batch, Fate, Pipeline, Replica
+
+
+def has_stopped(pipeline: Pipeline) -> z3.BoolRef:
+    """A fatal error was raised: the producer sends nothing any more."""
+    fatal = pipeline.producer.fatal
+    return z3.BoolVal(False) if fatal is None else fatal.is_set
+
+
+def has_drained(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """Nothing keeps the client from sending: no new epoch is due, and nothing in flight that it has to wait for.
+
+    It waits for all that is in flight before it retries, and for what is in flight to another leader.
+    """
+    producer = pipeline.producer
+    assert producer.draining is not None
+    others = [other for other in producer.batches if other is not batch]
+    elsewhere = z3.Or(*(z3.And(other.in_flight, other.target.term != leader.number) for other in others))
+    waits = z3.And(producer.draining.is_set, _is_something_in_flight(pipeline))
+    return z3.Not(z3.Or(has_stopped(pipeline), producer.unresolved.is_set, waits, elsewhere))
+
+
+def _is_something_in_flight(pipeline: Pipeline) -> z3.BoolRef:
+    return z3.Or(*(batch.in_flight for batch in pipeline.producer.batches))
+
+
+def bump_due(pipeline: Pipeline) -> z3.BoolRef:
+    """A new epoch is wanted, and nothing is in flight any more."""
+    wanted = z3.And(pipeline.producer.unresolved.is_set, z3.Not(has_stopped(pipeline)))
+    return z3.And(wanted, z3.Not(_is_something_in_flight(pipeline)))
+
+
+def bump_when_drained(pipeline: Pipeline) -> Action:
+    """Nothing is in flight any more: a new epoch, in which the first record to send gets the number 0 (4.1)."""
+    producer = pipeline.producer
+    effect = Effect()
+    effect[producer.epoch] = producer.epoch.term + 1
+    effect[producer.next_sequence] = 0
+    effect[producer.last_acknowledged] = -1
+    effect[producer.unresolved] = False
+    assert producer.draining is not None
+    effect[producer.draining] = False
+    for batch in producer.batches:
+        assert batch.sequence is not None
+        effect[batch.sequence] = -1
+    return Action(
+        "bump_when_drained",
+        "producer",
+        "producer",
+        {},
+        z3.And(bump_due(pipeline), epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
+        "4.1",
+    )
+
+
+def stop_for_good(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
+    """A fatal error: what is queued fails; what is in flight may still be answered (semantics 4.1)."""
+    assert pipeline.producer.fatal is not None
+    for batch in pipeline.producer.batches:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, batch.is_(Fate.BUFFERED)))
+    effect.set_when(when, pipeline.producer.fatal, 1)
+
+
+def acknowledge_what_came_before(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """A later record succeeded: the client takes what it was about to retry for delivered as well (semantics 4.1)."""
+    assert batch.sequence is not None
+    for other in pipeline.producer.batches:
+        if other is not batch and other.sequence is not None:
+            earlier = z3.And(other.sequence.term >= 0, other.sequence.term < batch.sequence.term)
+            complete(pipeline, effect, other, Fate.ACKNOWLEDGED, z3.And(other.is_(Fate.BUFFERED), earlier))

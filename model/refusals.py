@@ -1,0 +1,191 @@
+"""What a leader refuses, and what the client makes of it (semantics 3.1 P6, 3.2, 3.4, 3.5)."""
+
+from __future__ import annotations
+
+import z3
+
+from model.arrival import accepts, answered_in_order, arrives, checked, is_at
+from model.draining import stop_for_good
+from model.faults import Fault
+from model.idempotence import bump_epoch, epoch_left, is_renumbered
+from model.language import Action, Effect, State
+from model.network import complete, fail_attempt
+from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:
+    """The broker does not lead any more: NOT_LEADER_OR_FOLLOWER, nothing written (semantics 3.3, 6.5)."""
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True), by_no_leader=True)
+    return Action(
+        "reject_not_leader",
+        broker.name,
+        "brokers",
+        {"batch": batch.number, "broker": broker.number},
+        z3.And(is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
+        effect.updates,
+        lambda before, after: (
+            f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"
+        ),
+        "3.3, 6.5",
+    )
+
+
+def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """acks=all with too small an ISR: NOT_ENOUGH_REPLICAS, nothing written (semantics 3.2)."""
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    return Action(
+        "reject_not_enough_replicas",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(arrives(pipeline, batch, leader), z3.Not(accepts(pipeline, leader))),
+        effect.updates,
+        lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
+        "3.2",
+    )
+
+
+def _refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    check = checked(pipeline, batch, leader)
+    assert check is not None
+    return z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.out_of_order)
+
+
+def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The client takes the refusal for lost data, or has given up on an earlier sequence: it bumps (semantics 3.4)."""
+    check = checked(pipeline, batch, leader)
+    assert check is not None and batch.sequence is not None
+    producer = pipeline.producer
+    next_due = batch.sequence.term == producer.last_acknowledged.term + 1
+    next_due = z3.And(next_due, z3.Not(is_renumbered(pipeline, batch)))
+    cause = z3.And(check.out_of_order, z3.Or(producer.unresolved.is_set, next_due))
+    return z3.And(_refused_as_out_of_order(pipeline, batch, leader), cause)
+
+
+def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4)."""
+    producer = pipeline.producer
+    bumps = bump_due(pipeline, batch, leader)
+    effect = Effect()
+    bump_epoch(pipeline, effect, bumps)
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    return Action(
+        "reject_out_of_order",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
+            + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
+        ),
+        "3.4, 3.5",
+    )
+
+
+def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """A gap before the record, of one that failed: it goes again, in the next epoch of a client that drains (4.1)."""
+    producer = pipeline.producer
+    assert batch.sequence is not None
+    later = batch.sequence.term > producer.last_acknowledged.term + 1
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    effect[producer.unresolved] = True
+    return Action(
+        "refuse_later",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(_refused_as_out_of_order(pipeline, batch, leader), later),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; the producer will bump its "
+            "epoch when nothing is in flight"
+        ),
+        "3.5, 4.1",
+    )
+
+
+def refuse_first_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The next record due is out of order, so that something is lost: a client that drains stops for good (4.1)."""
+    producer = pipeline.producer
+    assert batch.sequence is not None
+    first_due = batch.sequence.term <= producer.last_acknowledged.term + 1
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    stop_for_good(pipeline, effect, z3.BoolVal(True))
+    return Action(
+        "refuse_first_due",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(_refused_as_out_of_order(pipeline, batch, leader), first_due),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}, the next one due: OUT_OF_ORDER_SEQUENCE_NUMBER; the producer "
+            "stops for good (a fatal error), and the send fails"
+        ),
+        "3.5, 4.1",
+    )
+
+
+def _bumps_after_failure(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """A batch that failed for good leaves a gap: the client bumps, unless its last retry failed (semantics 3.4)."""
+    retries = pipeline.deployment.retries
+    return z3.BoolVal(True) if retries > UNLIMITED_ATTEMPTS else batch.retries.term < retries
+
+
+def _fail_for_good(
+    pipeline: Pipeline,
+    batch: Batch,
+    leader: Replica,
+    name: str,
+    when: z3.BoolRef,
+    error: str,
+    fault: Fault | None = None,
+) -> Action:
+    """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4)."""
+    producer = pipeline.producer
+    guard = z3.And(when, answered_in_order(pipeline, batch, leader))
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    if pipeline.deployment.drains and pipeline.deployment.sender.gapless:
+        stop_for_good(pipeline, effect, z3.BoolVal(True))
+    elif pipeline.deployment.idempotence and not pipeline.deployment.drains:
+        bumps = _bumps_after_failure(pipeline, batch)
+        bump_epoch(pipeline, effect, bumps, failed=batch)
+        guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
+
+    def sentence(before: State, after: State) -> str:
+        bumped = after[producer.epoch.name] > before[producer.epoch.name]
+        stopped = producer.fatal is not None and after[producer.fatal.name] > before[producer.fatal.name]
+        words = f"{leader.name} refuses {record_name(batch)}{error}; the send fails"
+        words += ", and the producer bumps its epoch" if bumped else ""
+        return words + (", and the producer stops for good" if stopped else "")
+
+    arguments = {"batch": batch.number, "leader": leader.number}
+    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4", fault)
+
+
+def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """An error that no retry mends, and nothing written (semantics 3.1, P6; 3.4)."""
+    at_leader = arrives(pipeline, batch, leader)
+    return _fail_for_good(pipeline, batch, leader, "refuse_for_good", at_leader, " for good", Fault.REFUSED_RECORD)
+
+
+def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader has a newer epoch of this producer: INVALID_PRODUCER_EPOCH, which is not retried (3.4, 3.5)."""
+    check = checked(pipeline, batch, leader)
+    assert check is not None
+    fenced = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.fenced)
+    return _fail_for_good(pipeline, batch, leader, "reject_old_epoch", fenced, ": INVALID_PRODUCER_EPOCH")
+
+
+def bump_after_failure_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """A batch may fail for good at this leader, and its producer bump its epoch (semantics 3.4)."""
+    answered = answered_in_order(pipeline, batch, leader)
+    return z3.And(arrives(pipeline, batch, leader), answered, _bumps_after_failure(pipeline, batch))

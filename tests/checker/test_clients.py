@@ -1,0 +1,108 @@
+"""What clients of librdkafka and sarama do that Java's do not, as verdicts: a row for each difference."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import verdict_on
+from model.deployment import Deployment
+from model.deployment.record_reader import read_record
+from properties.verdict import Status, Verdict
+
+PIPELINE = {
+    "kafka": "4.0",
+    "topic.replicas": 3,
+    "topic.min.insync.replicas": 2,
+    "consumer.group.id": "orders",
+    "consumer.enable.auto.commit": False,
+}
+LIBRDKAFKA = {**PIPELINE, "producer.client": "librdkafka"}
+DRAINS = {**LIBRDKAFKA, "producer.enable.idempotence": True}
+GAPLESS = {**DRAINS, "producer.enable.gapless.guarantee": True}
+SARAMA = {**PIPELINE, "producer.client": "sarama", "producer.Producer.RequiredAcks": "WaitForAll"}
+JAVA = {**PIPELINE, "producer.acks": "all"}
+
+IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
+REFUSED, MOVE, KILL = {"refused-record": 1}, {"leader-move": 1}, {"kill": 1}
+LOST, ANSWER, SLOW = {"lost-request": 1}, {"lost-response": 1}, {"slow-follower": 2}
+
+
+def deployment(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Deployment:
+    record = {**base, **more, "assume.faults": faults, "require": [prop]}
+    return read_record(record, name=prop, file="test", line=1)
+
+
+def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Verdict:
+    return verdict_on(prop, deployment(base, prop, faults, **more), Budget(threads=1))
+
+
+@pytest.mark.parametrize(
+    ("base", "more", "faults", "prop", "status"),
+    [
+        # One request in flight is one for each broker: a newer record goes to the new leader while the last is out.
+        (LIBRDKAFKA, {IN_FLIGHT: 1}, MOVE, "log-order", Status.VIOLATED),
+        (JAVA, {IN_FLIGHT: 1, "producer.enable.idempotence": False}, MOVE, "log-order", Status.HOLDS),
+        (LIBRDKAFKA, {IN_FLIGHT: 1}, LOST, "log-order", Status.HOLDS),
+        # A refusal by a broker that does not lead is no attempt of retries; with Java it is.
+        (LIBRDKAFKA, {"producer.retries": 0, "bounds.records": 1}, MOVE, "no-dropped-record", Status.HOLDS),
+        (JAVA, {"producer.retries": 0, "bounds.records": 1}, MOVE, "no-dropped-record", Status.VIOLATED),
+        (LIBRDKAFKA, {"producer.retries": 0, "bounds.records": 1}, LOST, "no-dropped-record", Status.VIOLATED),
+        # It drains before it retries or changes the leader, so that nothing overtakes.
+        (DRAINS, {}, MOVE, "log-order", Status.HOLDS),
+        (DRAINS, {}, LOST, "log-order", Status.HOLDS),
+        # A gap after an error that is not retried, unless that is fatal; and what a fatal error leaves in flight.
+        (DRAINS, {}, REFUSED, "no-gap", Status.VIOLATED),
+        (GAPLESS, {}, REFUSED, "no-gap", Status.HOLDS),
+        (GAPLESS, {"producer.producer_id": "new"}, REFUSED, "no-gap", Status.VIOLATED),
+        (JAVA, {}, REFUSED, "no-gap", Status.VIOLATED),
+        (JAVA, {"producer.sends": "sync", "producer.on_send_error": "halt"}, REFUSED, "no-gap", Status.HOLDS),
+        # Attempts that reach nobody are counted by sarama, and three pauses of 100 ms outlast no election.
+        (SARAMA, {"bounds.records": 1}, KILL, "no-dropped-record", Status.VIOLATED),
+        (SARAMA, {"bounds.records": 1}, ANSWER, "no-dropped-record", Status.HOLDS),
+        (SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS),
+        (SARAMA, {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1}, KILL, "log-order", Status.VIOLATED),
+    ],
+)
+def test_verdicts(
+    base: dict[str, object], more: dict[str, object], faults: dict[str, int], prop: str, status: Status
+) -> None:
+    verdict = decide(base, prop, faults, **more)
+    assert verdict.status is status
+
+
+def sentences(verdict: Verdict) -> list[str]:
+    return [step.text for step in verdict.traces[0].steps]
+
+
+def test_a_success_ends_what_came_before_it() -> None:
+    """The broker knows nothing of the producer id yet, and takes the second record whatever its number."""
+    two = {**DRAINS, "topic.replicas": 2, "producer.producer_id": "new"}
+    verdict = decide(two, "no-acked-loss", KILL)
+    assert verdict.status is Status.VIOLATED
+    words = "acknowledges record 2, and the producer takes record 1, sent before it, for delivered as well"
+    assert any(words in sentence for sentence in sentences(verdict))
+
+
+def test_a_record_that_is_stored_already_gets_another_number() -> None:
+    verdict = decide(DRAINS, "no-log-duplicate", SLOW)
+    assert verdict.status is Status.VIOLATED
+    steps = verdict.traces[0].steps
+    given_up = next(step for step in steps if "gives up on record 2" in step.text)
+    sent = next(step for step in steps if step.text == "the application sends record 2")
+    assert given_up.at is not None and sent.at is not None
+    assert given_up.at - sent.at >= 300_000, "message.timeout.ms counts from the record's own send"
+    assert any("bumps its epoch, now that nothing is in flight" in sentence for sentence in sentences(verdict))
+
+
+@pytest.mark.parametrize(("backoff", "status"), [("4400ms", Status.VIOLATED), ("14s", Status.HOLDS)])
+def test_each_attempt_of_sarama_takes_its_pause(backoff: str, status: Status) -> None:
+    more = {"bounds.records": 1, "producer.Producer.Retry.Backoff": backoff}
+    verdict = decide(SARAMA, "no-dropped-record", KILL, **more)
+    assert verdict.status is status
+    if status is Status.VIOLATED:
+        at = [s.at for s in verdict.traces[0].steps if "reaches no leader" in s.text]
+        pauses = [later - earlier for earlier, later in pairwise(at)]
+        assert len(pauses) == 3 and min(pauses) >= 4_400

@@ -1,0 +1,191 @@
+"""Clients of librdkafka and sarama: their names, their defaults, what they refuse and what they silently change."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.deployment import Acks, Commit, Deployment, OffsetReset, Setting
+
+
+def producer(client: str, settings: str = "", version: str = "") -> str:
+    return _client("producer", client, settings, version)
+
+
+def consumer(client: str, settings: str = "", version: str = "") -> str:
+    return _client("consumer", client, settings, version)
+
+
+def _client(role: str, client: str, settings: str, version: str) -> str:
+    said = f'  version: "{version}"\n' if version else ""
+    lines = "".join(f"    {line}\n" for line in settings.split("; ") if line)
+    return f'kafka: "4.0"\n{role}:\n  client: {client}\n{said}' + (f"  settings:\n{lines}" if lines else "")
+
+
+def setting(deployment: Deployment, key: str, scope: str = "producer") -> Setting:
+    return next(s for s in deployment.settings if (s.scope, s.key) == (scope, key))
+
+
+@pytest.mark.parametrize(
+    ("client", "settings", "rule"),
+    [
+        ("librdkafka", "enable.idempotence: true; max.in.flight: 6", "L01"),
+        ("librdkafka", "enable.idempotence: true; message.send.max.retries: 0", "L03"),
+        ("librdkafka", "enable.idempotence: true; acks: 1", "L05"),
+        ("librdkafka", "enable.idempotence: true; queuing.strategy: lifo", "L07"),
+        ("librdkafka", "enable.idempotence: true; queue.buffering.backpressure.threshold: 2", "L08"),
+        ("librdkafka", "enable.gapless.guarantee: true", "L09"),
+        ("librdkafka", "linger.ms: 1000; message.timeout.ms: 900", "L14"),
+        ("librdkafka", "acks: 2", "L23"),
+        ("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Producer.Retry.Max: 0", "A02"),
+        ("sarama", "Producer.Idempotent: true", "A03"),
+        ("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll", "A04"),
+        ("sarama", "Producer.Transaction.ID: t", "A05"),
+    ],
+)
+def test_producers_are_refused(refusal, client: str, settings: str, rule: str) -> None:
+    message = refusal(producer(client, settings))
+    assert f"refused by the {client} producer" in message
+    assert message.endswith(f"(rule {rule})")
+
+
+@pytest.mark.parametrize(
+    ("client", "settings", "rule"),
+    [
+        ("librdkafka", "session.timeout.ms: 60000; max.poll.interval.ms: 50000", "L15"),
+        ("librdkafka", "session.timeout.ms: 3600000; max.poll.interval.ms: 3600000", "C13"),
+        ("sarama", "Consumer.Group.Heartbeat.Interval: 10s", "A15"),
+        ("sarama", "Consumer.Group.Session.Timeout: 1m; Consumer.Group.Heartbeat.Interval: 2m", "A15"),
+        ("sarama", "Consumer.Offsets.AutoCommit.Interval: 0s", "A12"),
+        ("sarama", "Consumer.Group.Session.Timeout: 31m", "C13"),
+    ],
+)
+def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -> None:
+    assert refusal(consumer(client, settings)).endswith(f"(rule {rule})")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (producer("librdkafka", "transactional.id: t"), "not modelled yet: transactions"),
+        (
+            producer("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"),
+            "not modelled yet: idempotence and transactions of sarama",
+        ),
+        (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
+        (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama"),
+        (producer("librdkafka", version="0.9"), "no release of librdkafka whose defaults are known"),
+        (producer("sarama", version="latest"), "known are 1.19 to 1.60"),
+        (producer("librdkafka", "retires: 3"), "unknown producer setting of librdkafka; did you mean retries?"),
+        (producer("librdkafka", "acks: 1; request.required.acks: 1"), "is the same setting as acks; keep one"),
+        (producer("sarama", "Producer.Retry.Backoff: 100"), "must be a duration, as in 100ms"),
+        (producer("sarama", "Producer.RequiredAcks: All"), "must be one of WaitForAll, WaitForLocal, NoResponse"),
+        (producer("librdkafka", "message.timeout.ms: soon"), "must be an integer"),
+        (consumer("librdkafka", "commit: x"), "unknown consumer setting"),
+    ],
+)
+def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> None:
+    message = refusal(text)
+    assert said in message
+    assert "\n" not in message
+
+
+def test_librdkafka_by_default(read_yaml) -> None:
+    deployment = read_yaml(producer("librdkafka") + consumer("librdkafka").partition("\n")[2])
+    assert deployment.client == "librdkafka 2.15"
+    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, False, 1_000_000)
+    assert deployment.retries == 2**31 - 1
+    assert deployment.sender.retries_keep_their_place and not deployment.sender.refusals_count
+    assert (deployment.commit, deployment.max_poll_records) == (Commit.DELIVERED, 1)
+    assert deployment.offset_reset is OffsetReset.LATEST
+    times = deployment.durations
+    assert (times.delivery_timeout.least, times.request_timeout.least, times.ack_timeout.least) == (
+        300_000,
+        60_000,
+        30_000,
+    )
+    assert (times.max_block.most, times.linger.least, times.consumer_fetch_wait.name) == (0, 5, "fetch.wait.max.ms")
+
+
+def test_idempotence_of_librdkafka_changes_what_is_not_set(read_yaml) -> None:
+    deployment = read_yaml(producer("librdkafka", "enable.idempotence: true"))
+    assert (deployment.acks, deployment.max_in_flight, deployment.drains) == (Acks.ALL, 5, True)
+    assert setting(deployment, "max.in.flight.requests.per.connection").origin.detail.startswith("L02")
+    assert setting(deployment, "retries").origin.detail.startswith("L04")
+    assert setting(deployment, "acks").origin.detail.startswith("L06")
+    kept = read_yaml(producer("librdkafka", "enable.idempotence: true; max.in.flight: 2; retries: 7"))
+    assert (kept.max_in_flight, kept.retries) == (2, 7)
+
+
+def test_aliases_keep_their_place(read_yaml) -> None:
+    deployment = read_yaml(producer("librdkafka", "request.required.acks: 1; queue.buffering.max.ms: 20"))
+    assert deployment.acks is Acks.LEADER
+    assert (setting(deployment, "linger.ms").value, setting(deployment, "linger.ms").origin.line) == ("20", 6)
+
+
+def test_defaults_by_version(read_yaml) -> None:
+    assert read_yaml(producer("librdkafka", version="1.0")).retries == 2
+    assert read_yaml(producer("librdkafka", version="1.5.2")).retries == 2**31 - 1
+    assert read_yaml(consumer("librdkafka", version="1.6")).durations.consumer_session.least == 10_000
+    assert read_yaml(consumer("librdkafka", version="2.0")).consumer_checks_epochs is False
+    assert read_yaml(consumer("librdkafka", version="2.1")).consumer_checks_epochs is True
+    assert read_yaml(producer("librdkafka", version="1.8")).durations.connection_setup.least == 127_000
+    assert read_yaml(consumer("sarama", version="1.32")).durations.consumer_fetch_wait.least == 250
+
+
+def test_how_long_messages_of_librdkafka_last(read_yaml) -> None:
+    for_ever = read_yaml(producer("librdkafka", "message.timeout.ms: 0"))
+    assert for_ever.durations.delivery_timeout.most is None
+    short = read_yaml(producer("librdkafka", "message.timeout.ms: 5000"))
+    assert (short.durations.request_timeout.least, short.durations.delivery_timeout.least) == (5_000, 5_000)
+    half = read_yaml(producer("librdkafka", "linger.ms: 0.5"))
+    assert half.durations.linger.least == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "commit", "on_timer"),
+    [
+        ("", Commit.DELIVERED, True),
+        ("enable.auto.offset.store: false", Commit.AFTER, True),
+        ("enable.auto.commit: false", Commit.AFTER, False),
+        ("auto.commit.enable: false", Commit.AFTER, False),
+    ],
+)
+def test_who_commits_with_librdkafka(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
+    deployment = read_yaml(consumer("librdkafka", settings))
+    assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
+
+
+def test_sarama_by_default(read_yaml) -> None:
+    deployment = read_yaml(producer("sarama") + consumer("sarama").partition("\n")[2])
+    assert (deployment.acks, deployment.retries, deployment.max_in_flight) == (Acks.LEADER, 3, 1)
+    assert deployment.sender.connecting_counts
+    assert (deployment.commit, deployment.commits_on_timer) == (Commit.AFTER, True)
+    times = deployment.durations
+    assert times.delivery_timeout.most is None
+    assert (times.retry_backoff.least, times.ack_timeout.least, times.auto_commit.least) == (100, 10_000, 1_000)
+
+
+@pytest.mark.parametrize(
+    ("version", "said", "in_flight"), [("1.30", 5, 1), ("1.31", 1, 2), ("1.43", 5, 5), ("1.60", 5, 1)]
+)
+def test_requests_in_flight_with_sarama(read_yaml, version: str, said: int, in_flight: int) -> None:
+    deployment = read_yaml(producer("sarama", f"Net.MaxOpenRequests: {said}", version))
+    assert deployment.max_in_flight == in_flight
+
+
+def test_durations_of_go(read_yaml) -> None:
+    deployment = read_yaml(producer("sarama", "Producer.Retry.Backoff: 1m0.5s; Producer.Timeout: 2h"))
+    assert deployment.durations.retry_backoff.least == 60_500
+    assert deployment.durations.ack_timeout.least == 7_200_000
+
+
+def test_a_setting_of_the_other_role_is_not_read(read_yaml) -> None:
+    deployment = read_yaml(producer("librdkafka", "session.timeout.ms: 6000"))
+    ignored = next(one for one in deployment.ignored if one.key == "session.timeout.ms")
+    assert ignored.reason == "a consumer setting: the producer does not read it"
+
+
+def test_two_clients_of_different_libraries(read_yaml) -> None:
+    deployment = read_yaml(producer("librdkafka", version="2.3") + 'consumer:\n  version: "3.9"\n')
+    assert deployment.client == "librdkafka 2.3 (producer), java 3.9 (consumer)"
+    assert deployment.commit is Commit.AUTO
