@@ -81,7 +81,7 @@ def _logs_are_cut_short(deployment: Deployment) -> bool:
 
 def _stores_offsets_itself(deployment: Deployment) -> bool:
     by_itself = not deployment.commit.is_by_client or deployment.sink is Sink.TRANSACTIONAL
-    return by_itself and Fault.CONSUMER_CRASH in deployment.possible_faults and _logs_are_cut_short(deployment)
+    return by_itself and deployment.outages_of_consumer > 0 and _logs_are_cut_short(deployment)
 
 
 BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | {Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER}

@@ -1,4 +1,4 @@
-"""The consumer group's only member: poll, process, commit, crash, restart (semantics 12).
+"""The consumer of the group that has the partition: poll, process, commit, crash, restart (semantics 12).
 
 Nobody but the consumer sees its processing and its commits before it restarts. So records processed in the poll thread
 are finished in the step that polls them, with a crash in the middle as a step of its own; and how far the last commit
@@ -13,7 +13,7 @@ from itertools import combinations
 import z3
 
 from model.deployment.deployment import Commit, Group, OffsetReset, Processing, Sink
-from model.faults import Fault
+from model.faults import REPLACES_MEMBER, Fault
 from model.language import Action, Effect, State
 from model.state import EXPIRED, Pipeline, Replica
 
@@ -72,14 +72,16 @@ def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     return z3.And(*conditions)
 
 
-def _record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
+def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.ArithRef:
+    """The record at an offset of the leader's log."""
     return pipeline.record_of(leader.log.at(offset, "batch"))
 
 
-def _process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
+def process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef, *, moves_on: bool = True) -> None:
     """Process one record: count it, and notice when it leaves the order of sending.
 
-    Going back to an earlier offset after a restart is a repetition, not disorder.
+    Going back to an earlier offset after a restart is a repetition, not disorder. What a member does that was thrown
+    out is compared with what the group does, and is not what that goes on from (not ``moves_on``).
     """
     consumer = pipeline.consumer
     for number, processed in enumerate(consumer.processed):
@@ -89,13 +91,14 @@ def _process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef) -> None:
         out_of_order = z3.And(this, z3.Or(effect[consumer.latest] > number + 1, first_after_later))
         effect.set_when(out_of_order, consumer.disorder, 1)
         effect.set_when(z3.And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)
-        effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
+        if moves_on:
+            effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
 
 
 def process_next(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
     """Process the next so many records, one after the other."""
     for index in range(count):
-        _process(pipeline, effect, _record_at(pipeline, leader, pipeline.consumer.position.term + index))
+        process(pipeline, effect, record_at(pipeline, leader, pipeline.consumer.position.term + index))
 
 
 def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
@@ -117,6 +120,23 @@ def _commit(effect: Effect, pipeline: Pipeline, offset: z3.ArithRef, epoch: z3.A
     """The group's committed offset, with the leader epoch of the record before it (semantics 12, C8)."""
     effect[pipeline.consumer.committed] = offset
     effect[pipeline.consumer.committed_epoch] = epoch
+
+
+def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count: int, done: int) -> None:
+    """What is committed of ``count`` records when a consumer that processed ``done`` of them gets no further (12.1)."""
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    if deployment.sink is Sink.TRANSACTIONAL:
+        if done > 0:
+            last = consumer.position.term + (done - 1)
+            _commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
+    elif deployment.commit is Commit.BEFORE:
+        last = consumer.position.term + (count - 1)
+        _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
+    elif deployment.commit is Commit.DELIVERED:
+        advance(pipeline, effect, leader, count)
+    if deployment.commits_at_once:
+        effect[consumer.position] = effect[consumer.committed]
+        effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
 
 def stop(effect: Effect, pipeline: Pipeline) -> None:
@@ -165,21 +185,10 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
 
     A client that commits what it delivered may have committed all of them by then (semantics 4).
     """
-    deployment, consumer = pipeline.deployment, pipeline.consumer
+    deployment = pipeline.deployment
     effect = Effect()
     process_next(pipeline, effect, leader, done)
-    if deployment.sink is Sink.TRANSACTIONAL:
-        if done > 0:
-            last = consumer.position.term + (done - 1)
-            _commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
-    elif deployment.commit is Commit.BEFORE:
-        last = consumer.position.term + (count - 1)
-        _commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
-    elif deployment.commit is Commit.DELIVERED:
-        advance(pipeline, effect, leader, count)
-    if pipeline.deployment.commits_at_once:
-        effect[consumer.position] = effect[consumer.committed]
-        effect[consumer.position_epoch] = effect[consumer.committed_epoch]
+    commit_processed(pipeline, effect, leader, count, done)
     stop(effect, pipeline)
     committed = ", commits" if deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL else ""
     return Action(
@@ -202,7 +211,7 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     """poll() returns a record and the poll thread hands it to a worker (semantics 12, C1)."""
     consumer = pipeline.consumer
     effect = Effect()
-    record = _record_at(pipeline, leader, consumer.position.term)
+    record = record_at(pipeline, leader, consumer.position.term)
     for offset, queued in enumerate(consumer.queued):
         effect.set_when(consumer.position.term == offset, queued, record + 1)
     advance(pipeline, effect, leader, 1)
@@ -222,6 +231,19 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
         ),
         "12 C1",
     )
+
+
+def keep_for_late(pipeline: Pipeline, effect: Effect, offset: z3.ArithRef, record: z3.ArithRef) -> None:
+    """A member that was thrown out still has the record of an offset.
+
+    If one before it had the same, that one is done with it now: both process it in the end.
+    """
+    for place, late in enumerate(pipeline.consumer.late):
+        here = offset == place
+        for number, count in enumerate(pipeline.consumer.processed):
+            again = z3.And(here, late.term == number + 1, effect[count] < count.high)
+            effect.set_when(again, count, effect[count] + 1)
+        effect.set_when(here, late, record + 1)
 
 
 def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
@@ -313,15 +335,14 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     effect = Effect()
     for offset in finished:
         queued = consumer.queued[offset]
-        _process(pipeline, effect, queued.term - 1)
+        process(pipeline, effect, queued.term - 1)
         effect[queued] = 0
     if committed_all:
         _commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
     elif deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
         _commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
-    for queued in consumer.queued:
-        effect[queued] = 0
+    _leave_to_late(pipeline, effect)
     effect[consumer.position] = z3.If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
     effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
@@ -330,15 +351,16 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         done = [f"record {record}" for offset, record in with_workers.items() if offset in finished]
         left = [f"record {record}" for offset, record in with_workers.items() if offset not in finished]
         committed = after[consumer.committed.name]
-        words = f"the consumer restarts at offset {max(committed, 0)}: before the crash "
+        who, earlier = group_words(pipeline)
+        words = f"{who} at offset {max(committed, 0)}: {earlier} "
         if committed_all:
-            words += "it auto-committed that" if deployment.commit.is_by_client else "it committed that"
+            words += "auto-committed that" if deployment.commit.is_by_client else "committed that"
         elif before[consumer.committed.name] == EXPIRED:
-            words = "the consumer restarts at offset 0: its committed offset is deleted, and earliest starts there"
+            words = f"{who} at offset 0: its committed offset is deleted, and earliest starts there"
         elif committed < 0:
-            words += "it committed nothing, and earliest starts there"
+            words += "committed nothing, and earliest starts there"
         else:
-            words += "nothing later was committed"
+            words += "committed nothing later"
         words += f", workers had finished {', '.join(done)}" if done else ""
         return words + (f", workers had not finished {', '.join(left)}" if left else "")
 
@@ -352,6 +374,13 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         sentence,
         "12 C2 C6 C13",
     )
+
+
+def group_words(pipeline: Pipeline) -> tuple[str, str]:
+    """Who starts, and when what it finds was decided: the same consumer after a crash, or perhaps another member."""
+    if pipeline.deployment.possible_faults & REPLACES_MEMBER:
+        return "a consumer of the group starts", "until then the one before"
+    return "the consumer restarts", "before the crash it"
 
 
 def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> z3.BoolRef:
@@ -384,17 +413,16 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     end = leader.high_watermark.term
     effect = Effect()
     for offset in finished:
-        _process(pipeline, effect, consumer.queued[offset].term - 1)
+        process(pipeline, effect, consumer.queued[offset].term - 1)
     _start(pipeline, effect)
-    for queued in consumer.queued:
-        effect[queued] = 0
+    _leave_to_late(pipeline, effect)
     effect[consumer.position] = end
     effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
 
     def sentence(before: State, after: State) -> str:
         expired = before[consumer.committed.name] == EXPIRED
         why = "as its committed offset is deleted" if expired else "having committed none"
-        return f"the consumer restarts at the latest offset {after[consumer.position.name]}, {why}"
+        return f"{group_words(pipeline)[0]} at the latest offset {after[consumer.position.name]}, {why}"
 
     return Action(
         "restart_consumer_at_end",
@@ -413,9 +441,24 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     )
 
 
+def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
+    """What workers had not finished is gone with their process, or stays with one that was thrown out (12, C10)."""
+    consumer = pipeline.consumer
+    for place, queued in enumerate(consumer.queued):
+        if consumer.replaced is not None:
+            lives_on = z3.And(consumer.replaced.is_set, effect[queued] > 0)
+            keep_for_late(pipeline, effect, z3.If(lives_on, place, -1), queued.term - 1)
+        effect[queued] = 0
+    if consumer.replaced is not None:
+        effect[consumer.replaced] = False
+
+
 def _start(pipeline: Pipeline, effect: Effect) -> None:
     consumer = pipeline.consumer
     effect[consumer.running] = True
+    for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over):
+        if remembered is not None:
+            effect[remembered] = False
     if pipeline.deployment.offsets_expire:
         effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
     begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]

@@ -97,7 +97,9 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
     yield Display("consumer", lambda state: "running" if state[consumer.running.name] else "down", (consumer.running,))
     yield _number("position", consumer.position)
     for offset, queued in enumerate(consumer.queued):
-        yield _with_a_worker(offset, queued)
+        yield _with_a_worker(f"handed off from offset {offset}", queued)
+    for offset, late in enumerate(consumer.late):
+        yield _with_a_worker(f"still with the member thrown out, from offset {offset}", late)
     yield Display(
         "committed offset at the last start",
         lambda state: _offset(state[consumer.committed.name]),
@@ -107,11 +109,11 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
         yield _processed(record, count)
 
 
-def _with_a_worker(offset: int, queued: Variable) -> Display:
+def _with_a_worker(what: str, queued: Variable) -> Display:
     def render(state: State) -> str:
         return f"record {state[queued.name]}" if state[queued.name] else "none"
 
-    return Display(f"handed off from offset {offset}", render, (queued,))
+    return Display(what, render, (queued,))
 
 
 def _processed(record: int, count: Variable) -> Display:

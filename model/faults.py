@@ -19,6 +19,8 @@ class Fault(StrEnum):
     LEADER_MOVE = "leader-move"
     PRODUCER_CRASH = "producer-crash"
     CONSUMER_CRASH = "consumer-crash"
+    EVICTION = "eviction"
+    REBALANCE = "rebalance"
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
@@ -38,6 +40,8 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader, reassignment)",
     Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
+    Fault.EVICTION: "a consumer polls too late, or is silent for too long: another takes over while it goes on",
+    Fault.REBALANCE: "the group gives the partition to another consumer in order: a deployment, or more members",
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
@@ -46,8 +50,20 @@ DESCRIPTION: dict[Fault, str] = {
 }
 
 
-ONLY_BY_NAME = frozenset({Fault.FULL_BUFFER, Fault.REFUSED_RECORD, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE})
+ONLY_BY_NAME = frozenset(
+    {
+        Fault.EVICTION,
+        Fault.REBALANCE,
+        Fault.FULL_BUFFER,
+        Fault.REFUSED_RECORD,
+        Fault.SHUTDOWN,
+        Fault.LOG_DIR_FAILURE,
+    }
+)
 """Kinds that no deployment has unless it names them."""
+
+REPLACES_MEMBER = frozenset({Fault.EVICTION, Fault.REBALANCE})
+"""Faults after which another member of the group has the partition, and the one before still runs."""
 
 COVERED_BY: dict[Fault, Fault] = {Fault.KILL: Fault.POWER_LOSS}
 """Kind -> a kind whose runs include all of its runs: a power loss may lose nothing, and then it is a kill."""

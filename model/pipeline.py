@@ -17,6 +17,7 @@ from model import (
     fetching,
     idempotence,
     isr,
+    membership,
     network,
     produce,
     producer,
@@ -52,7 +53,7 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    machines = (producer, network, produce, *of_brokers, consumer, failing, retention)
+    machines = (producer, network, produce, *of_brokers, consumer, failing, membership, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines

@@ -13,8 +13,8 @@ from enum import IntEnum
 
 import z3
 
-from model.deployment.deployment import Acks, Deployment, Group, Processing, ProducerId, Truncation
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Truncation
+from model.faults import FALLS_SILENT, LOSES_REQUESTS, REPLACES_MEMBER, Fault
 from model.language import Log, Variable, flag, log
 
 UNLIMITED_ATTEMPTS = 10
@@ -216,14 +216,15 @@ class Producer:
 
 @dataclass(frozen=True)
 class Consumer:
-    """The only member of the consumer group (semantics 12).
+    """The member of the consumer group that has the partition, and what the one before it left (semantics 12).
 
     ``position`` is the next offset to fetch, with the leader epoch of the record before it; ``committed`` is the
     group's committed offset as of the last start (-1 = none yet, -2 = expired), likewise. ``processed`` counts (up to
     2) per record; ``queued`` holds, per offset, one more than the record handed off since the last start.
-    ``leader_epoch`` is the newest leader epoch it has fetched in since then. ``latest`` is one more than the latest
-    record processed since the last start; ``disorder`` remembers that processing left the order of sending,
-    ``restarted`` that the group lost work half done.
+    ``late`` holds likewise what a member that was thrown out has still to process; ``replaced``: the last one was not
+    ended but thrown out (None where there are no workers). ``leader_epoch`` is the newest leader epoch that the running
+    one has fetched in. ``latest`` is one more than the latest record processed since the last start; ``disorder``
+    remembers that processing left the order of sending, ``restarted`` that the group lost work half done.
     """
 
     running: Variable
@@ -233,6 +234,8 @@ class Consumer:
     committed_epoch: Variable
     processed: tuple[Variable, ...]
     queued: tuple[Variable, ...]
+    late: tuple[Variable, ...]
+    replaced: Variable | None
     leader_epoch: Variable
     latest: Variable
     disorder: Variable
@@ -241,7 +244,9 @@ class Consumer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        return (*own, *self.processed, *self.queued, self.leader_epoch, self.latest, self.disorder, self.restarted)
+        replaced = () if self.replaced is None else (self.replaced,)
+        held = (*self.queued, *self.late, *replaced)
+        return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
 
 @dataclass(frozen=True)
@@ -250,16 +255,20 @@ class History:
 
     ``fell_silent``, by broker: it died, and nobody closed its connections. ``unnoticed``: neither has the producer
     noticed since. ``lost_requests``: the connection of some request broke, and with acks=0 nobody waits for its answer.
+    The group has no consumer because it threw out the one it had (``thrown_out``), or moved the partition in order
+    (``handed_over``).
     """
 
     fell_silent: dict[int, Variable]
     unnoticed: dict[int, Variable]
     lost_requests: Variable | None
+    thrown_out: Variable | None
+    handed_over: Variable | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        lost = () if self.lost_requests is None else (self.lost_requests,)
-        return (*self.fell_silent.values(), *self.unnoticed.values(), *lost)
+        single = (self.lost_requests, self.thrown_out, self.handed_over)
+        return (*self.fell_silent.values(), *self.unnoticed.values(), *(one for one in single if one is not None))
 
 
 @dataclass(frozen=True)
@@ -352,6 +361,8 @@ def _declare_history(deployment: Deployment) -> History:
         {number: flag(f"broker_{number}_fell_silent") for number in numbers},
         {number: flag(f"broker_{number}_unnoticed") for number in numbers},
         flag("lost_requests") if nobody_waits else None,
+        flag("thrown_out") if Fault.EVICTION in possible else None,
+        flag("handed_over") if Fault.REBALANCE in possible else None,
     )
 
 
@@ -436,6 +447,8 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
     first = -1 if deployment.group is Group.NEW else 0
     least = EXPIRED if deployment.offsets_expire else first
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
+    lets_go = REPLACES_MEMBER if queue else {Fault.EVICTION}
+    may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
     return Consumer(
         flag("consumer_running", True),
         Variable("position", 0, capacity, 0),
@@ -444,6 +457,8 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         Variable("committed_epoch", 0, epochs, 0),
         tuple(Variable(f"processed_{record}", 0, 2, 0) for record in range(records)),
         tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),
+        tuple(Variable(f"late_{offset}", 0, records, 0) for offset in range(capacity if may_be_late else 0)),
+        flag("replaced") if may_be_late and queue else None,
         Variable("consumer_leader_epoch", 0, epochs, 0),
         Variable("latest_processed", 0, records, 0),
         flag("disorder"),

@@ -40,9 +40,10 @@ def twice_in_log(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def repeated(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The record was processed more than once, counting what running workers have."""
+    """The record was processed more than once, counting what running workers have, and a member that was thrown out."""
     consumer = pipeline.consumer
     with_workers = [z3.And(consumer.running.is_set, queued.term == record + 1) for queued in consumer.queued]
+    with_workers += [late.term == record + 1 for late in consumer.late]
     times = z3.Sum(consumer.processed[record].term, *(z3.If(has, 1, 0) for has in with_workers))
     return times > 1
 

@@ -59,9 +59,9 @@ def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Nobody processed the record, and no worker has it."""
+    """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
     consumer = pipeline.consumer
-    with_a_worker = z3.Or(*(queued.term == record + 1 for queued in consumer.queued))
+    with_a_worker = z3.Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late)))
     return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
 
 

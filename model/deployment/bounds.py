@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Bounds, OnRestart, OnSendError, Origin, Setting
+from model.deployment.deployment import OnRestart, OnSendError, Origin, Setting
+from model.deployment.explored import Bounds
 from model.deployment.given import Given, Settings, complaint
 
 RANGES: dict[str, range] = {

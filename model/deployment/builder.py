@@ -188,8 +188,8 @@ def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
         if latest is None or latest > limit:
             yield (
                 f"poll_interval may be longer than max.poll.interval.ms ({limit:,}): the consumer would be thrown out "
-                f"of its group, which is taken to get another member then; that this one processes records again is in "
-                f"no verdict here"
+                f"of its group, which is taken to get another member then; what this one still does is in no verdict "
+                f"unless the fault {Fault.EVICTION} is named"
             )
 
 

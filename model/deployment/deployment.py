@@ -12,10 +12,11 @@ from enum import StrEnum
 from math import inf, isfinite
 from typing import Literal
 
+from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.sender import Sender
 from model.deployment.times import Durations
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
-from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, Fault
+from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, REPLACES_MEMBER, Fault
 
 
 class Acks(StrEnum):
@@ -173,61 +174,6 @@ class Ignored:
     value: str
     origin: Origin
     reason: str
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """How large a pipeline is explored.
-
-    ``records``: records the application sends; ``log``: slots of each replica's log (records);
-    ``sends``: how often the application may send the same record (1 = never again);
-    ``epochs``: leader epochs, and ``producer_epochs``: producer epochs within one producer session.
-    """
-
-    records: int = 2
-    log: int = 3
-    sends: int = 2
-    epochs: int = 7
-    producer_epochs: int = 2
-
-
-MOST_OF_A_KIND = 9
-"""How many faults of a kind can happen when nothing limits them: more than any exploration of combinations reaches."""
-
-
-@dataclass(frozen=True)
-class FaultBudget:
-    """Which faults are assumed possible.
-
-    ``total``: faults altogether, or None to raise the total layer by layer until time runs out;
-    ``at_most``: fault kind -> how many of it (kinds that are absent cannot happen at all); ``any_number``: kinds that
-    can happen any number of times, which is decided where the state space closes (then there is no total).
-    """
-
-    total: int | None
-    at_most: tuple[tuple[str, int], ...]
-    any_number: tuple[str, ...] = ()
-
-    def up_to(self, total: int) -> FaultBudget:
-        """The same kinds, at most so many faults altogether."""
-        return FaultBudget(total, self.at_most)
-
-    def without_limits(self) -> FaultBudget:
-        """The same kinds, each any number of times."""
-        kinds = tuple(kind for kind, _ in self.at_most)
-        return FaultBudget(None, tuple((kind, MOST_OF_A_KIND) for kind in kinds), kinds)
-
-    def __post_init__(self) -> None:
-        if problem := self.problem(self.total, self.at_most, self.any_number):
-            raise ValueError(problem)
-
-    @staticmethod
-    def problem(total: int | None, at_most: tuple[tuple[str, int], ...], any_number: tuple[str, ...]) -> str | None:
-        """Why these make no budget, or None. A kind that a model is to allow any number of must not have a limit."""
-        if any_number and total is not None:
-            return f"any number of {', '.join(any_number)} goes with no total"
-        limited = [kind for kind in any_number if dict(at_most).get(kind) != MOST_OF_A_KIND]
-        return f"any number of {', '.join(limited)} goes with no limit of its own" if limited else None
 
 
 REQUESTS_TO_START = 14
@@ -399,10 +345,13 @@ class Deployment:
 
     @property
     def _waits_for_consumer(self) -> float:
-        crashes = self.outages_of_consumer
+        outages, replaced = self.outages_of_consumer, self.replacements_of_consumer
+        crashes = outages - replaced
         away = crashes * _longest(self.durations.application_restart) if crashes else 0
+        if replaced:
+            away += replaced * (self.until_replaced.at_most() or inf)
         polls = (self.until_next_poll * (self.bounds.log + 1)).at_most()
-        return away + (crashes + 1) * (inf if polls is None else polls)
+        return away + (outages + 1) * (inf if polls is None else polls)
 
     @property
     def _waits_for_commits(self) -> float:
@@ -416,14 +365,25 @@ class Deployment:
     def outages_of_consumer(self) -> int:
         """How often the consumer's process may end."""
         closed = self._at_most(Fault.FAILED_PROCESSING) if self.on_processing_error is OnProcessingError.CLOSE else 0
-        return self._at_most(Fault.CONSUMER_CRASH) + closed
+        return self._at_most(Fault.CONSUMER_CRASH) + self.replacements_of_consumer + closed
+
+    @property
+    def replacements_of_consumer(self) -> int:
+        """How often the group may give the partition to another member while the one before runs on."""
+        return sum(self._at_most(kind) for kind in REPLACES_MEMBER)
+
+    @property
+    def until_replaced(self) -> Duration:
+        """How long it takes until another member has what one has that polls too late (semantics 12, C10)."""
+        times = self.durations
+        return Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
 
     @property
     def _waits_for_workers(self) -> float:
         """A crash makes the group read again what a worker has not finished, if that commits it; retries never end."""
         if self.retries_processing:
             return inf
-        crashes = self._at_most(Fault.CONSUMER_CRASH)
+        crashes = self._at_most(Fault.CONSUMER_CRASH) + self.replacements_of_consumer
         if self.processing is not Processing.HANDED_OFF or self.commit is not Commit.AFTER or not crashes:
             return 0
         return crashes * _longest(self.durations.processing_time)

@@ -11,10 +11,8 @@ from model.deployment.bounds import RANGES
 from model.deployment.broker_rules import MOST_REPLICAS
 from model.deployment.deployment import (
     Acks,
-    Bounds,
     Commit,
     Deployment,
-    FaultBudget,
     Group,
     Ignored,
     OffsetReset,
@@ -31,6 +29,7 @@ from model.deployment.deployment import (
 )
 from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
+from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.hiding import printable
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender

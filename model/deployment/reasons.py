@@ -32,7 +32,7 @@ REASONS: dict[str, str] = {
     "no eligible leader replicas": "eligible leader replicas (ELR) are off",
     "no transactions": "the producer uses no transactions",
     "ZooKeeper": "ZooKeeper is assumed to be available, however brokers reach it",
-    "one consumer": "one consumer of the group is modelled: rebalances are not modelled yet",
+    "one consumer": "who gets which partition changes nothing for one of them",
     "one partition": "one partition is modelled",
     "one topic": "one topic is modelled",
     "placement": "each replica is assumed to have a machine and a disk of its own",

@@ -13,9 +13,10 @@ from model.deployment.bounds import RANGES
 from model.deployment.budget import FAULT_KEYS
 from model.deployment.builder import build
 from model.deployment.consumer_rules import GROUP, NULL_GROUP
-from model.deployment.deployment import MOST_OF_A_KIND, Deployment, Origin
+from model.deployment.deployment import Deployment, Origin
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
+from model.deployment.explored import MOST_OF_A_KIND
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.deployment import Commit
+from model.deployment.deployment import REQUESTS_TO_START, Commit
 from model.language import Clock, Duration, Need
 from model.state import EXPIRED, Batch, Fate
 from model.timing.part import Part, Requirement, one_of, without_news
@@ -26,14 +26,17 @@ class Reading(Part):
                 kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
                 yield ("expire",), {"batch": batch.number}, kept
         yield from self._needs_of_committed()
-        away = Need(self.consumer_away(), at_least=Duration.of(self._times.application_restart))
+        away = Need(self._crashed(), at_least=Duration.of(self._times.application_restart))
         yield RESTARTS_OF_CONSUMER, {}, away
+        if self._pipeline.history.thrown_out is not None:
+            silent = min(self._times.consumer_session, self._times.max_poll, key=lambda limit: limit.least)
+            yield RESTARTS_OF_CONSUMER, {}, Need(self._replacing(), at_least=Duration.of(silent))
         for offset in range(len(self._pipeline.consumer.queued)):
             yield from self._needs_of_worker(offset)
         yield from self._needs_of_commits()
 
     def deadlines(self) -> Iterator[Clock]:
-        yield self._consumer_back()
+        yield from self._consumer_back()
         if self._pipeline.log_start is not None and not self._pipeline.deployment.retries_processing:
             yield from self._polling()
 
@@ -54,7 +57,8 @@ class Reading(Part):
         """A record was with a worker for so long before the crash, and so for longer before the restart."""
         worker, away = self.with_worker(offset), Duration.of(self._times.application_restart)
         yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least, until=self.consumer_away())
-        yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
+        if not self._pipeline.deployment.replacements_of_consumer:
+            yield RESTARTS_OF_CONSUMER, arguments, Need(worker, at_least=least + away)
 
     def _needs_of_committed(self) -> Iterator[Requirement]:
         """Committed offsets are kept while the group has a member, and before 2.1 from the commit on (12, C14)."""
@@ -78,15 +82,37 @@ class Reading(Part):
             return
         within = self._pipeline.deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):
-            need = Need(self.uncommitted(offset), at_most=within + Duration.of(self._times.application_restart))
+            longest = Duration.of(self._times.application_restart)
+            if self._pipeline.deployment.replacements_of_consumer:
+                longest = longest + self._until_replaced
+            need = Need(self.uncommitted(offset), at_most=within + longest)
             yield ("restart_consumer",), {"committed_all": 0}, need
             yield ("restart_consumer_at_end",), {}, need
 
-    def _consumer_back(self) -> Clock:
+    def _consumer_back(self) -> Iterator[Clock]:
         """Nothing is due where it could start only from an offset that had to be committed before it crashed."""
-        back = Duration.of(self._times.application_restart)
         restarts = [action for action in self.named(RESTARTS_OF_CONSUMER) if not action.arguments.get("committed_all")]
-        return one_of("consumer_back", {}, "the consumer crashed", back, restarts)
+        longest = Duration.of(self._times.application_restart)
+        back = one_of("consumer_back", {}, "the consumer crashed", longest, restarts)
+        if not self._pipeline.deployment.replacements_of_consumer:
+            yield back
+            return
+        yield replace(back, runs=z3.And(back.runs, z3.Not(self._is_replaced)))
+        taken = one_of("taken_over", {}, "the group let a consumer go", self._until_replaced, restarts)
+        yield replace(taken, runs=z3.And(taken.runs, self._is_replaced))
+
+    @property
+    def _until_replaced(self) -> Duration:
+        """How long the group is without a consumer at most while another member takes over (semantics 12, C10 C11)."""
+        deployment = self._pipeline.deployment
+        joins = Duration.of(self._times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
+        return deployment.until_replaced + joins
+
+    @property
+    def _is_replaced(self) -> z3.BoolRef:
+        """Another member takes over, while the one before runs on."""
+        history = self._pipeline.history
+        return z3.Or(*(one.is_set for one in (history.thrown_out, history.handed_over) if one is not None))
 
     def age(self, batch: Batch) -> Clock:
         """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
@@ -130,6 +156,20 @@ class Reading(Part):
         since = f"the record at offset {offset} was handed to a worker"
         return Clock("with_worker", {"offset": offset}, queued.term > 0, since)
 
+    def _replacing(self) -> Clock:
+        """A group waits for a member as long as its session, or max.poll.interval.ms, before another has its part."""
+        thrown_out = self._pipeline.history.thrown_out
+        assert thrown_out is not None
+        without = z3.And(thrown_out.is_set, z3.Not(self._pipeline.consumer.running.is_set))
+        return Clock("replacing", {}, without, "the consumer fell silent")
+
     def consumer_away(self) -> Clock:
-        """How long a consumer that crashed has been away."""
+        """How long the group has had no consumer."""
         return Clock("consumer_away", {}, z3.Not(self._pipeline.consumer.running.is_set), "the consumer crashed")
+
+    def _crashed(self) -> Clock:
+        """How long a consumer that crashed has been away."""
+        away = self.consumer_away()
+        if not self._pipeline.deployment.replacements_of_consumer:
+            return away
+        return Clock("crashed", {}, z3.And(away.runs, z3.Not(self._is_replaced)), away.since)

@@ -10,7 +10,7 @@ from checker.budget import Budget
 from checker.check import Run
 from checker.questions import group, prepare
 from model.deployment import Deployment, read_deployment
-from model.deployment.deployment import Bounds, FaultBudget
+from model.deployment.explored import Bounds, FaultBudget
 from model.faults import Fault
 from model.pipeline import Model, build
 from properties.catalogue import properties_of

@@ -20,8 +20,8 @@ from checker.questions import Group, Prepared, group, prepare
 from checker.reductions.ranking import rankings
 from checker.source import narrowed
 from model.deployment import Deployment, read_deployment
-from model.deployment.deployment import FaultBudget
 from model.deployment.errors import DeploymentError
+from model.deployment.explored import FaultBudget
 from model.faults import ONLY_BY_NAME, Fault
 from model.pipeline import build
 from properties.catalogue import properties_of

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from model.deployment import Deployment
-from model.deployment.deployment import FaultBudget
+from model.deployment.explored import FaultBudget
 from model.faults import Fault
 from model.language import Action, TransitionSystem
 from model.pipeline import Model, build

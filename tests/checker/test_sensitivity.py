@@ -9,7 +9,7 @@ from checker.budget import Budget
 from checker.check import check
 from checker.sensitivity import sensitivities, smallest_cut_sets, variants
 from model.deployment import Deployment, read_properties
-from model.deployment.deployment import Bounds, FaultBudget
+from model.deployment.explored import Bounds, FaultBudget
 from model.faults import Fault
 from properties.verdict import Status
 

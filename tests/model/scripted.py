@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from model.deployment import Deployment
-from model.deployment.deployment import Bounds
+from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.language import Action, Variable
 from model.pipeline import build

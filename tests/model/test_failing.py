@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from model.deployment.deployment import Bounds, Commit, OnProcessingError, OnSendError, Processing, Sink
+from model.deployment.deployment import Commit, OnProcessingError, OnSendError, Processing, Sink
+from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.state import Fate
 from tests.checker.asking import example

@@ -15,7 +15,8 @@ import z3
 
 from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
-from model.deployment.deployment import Bounds, ProducerId, Sink
+from model.deployment.deployment import ProducerId, Sink
+from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.fetching import common_prefix
 from model.idempotence import check_sequence, numbers_sent

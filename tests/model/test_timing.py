@@ -17,7 +17,7 @@ from checker.cone import FreeVariables
 from model.deployment import Deployment, read_properties
 from model.deployment.deployment import Acks, OnRestart, Processing
 from model.durations import Duration, Quantity
-from model.faults import Fault
+from model.faults import REPLACES_MEMBER, Fault
 from model.language import Action, Need, TransitionSystem
 from model.pipeline import build
 from tests.checker.asking import assuming
@@ -27,7 +27,8 @@ from tests.model.scripted import Scenario
 FOUND_DEAD = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.CONSUMER_CRASH)
 """Faults after which every connection that breaks is seen to be broken."""
 
-ALL = tuple(Fault)
+ALL = tuple(kind for kind in Fault if kind not in REPLACES_MEMBER)
+"""All but those of which tests/model/test_membership.py speaks: they take the consumer's clocks apart."""
 
 
 def defaults(kinds: Iterable[Fault] = ALL, kafka: str = "4.0", **assume: str) -> Deployment:

@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from model.deployment.deployment import Bounds, Processing
+from model.deployment.deployment import Processing
+from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.pipeline import build
 from properties.catalogue import FAMILIES, properties_of

@@ -7,10 +7,8 @@ from dataclasses import replace
 from model.deployment import read_properties
 from model.deployment.deployment import (
     Acks,
-    Bounds,
     Commit,
     Deployment,
-    FaultBudget,
     Group,
     Ignored,
     OffsetReset,
@@ -25,6 +23,7 @@ from model.deployment.deployment import (
     Sink,
     Truncation,
 )
+from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.sender import OF_JAVA
 from properties.verdict import (
     Change,

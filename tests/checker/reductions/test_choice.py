@@ -9,7 +9,7 @@ import pytest
 from checker.budget import Budget
 from checker.check import check
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction, UnknownReduction, chosen
-from model.deployment.deployment import Bounds
+from model.deployment.explored import Bounds
 from model.faults import Fault
 from properties.verdict import Result
 from tests.checker.asking import SMALL, example

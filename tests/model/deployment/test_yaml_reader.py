@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.deployment import (
-    Bounds,
     Commit,
     Group,
     OnRestart,
@@ -20,6 +19,7 @@ from model.deployment.deployment import (
     Sends,
     Sink,
 )
+from model.deployment.explored import Bounds
 from model.deployment.required_properties import KNOWN_PROPERTIES, REQUIRED_BY_DEFAULT
 from model.faults import ONLY_BY_NAME, Fault
 

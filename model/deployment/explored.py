@@ -1,0 +1,60 @@
+"""What is explored of a deployment: how large it is, and which faults can happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How large a pipeline is explored.
+
+    ``records``: records the application sends; ``log``: slots of each replica's log (records);
+    ``sends``: how often the application may send the same record (1 = never again);
+    ``epochs``: leader epochs, and ``producer_epochs``: producer epochs within one producer session.
+    """
+
+    records: int = 2
+    log: int = 3
+    sends: int = 2
+    epochs: int = 7
+    producer_epochs: int = 2
+
+
+MOST_OF_A_KIND = 9
+"""How many faults of a kind can happen when nothing limits them: more than any exploration of combinations reaches."""
+
+
+@dataclass(frozen=True)
+class FaultBudget:
+    """Which faults are assumed possible.
+
+    ``total``: faults altogether, or None to raise the total layer by layer until time runs out;
+    ``at_most``: fault kind -> how many of it (kinds that are absent cannot happen at all); ``any_number``: kinds that
+    can happen any number of times, which is decided where the state space closes (then there is no total).
+    """
+
+    total: int | None
+    at_most: tuple[tuple[str, int], ...]
+    any_number: tuple[str, ...] = ()
+
+    def up_to(self, total: int) -> FaultBudget:
+        """The same kinds, at most so many faults altogether."""
+        return FaultBudget(total, self.at_most)
+
+    def without_limits(self) -> FaultBudget:
+        """The same kinds, each any number of times."""
+        kinds = tuple(kind for kind, _ in self.at_most)
+        return FaultBudget(None, tuple((kind, MOST_OF_A_KIND) for kind in kinds), kinds)
+
+    def __post_init__(self) -> None:
+        if problem := self.problem(self.total, self.at_most, self.any_number):
+            raise ValueError(problem)
+
+    @staticmethod
+    def problem(total: int | None, at_most: tuple[tuple[str, int], ...], any_number: tuple[str, ...]) -> str | None:
+        """Why these make no budget, or None. A kind that a model is to allow any number of must not have a limit."""
+        if any_number and total is not None:
+            return f"any number of {', '.join(any_number)} goes with no total"
+        limited = [kind for kind in any_number if dict(at_most).get(kind) != MOST_OF_A_KIND]
+        return f"any number of {', '.join(limited)} goes with no limit of its own" if limited else None

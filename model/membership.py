@@ -1,0 +1,180 @@
+"""The group gives the partition to another member: in order, or while the one before is still at work (semantics 12).
+
+A member that was thrown out finishes what it had all the same; its commits are refused (C9). Another one starts from
+the committed offset, as after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.consumer import (
+    commit_position,
+    commit_processed,
+    keep_for_late,
+    pollable,
+    process,
+    process_next,
+    record_at,
+    records_in_words,
+    stop,
+)
+from model.deployment.deployment import Commit, Processing, Sink
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.state import Pipeline, Replica
+
+
+def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:
+    """The process lives on without its partition; what its workers have they keep."""
+    stop(effect, pipeline)
+    if pipeline.consumer.replaced is not None:
+        effect[pipeline.consumer.replaced] = True
+
+
+def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
+    goes_on_without_it(pipeline, effect)
+    if pipeline.history.thrown_out is not None:
+        effect[pipeline.history.thrown_out] = True
+
+
+def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """The member processed ``done`` of ``count`` records, and does not poll, or is silent, for too long (12, C10)."""
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    position = consumer.position.term
+    effect = Effect()
+    process_next(pipeline, effect, leader, done)
+    for index in range(done, count):
+        keep_for_late(pipeline, effect, position + index, record_at(pipeline, leader, position + index))
+    commit_processed(pipeline, effect, leader, count, done)
+    _is_thrown_out(pipeline, effect)
+    before = deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL
+    committed = ", commits" if before else ""
+    return Action(
+        "throw_out_while_processing",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "count": count, "done": done},
+        pollable(pipeline, leader, count),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
+            f" and has processed {done} of {count} when its group throws it out, for it was silent for too long"
+        ),
+        "12 C10",
+        Fault.EVICTION,
+    )
+
+
+def throw_out(pipeline: Pipeline) -> Action:
+    """The member is silent for longer than its session, and its workers go on (semantics 12, C10)."""
+    effect = Effect()
+    _is_thrown_out(pipeline, effect)
+    return Action(
+        "throw_out",
+        "consumer",
+        "consumer",
+        {},
+        pipeline.consumer.running.is_set,
+        effect.updates,
+        lambda before, after: "the group throws the consumer out, which was silent for too long, and still runs",
+        "12 C10",
+        Fault.EVICTION,
+    )
+
+
+def hand_over(pipeline: Pipeline) -> Action:
+    """A rebalance in order: the client commits what it would by itself, and another member goes on (12, C3 C11).
+
+    Between two polls an application that commits after processing has committed already.
+    """
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    effect = Effect()
+    in_poll_thread = deployment.processing is Processing.POLL_THREAD
+    if not deployment.commits_at_once and (in_poll_thread or deployment.commit.is_by_client):
+        commit_position(pipeline, effect)
+    goes_on_without_it(pipeline, effect)
+    if pipeline.history.handed_over is not None:
+        effect[pipeline.history.handed_over] = True
+
+    def sentence(before: State, after: State) -> str:
+        position = before[consumer.position.name]
+        return f"the group rebalances: the consumer hands the partition over at offset {position}"
+
+    return Action(
+        "hand_over",
+        "consumer",
+        "consumer",
+        {},
+        consumer.running.is_set,
+        effect.updates,
+        sentence,
+        "12 C3 C11",
+        Fault.REBALANCE,
+    )
+
+
+def finish_late(pipeline: Pipeline, offset: int) -> Action:
+    """A member that was thrown out processes a record that it still had (semantics 12, C9 C10).
+
+    A poll thread takes them one after the other, workers in any order.
+    """
+    consumer = pipeline.consumer
+    late = consumer.late[offset]
+    effect = Effect()
+    process(pipeline, effect, late.term - 1, moves_on=False)
+    effect[late] = 0
+    in_turn = z3.BoolVal(True)
+    if pipeline.deployment.processing is Processing.POLL_THREAD:
+        in_turn = z3.Not(z3.Or(*(earlier.term > 0 for earlier in consumer.late[:offset])))
+    return Action(
+        "finish_late",
+        "consumer",
+        "consumer",
+        {"offset": offset},
+        z3.And(late.term > 0, in_turn),
+        effect.updates,
+        lambda before, after: (
+            f"the member that was thrown out processes record {before[late.name]}, which it still had"
+        ),
+        "12 C9 C10",
+    )
+
+
+def crash_late(pipeline: Pipeline) -> Action:
+    """The process of a member that was thrown out ends (semantics 12.1)."""
+    effect = Effect()
+    for late in pipeline.consumer.late:
+        effect[late] = 0
+    return Action(
+        "crash_late",
+        "consumer",
+        "consumer",
+        {},
+        z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
+        effect.updates,
+        lambda before, after: "the member that was thrown out crashes with what it still had",
+        "12.1",
+        Fault.CONSUMER_CRASH,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything that makes another member take over, and what the one before still does."""
+    deployment = pipeline.deployment
+    if deployment.commit is Commit.NEVER:
+        return
+    most = min(deployment.max_poll_records, deployment.bounds.log)
+    if deployment.processing is Processing.POLL_THREAD:
+        for leader in pipeline.replicas:
+            for count in range(1, most + 1):
+                for done in range(count):
+                    yield throw_out_while_processing(pipeline, leader, count, done)
+    yield throw_out(pipeline)
+    yield hand_over(pipeline)
+    for offset in range(len(pipeline.consumer.late)):
+        yield finish_late(pipeline, offset)
+    if pipeline.consumer.late:
+        yield crash_late(pipeline)
