@@ -210,10 +210,20 @@ class Run:
             lambda exploration, size: _reporter(exploration, size, on_progress),
         )
 
-    def cut_sets(self) -> dict[str, tuple[CutSet, ...]]:
-        """The smallest sets of faults that violate each property, as far as they can in time."""
-        names = [prop.name for one in self.groups for prop in one.properties]
-        return {name: tuple(one.faults for one in self.in_time(name).timely) for name in names}
+    def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
+        """The smallest sets of faults that violate each property in time; None where nothing did, and it is unknown."""
+        found: dict[str, tuple[CutSet, ...] | None] = {}
+        for number, one in enumerate(self.groups):
+            for prop in one.properties:
+                timely = tuple(run.faults for run in self.in_time(prop.name).timely)
+                found[prop.name] = timely if timely or self._is_decided(prop.name, number) else None
+        return found
+
+    def _is_decided(self, name: str, number: int) -> bool:
+        """Everything was explored, and what violates the property was looked at in time."""
+        exploration, in_time = self.explorations[number], self.in_time(name)
+        left = in_time.undecided or in_time.stopped is not None or name in exploration.undecided
+        return not left and self._covered(exploration, self._coverage(number))
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""

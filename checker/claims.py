@@ -11,6 +11,7 @@ from checker.budget import Budget
 from checker.check import verdict_on
 from checker.processes import in_processes
 from model.deployment.defaults import choices_of, existence_of, history_of
+from model.deployment.errors import RefusedError
 from model.deployment.record_reader import read_record
 from properties.claims.claim import About, Answer, Case, Claim, Decision, History, SettingClaim
 
@@ -60,5 +61,23 @@ def _question(case: Case) -> str:
 
 
 def _history(claimed: SettingClaim) -> tuple[History, ...]:
+    if claimed.about is About.FOLLOWS:
+        return tuple(_what_follows(claimed))
     looked_up = {About.DEFAULT: history_of, About.CHOICES: choices_of, About.EXISTENCE: existence_of}[claimed.about]
     return tuple(History(since, until, value) for since, until, value in looked_up(claimed.scope, claimed.key))
+
+
+def _what_follows(claimed: SettingClaim) -> Iterator[History]:
+    """What a client makes of other settings beside this one, and whether it refuses values that go against it."""
+    deployment = read_record(claimed.of, name=claimed.key, file="claims", line=1)
+    effective = {setting.key: setting.value for setting in deployment.settings if setting.scope == claimed.scope}
+    for key in claimed.keys:
+        yield History("", None, f"{key}={effective[key]}")
+    for key, value in claimed.against.items():
+        record = {**claimed.of, f"{claimed.scope}.{key}": value}
+        try:
+            read_record(record, name=claimed.key, file="claims", line=1)
+        except RefusedError:
+            yield History("", None, f"{key}={value} is refused")
+        else:
+            yield History("", None, f"{key}={value} is accepted")

@@ -19,6 +19,12 @@ from properties.verdict import CutSet, Sensitivity, Status, Verdict
 FAULTS = 1
 """Variants are compared with the deployment up to so many faults."""
 
+SECONDS_EACH = 20.0
+"""How long a command that people wait for lets each variant take."""
+
+Outcome = Mapping[str, tuple[CutSet, ...] | None]
+"""The smallest cut sets of each property; None where it was not decided."""
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -30,18 +36,22 @@ class Variant:
 
 
 def sensitivities(
-    deployment: Deployment, verdicts: Sequence[Verdict], stop: threading.Event | None = None
+    deployment: Deployment,
+    verdicts: Sequence[Verdict],
+    stop: threading.Event | None = None,
+    seconds: float | None = None,
 ) -> tuple[Sensitivity, ...]:
     """Check each other value of each assumption with up to one fault, and report where a verdict differs.
 
     Variants are independent, so each is checked in a process of its own, as many at a time as there are cores. Once
-    ``stop`` is set, those that have not begun are left out.
+    ``stop`` is set, those that have not begun are left out. ``seconds``: how long each may take; what is not decided by
+    then is reported as unknown.
     """
     changed = list(variants(deployment))
     if not changed:
         return ()
     known = fingerprints(*prepare_groups(_narrowed(deployment)))
-    outcomes = in_processes(partial(smallest_cut_sets, known=known), changed, stop)
+    outcomes = in_processes(partial(smallest_cut_sets, known=known, seconds=seconds), changed, stop)
     # Fewer outcomes than variants where it was stopped.
     return tuple(
         difference
@@ -64,7 +74,7 @@ def variants(deployment: Deployment) -> Iterator[Variant]:
                     continue
 
 
-def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes]) -> dict[str, tuple[CutSet, ...]]:
+def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes], seconds: float | None = None) -> Outcome:
     """The cut sets of up to one fault of each property that sees another system than the ``known`` one."""
     deployment = _narrowed(variant.deployment)
     prepared, groups = prepare_groups(deployment)
@@ -72,7 +82,7 @@ def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes]) -> dict[str,
     different = [one for one in groups if any(known.get(p.name) != now[p.name] for p in one.properties)]
     if not different:
         return {}
-    run = Run(deployment, prepared, different, Budget(threads=1))
+    run = Run(deployment, prepared, different, Budget(threads=1, seconds=seconds))
     run.explore(None)
     return run.cut_sets()
 
@@ -81,14 +91,14 @@ def _narrowed(deployment: Deployment) -> Deployment:
     return replace(deployment, faults=deployment.faults.up_to(FAULTS))
 
 
-def _differences(
-    variant: Variant, outcome: Mapping[str, tuple[CutSet, ...]], verdicts: Sequence[Verdict]
-) -> Iterator[Sensitivity]:
+def _differences(variant: Variant, outcome: Outcome, verdicts: Sequence[Verdict]) -> Iterator[Sensitivity]:
     for before in verdicts:
         if before.property not in outcome:
             continue
         was = [one for one in before.cut_sets if sum(count for _, count in one) <= FAULTS]
         now = outcome[before.property]
-        if bool(was) != bool(now):
+        if now is None:
+            yield Sensitivity(variant.key, variant.value, before.property, Status.UNKNOWN, ())
+        elif bool(was) != bool(now):
             status = Status.VIOLATED if now else Status.HOLDS
             yield Sensitivity(variant.key, variant.value, before.property, status, now)

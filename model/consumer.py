@@ -105,6 +105,8 @@ def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> 
     """The position moves on when records are returned, before they are processed (semantics 12, C1)."""
     consumer = pipeline.consumer
     last = consumer.position.term + (count - 1)
+    if consumer.commit_lost is not None:
+        effect[consumer.commit_lost] = False
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = consumer.position.term + count
     effect[consumer.position_epoch] = leader.log.at(last, "epoch")
@@ -142,6 +144,8 @@ def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count:
 def stop(effect: Effect, pipeline: Pipeline) -> None:
     """The process is gone, and with it all that it remembered."""
     effect[pipeline.consumer.running] = False
+    if pipeline.consumer.commit_lost is not None:
+        effect[pipeline.consumer.commit_lost] = False
     effect[pipeline.consumer.latest] = 0
     effect[pipeline.consumer.leader_epoch] = 0
 
@@ -391,7 +395,7 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) ->
         conditions.append(consumer.position.term != consumer.committed.term)
         if deployment.offsets_expire:
             conditions.append(consumer.committed.term != EXPIRED)
-        if deployment.commit is Commit.AFTER:
+        if deployment.commit.follows_processing:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
             conditions += [queued.term == 0 for queued in others]
     elif deployment.offset_reset is not OffsetReset.EARLIEST:

@@ -21,6 +21,7 @@ class Fault(StrEnum):
     CONSUMER_CRASH = "consumer-crash"
     EVICTION = "eviction"
     REBALANCE = "rebalance"
+    LOST_COMMIT = "lost-commit"
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
@@ -42,6 +43,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
     Fault.EVICTION: "a consumer polls too late, or is silent for too long: another takes over while it goes on",
     Fault.REBALANCE: "the group gives the partition to another consumer in order: a deployment, or more members",
+    Fault.LOST_COMMIT: "an asynchronous commit fails, or the retry of an older one overtakes it",
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
@@ -54,6 +56,7 @@ ONLY_BY_NAME = frozenset(
     {
         Fault.EVICTION,
         Fault.REBALANCE,
+        Fault.LOST_COMMIT,
         Fault.FULL_BUFFER,
         Fault.REFUSED_RECORD,
         Fault.SHUTDOWN,

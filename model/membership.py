@@ -95,13 +95,18 @@ def hand_over(pipeline: Pipeline) -> Action:
     in_poll_thread = deployment.processing is Processing.POLL_THREAD
     if not deployment.commits_at_once and (in_poll_thread or deployment.commit.is_by_client):
         commit_position(pipeline, effect)
+        if consumer.commit_lost is not None:
+            for committed in (consumer.committed, consumer.committed_epoch):
+                effect[committed] = z3.If(consumer.commit_lost.is_set, committed.term, effect[committed])
     goes_on_without_it(pipeline, effect)
     if pipeline.history.handed_over is not None:
         effect[pipeline.history.handed_over] = True
 
     def sentence(before: State, after: State) -> str:
         position = before[consumer.position.name]
-        return f"the group rebalances: the consumer hands the partition over at offset {position}"
+        words = f"the group rebalances: the consumer hands the partition over at offset {position}"
+        lost = consumer.commit_lost is not None and before[consumer.commit_lost.name]
+        return words + (", which is not committed" if lost else "")
 
     return Action(
         "hand_over",
@@ -161,6 +166,29 @@ def crash_late(pipeline: Pipeline) -> Action:
     )
 
 
+def lose_commit(pipeline: Pipeline) -> Action:
+    """An asynchronous commit fails and is not sent again, or an older one is and overtakes it (semantics 12, C7 C8)."""
+    consumer = pipeline.consumer
+    assert consumer.commit_lost is not None
+    effect = Effect()
+    effect[consumer.commit_lost] = True
+    behind = z3.And(consumer.position.term != consumer.committed.term, z3.Not(consumer.commit_lost.is_set))
+    return Action(
+        "lose_commit",
+        "consumer",
+        "consumer",
+        {},
+        z3.And(consumer.running.is_set, behind),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer's commit of offset {before[consumer.position.name]} fails, or the retry of an older one"
+            " overtakes it; nobody waits for the answer"
+        ),
+        "12 C7 C8",
+        Fault.LOST_COMMIT,
+    )
+
+
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything that makes another member take over, and what the one before still does."""
     deployment = pipeline.deployment
@@ -176,5 +204,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     yield hand_over(pipeline)
     for offset in range(len(pipeline.consumer.late)):
         yield finish_late(pipeline, offset)
+    if pipeline.consumer.commit_lost is not None:
+        yield lose_commit(pipeline)
     if pipeline.consumer.late:
         yield crash_late(pipeline)

@@ -222,9 +222,10 @@ class Consumer:
     group's committed offset as of the last start (-1 = none yet, -2 = expired), likewise. ``processed`` counts (up to
     2) per record; ``queued`` holds, per offset, one more than the record handed off since the last start.
     ``late`` holds likewise what a member that was thrown out has still to process; ``replaced``: the last one was not
-    ended but thrown out (None where there are no workers). ``leader_epoch`` is the newest leader epoch that the running
-    one has fetched in. ``latest`` is one more than the latest record processed since the last start; ``disorder``
-    remembers that processing left the order of sending, ``restarted`` that the group lost work half done.
+    ended but thrown out (None where there are no workers). ``commit_lost``: the last commit did not come to anything.
+    ``leader_epoch`` is the newest leader epoch that the running one has fetched in. ``latest`` is one more than the
+    latest record processed since the last start; ``disorder`` remembers that processing left the order of sending,
+    ``restarted`` that the group lost work half done.
     """
 
     running: Variable
@@ -236,6 +237,7 @@ class Consumer:
     queued: tuple[Variable, ...]
     late: tuple[Variable, ...]
     replaced: Variable | None
+    commit_lost: Variable | None
     leader_epoch: Variable
     latest: Variable
     disorder: Variable
@@ -244,8 +246,8 @@ class Consumer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        replaced = () if self.replaced is None else (self.replaced,)
-        held = (*self.queued, *self.late, *replaced)
+        flags = (one for one in (self.replaced, self.commit_lost) if one is not None)
+        held = (*self.queued, *self.late, *flags)
         return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
 
@@ -448,6 +450,7 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
     least = EXPIRED if deployment.offsets_expire else first
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
     lets_go = REPLACES_MEMBER if queue else {Fault.EVICTION}
+    loses_commits = deployment.commit is Commit.ASYNC and Fault.LOST_COMMIT in deployment.possible_faults
     may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
     return Consumer(
         flag("consumer_running", True),
@@ -459,6 +462,7 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         tuple(Variable(f"queued_{offset}", 0, records, 0) for offset in range(queue)),
         tuple(Variable(f"late_{offset}", 0, records, 0) for offset in range(capacity if may_be_late else 0)),
         flag("replaced") if may_be_late and queue else None,
+        flag("commit_lost") if loses_commits else None,
         Variable("consumer_leader_epoch", 0, epochs, 0),
         Variable("latest_processed", 0, records, 0),
         flag("disorder"),

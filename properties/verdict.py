@@ -123,7 +123,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Another value of an assumption that would change a verdict: ``property`` becomes ``status`` with ``cut_sets``."""
+    """Another value of an assumption that would change a verdict: ``property`` becomes ``status`` with ``cut_sets``.
+
+    A status that is unknown says that it was not decided whether it would.
+    """
 
     assumption: str
     value: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from model.deployment.deployment import Deployment, Setting
-from properties.verdict import Result, Sensitivity, TimingLemma
+from properties.verdict import Result, Sensitivity, Status, TimingLemma
 from reports import wording
 
 
@@ -13,7 +13,7 @@ def assumption_summary(deployment: Deployment, result: Result) -> Iterator[str]:
     """All assumptions in one line, then where another value of one would change a verdict."""
     if deployment.assumptions:
         yield ", ".join(f"{setting.key}={setting.value}" for setting in deployment.assumptions)
-    yield from (wording.sensitivity(item) for item in result.sensitivities)
+    yield from _differences(result.sensitivities)
 
 
 def assumption_lines(deployment: Deployment, result: Result) -> Iterator[str]:
@@ -21,10 +21,22 @@ def assumption_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     left = list(result.sensitivities)
     for setting in deployment.assumptions:
         yield f"{setting.key}={setting.value}" + (f" ({setting.origin.detail})" if setting.origin.detail else "")
-        for item in [s for s in left if is_about(s, setting)]:
-            left.remove(item)
-            yield f"    {wording.sensitivity(item)}"
-    yield from (wording.sensitivity(item) for item in left)
+        mine = [item for item in left if is_about(item, setting)]
+        left = [item for item in left if item not in mine]
+        yield from (f"    {line}" for line in _differences(mine))
+    yield from _differences(left)
+
+
+def _differences(items: Sequence[Sensitivity]) -> Iterator[str]:
+    """A line for each difference; what was not decided stands in one line for each other value."""
+    undecided: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        if item.status is Status.UNKNOWN:
+            undecided.setdefault((item.assumption, item.value), []).append(item.property)
+        else:
+            yield wording.sensitivity(item)
+    for (assumption, value), properties in undecided.items():
+        yield f"with {assumption}={value}, there was no time to decide {wording.listed(properties)}"
 
 
 def is_about(item: Sensitivity, setting: Setting) -> bool:

@@ -83,6 +83,8 @@ def found(answer: Answer) -> str:
 
 
 def _of_setting(claimed: SettingClaim, history: Sequence[History]) -> str:
+    if claimed.about is About.FOLLOWS:
+        return f"beside {claimed.key}={claimed.value}: {', '.join(str(one.value) for one in history)}"
     if claimed.about is About.EXISTENCE:
         return f"{claimed.key} is a setting of the {claimed.scope} {', '.join(map(_span, history))}"
     if claimed.about is About.CHOICES:

@@ -9,6 +9,7 @@ _COMMIT = {
     Commit.DELIVERED: "auto-commit of what was delivered",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",
+    Commit.ASYNC: "commit after processing without waiting for the answer",
     Commit.NEVER: "no commits",
 }
 

@@ -145,13 +145,13 @@ def _run(deployment: Deployment, budget: Budget, engine: ExploringEngine, reduct
 
 def _with_sensitivities(deployment: Deployment, result: Result, budget: Budget) -> Result:
     """The result with what other values of assumptions and durations would change, as far as the user waits for it."""
-    from checker.sensitivity import sensitivities
+    from checker.sensitivity import SECONDS_EACH, sensitivities
     from checker.thresholds import thresholds
     from reports.terminal import console
 
     stop = threading.Event()
     with console(stderr=True).status("trying other values of what was assumed"), interrupts(stop):
-        found = sensitivities(deployment, result.verdicts, stop)
+        found = sensitivities(deployment, result.verdicts, stop, SECONDS_EACH)
         turning = tuple(thresholds(deployment, result.verdicts, budget, stop))
     if stop.is_set():
         complain("interrupted: not every other value of the assumptions was tried")

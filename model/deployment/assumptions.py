@@ -61,9 +61,10 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has",
     ),
     "commit": Assumption(
-        ("before", "after", "delivered", "never"),
+        ("before", "after", "async", "delivered", "never"),
         "after",
-        "whether the application commits the offset before or after processing, or never, as without a group (with "
+        "whether the application commits the offset before or after processing, or after it without waiting for the "
+        "answer (commitAsync), or never, as without a group (with "
         "enable.auto.commit=false), or the client commits what it has delivered, finished or not (with "
         "enable.auto.commit=true; Java does not)",
         tried=("before", "after"),

@@ -68,19 +68,26 @@ class Commit(StrEnum):
 
     ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
     ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
-    say what the application does itself. ``never``: a consumer without a group, which starts by its reset policy.
+    say what the application does itself; ``async``: after processing, and without waiting for the answer (12, C7).
+    ``never``: a consumer without a group, which starts by its reset policy.
     """
 
     AUTO = "auto"
     DELIVERED = "delivered"
     BEFORE = "before"
     AFTER = "after"
+    ASYNC = "async"
     NEVER = "never"
 
     @property
     def is_by_client(self) -> bool:
         """The client commits by itself, with ``enable.auto.commit=true``."""
         return self in (Commit.AUTO, Commit.DELIVERED)
+
+    @property
+    def follows_processing(self) -> bool:
+        """The application commits what has been processed."""
+        return self in (Commit.AFTER, Commit.ASYNC)
 
 
 class OnProcessingError(StrEnum):
@@ -384,7 +391,7 @@ class Deployment:
         if self.retries_processing:
             return inf
         crashes = self._at_most(Fault.CONSUMER_CRASH) + self.replacements_of_consumer
-        if self.processing is not Processing.HANDED_OFF or self.commit is not Commit.AFTER or not crashes:
+        if self.processing is not Processing.HANDED_OFF or not self.commit.follows_processing or not crashes:
             return 0
         return crashes * _longest(self.durations.processing_time)
 

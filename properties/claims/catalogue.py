@@ -12,8 +12,8 @@
 ``with`` is a record as of an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; ``three`` where
 nothing is said). ``faults`` is short for ``assume.faults`` with their sum for a total. Instead of ``cases`` stands
 ``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, ``choices: {scope: ..., key:
-...}`` for what says what values there are, ``exists`` likewise for what says that there is something to set, and
-``missing: why`` for what no model decides.
+...}`` for what says what values there are, ``exists`` likewise for what says that there is something to set,
+``follows`` for what says what a setting makes of others, and ``missing: why`` for what no model decides.
 """
 
 from __future__ import annotations
@@ -78,9 +78,13 @@ def _pipelines() -> dict[str, Any]:
 
 
 def _claim(key: str, entry: Mapping[str, Any]) -> Claim:
-    settings = [SettingClaim(about=about, **entry[about]) for about in About if about in entry]
+    settings = [_setting(about, entry[about]) for about in About if about in entry]
     setting = settings[0] if settings else None
     return Claim(key, entry["says"], tuple(_cases(entry.get("cases", ()))), setting, entry.get("missing", ""))
+
+
+def _setting(about: About, entry: Mapping[str, Any]) -> SettingClaim:
+    return SettingClaim(about=about, **{**entry, "keys": tuple(entry.get("keys", ()))})
 
 
 def _cases(entries: Sequence[Mapping[str, Any]]) -> Iterator[Case]:

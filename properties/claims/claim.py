@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from model.deployment.deployment import Deployment
@@ -25,21 +25,29 @@ class Case:
 
 
 class About(StrEnum):
-    """What a claim can say of a setting: what it is unless somebody sets it, what it can be, that there is one."""
+    """What a claim can say of a setting: its default, what it can be, that there is one, what follows from it."""
 
     DEFAULT = "default"
     CHOICES = "choices"
     EXISTENCE = "exists"
+    FOLLOWS = "follows"
 
 
 @dataclass(frozen=True)
 class SettingClaim:
-    """What a claim speaks of: ``about`` of ``key`` of ``scope`` (producer, broker, ...), and the default it names."""
+    """What a claim speaks of: ``about`` of ``key`` of ``scope`` (producer, broker, ...), and the default it names.
+
+    What follows from a setting is read of a deployment: ``of`` is its record, ``keys`` are the settings that it
+    decides, ``against`` values of these that somebody could set beside it.
+    """
 
     scope: str
     key: str
     about: About
     value: str | None = None
+    of: Mapping[str, object] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    against: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

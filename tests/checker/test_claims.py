@@ -99,3 +99,22 @@ def test_the_pages_are_what_comes_out(tmp_path: Path) -> None:
     assert {page.name for page in (ROOT / "docs" / "claims").iterdir()} == {
         page.name for page in (tmp_path / "claims").iterdir()
     }
+
+
+def test_what_follows_from_a_setting_is_read_of_the_client() -> None:
+    """Nothing of it is written: other values beside it, and other settings, are read and refused like a user's."""
+    (claim,) = find_claims(["C084"])
+    said = [one.value for one in decide(claim).history]
+    assert said == [
+        "acks=all",
+        "max.in.flight.requests.per.connection=5",
+        "retries=2147483647",
+        "acks=1 is refused",
+        "max.in.flight.requests.per.connection=6 is refused",
+        "retries=0 is refused",
+    ]
+    assert claim.setting is not None
+    without = replace(claim.setting, of={**claim.setting.of, "producer.enable.idempotence": False})
+    said = [one.value for one in decide(replace(claim, setting=without)).history]
+    assert said[1] == "max.in.flight.requests.per.connection=1000000"
+    assert all(str(one).endswith("is accepted") for one in said[3:])

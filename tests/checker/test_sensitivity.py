@@ -11,7 +11,12 @@ from checker.sensitivity import sensitivities, smallest_cut_sets, variants
 from model.deployment import Deployment, read_properties
 from model.deployment.explored import Bounds, FaultBudget
 from model.faults import Fault
-from properties.verdict import Status
+from properties.verdict import Sensitivity, Status
+from reports.assumptions import assumption_summary
+from tests.reports.samples import RESULT
+
+UNDECIDED = tuple(Sensitivity("sends", "sync", name, Status.UNKNOWN, ()) for name in ("log-order", "processing-order"))
+CHANGED = Sensitivity("commit", "before", "no-skip", Status.VIOLATED, ((("consumer-crash", 1),),))
 
 
 def manual_commits(tmp_path: Path) -> Deployment:
@@ -51,3 +56,17 @@ def test_what_sees_the_same_system_is_not_explored(tmp_path: Path) -> None:
     known = fingerprints(*prepare_groups(narrowed))
     same = next(variant for variant in variants(deployment) if variant.key == "producer_id")
     assert smallest_cut_sets(replace(same, deployment=narrowed), known) == {}
+
+
+def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
+    """A second look that ends early says nothing: neither that a property holds nor that it does not."""
+    deployment = manual_commits(tmp_path)
+    verdicts = check(deployment, budget=Budget(threads=1)).verdicts
+    found = {(s.assumption, s.value, s.property): s.status for s in sensitivities(deployment, verdicts, seconds=0.0)}
+    assert found["commit", "before", "no-reprocessing"] is Status.UNKNOWN
+    assert Status.HOLDS not in found.values()
+    lines = list(assumption_summary(deployment, replace(RESULT, sensitivities=(*UNDECIDED, CHANGED))))
+    assert lines[-2:] == [
+        "with commit=before, no-skip is violated by {consumer-crash}",
+        "with sends=sync, there was no time to decide log-order and processing-order",
+    ]

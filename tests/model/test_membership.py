@@ -27,7 +27,10 @@ BEFORE = {"consumer.commit": "before"}
 WORKERS = {"consumer.processing": "handed-off"}
 STORED = {"consumer.sink": "transactional"}
 
+ASYNC = {"consumer.commit": "async"}
+
 EVICTION, REBALANCE = {"eviction": 1}, {"rebalance": 1}
+LOST = {"rebalance": 1, "lost-commit": 1}
 DIES = {"eviction": 1, "consumer-crash": 1}
 
 
@@ -60,6 +63,11 @@ def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
         ("no-skip", BEFORE, EVICTION, False),
         ("no-skip", DELIVERED, EVICTION, False),
         ("no-skip", {**WORKERS, **AUTO}, REBALANCE, False),
+        # An answer that nobody waits for may be that the commit failed.
+        ("no-reprocessing", ASYNC, REBALANCE, False),
+        ("no-reprocessing", ASYNC, LOST, True),
+        ("no-reprocessing", {}, LOST, False),
+        ("no-skip", ASYNC, {**LOST, "consumer-crash": 1}, False),
         # What it does late comes after what the group did since.
         ("processing-order", {}, EVICTION, True),
         ("processing-order", BEFORE, EVICTION, True),
