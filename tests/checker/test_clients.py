@@ -86,6 +86,7 @@ def test_a_success_ends_what_came_before_it() -> None:
     assert any(words in sentence for sentence in sentences(verdict))
 
 
+@pytest.mark.slow
 def test_a_record_that_is_stored_already_gets_another_number() -> None:
     verdict = decide(DRAINS, "no-log-duplicate", SLOW)
     assert verdict.status is Status.VIOLATED

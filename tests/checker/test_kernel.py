@@ -114,6 +114,7 @@ def deployments() -> dict[str, Deployment]:
             retries=2,
             idempotence=False,
             sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
+            commit=Commit.ASYNC,
         ),
     }
 

@@ -36,6 +36,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 SEEN = ("property", "status", "cut_sets", "states", "id", "required", "notes")
 
 
+@pytest.mark.slow
 def test_every_verdict_is_that_of_a_check(spark: Any, matrix: Path, audited: Path) -> None:
     """Of every deployment and property, down to the id; cut sets as check names them."""
     source = find_source(matrix, {})
