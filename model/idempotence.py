@@ -120,14 +120,16 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
     effect.set_when(when, producer.unresolved, 0)
 
 
-def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, out_of_retries: bool) -> None:
     """A batch failed: if it was retried nobody knows whether its number is used (semantics 3.4).
 
-    A client that drains gets over any gap with a new epoch (semantics 4.1).
+    A client that drains gets over a gap with a new epoch: at once, or once the broker refuses what comes after a record
+    that ran out of retries (semantics 4.1).
     """
     unresolved = pipeline.producer.unresolved
     if pipeline.deployment.drains:
-        effect.set_when(when, unresolved, 1)
+        if not out_of_retries:
+            effect.set_when(when, unresolved, 1)
     elif batch.sequence is not None:
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
 

@@ -36,13 +36,15 @@ def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
             effect.set_when(when, batch.ahead[other.number], 0)
 
 
-def complete(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
+def complete(
+    pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef, *, out_of_retries: bool = False
+) -> None:
     """Complete the batch's future; nothing of its way there matters any more (semantics 3.1, P3 P6-P8).
 
-    What failed may leave a gap among the sequence numbers (semantics 3.4, 4.1).
+    What failed may leave a gap among the sequence numbers (semantics 3.4, 4.1); ``out_of_retries`` says why it did.
     """
     if fate is Fate.FAILED:
-        leave_gap(pipeline, effect, batch, when)
+        leave_gap(pipeline, effect, batch, when, out_of_retries)
     leave_connection(pipeline, effect, batch, when)
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)
@@ -65,14 +67,14 @@ def fail_attempt(
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
         return
     if deployment.retries == 0 and counts:
-        complete(pipeline, effect, batch, Fate.FAILED, when)
+        complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
     if not counts:
         again, used = when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
     elif counts_retries(deployment):
         left = batch.retries.term < deployment.retries
         again, used = z3.And(when, left), batch.retries.term + 1
-        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)))
+        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(left)), out_of_retries=True)
     else:
         again, used = when, z3.IntVal(1)
     wait_until_drained(pipeline, effect, again)

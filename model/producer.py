@@ -218,10 +218,11 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
 
 def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
-    """No connection to a leader comes about, which is an attempt as well for some clients (semantics 4.2)."""
+    """No connection to a leader comes about, an attempt for some clients; without a leader the send fails (4.2)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
     leaderless = pipeline.controller.leader.term == 0
+    fail_attempt(pipeline, effect, batch, z3.Not(leaderless))
+    complete(pipeline, effect, batch, Fate.FAILED, leaderless)
     down = [
         z3.And(z3.Not(broker.up.is_set), pipeline.controller.leader.term == broker.number)
         for broker in pipeline.replicas

@@ -14,7 +14,6 @@ from properties.durability import unprocessed
 from properties.property import Property
 from properties.situations import (
     accepted,
-    acknowledged,
     first,
     on_serving_leader,
     pending,
@@ -42,12 +41,12 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
     return on_serving_leader(pipeline, inverted)
 
 
-def given_up(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Handed to send(), never acknowledged, in no log of a leader, and nobody sends it again."""
+def gone(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Handed to send(), not in the log of the leader that serves, and nobody sends it again."""
     batches = pipeline.producer.of_record(record)
     will_be_sent = z3.Or(pending(pipeline, record), *(resend_due(pipeline, batch) for batch in batches))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
-    return z3.And(accepted(pipeline, record), z3.Not(acknowledged(pipeline, record)), z3.Not(will_be_sent), missing)
+    return z3.And(accepted(pipeline, record), z3.Not(will_be_sent), missing)
 
 
 def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -66,9 +65,9 @@ def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def gap(pipeline: Pipeline) -> z3.BoolRef:
-    """A record was given up, and one that was sent after it is committed."""
+    """A record was given up or lost, and one that was sent after it is committed."""
     records = range(pipeline.deployment.bounds.records)
-    return z3.Or(*(z3.And(given_up(pipeline, one), committed_behind(pipeline, one)) for one in records[:-1]))
+    return z3.Or(*(z3.And(gone(pipeline, one), committed_behind(pipeline, one)) for one in records[:-1]))
 
 
 def two_with_workers(pipeline: Pipeline) -> z3.BoolRef:
@@ -112,8 +111,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     def explain_gap(state: State) -> str:
         records = range(pipeline.deployment.bounds.records)
-        missing = first(records, lambda r: value(given_up(pipeline, r), pipeline, state))
-        return f"record {missing + 1} was given up and is in no log, and a record that was sent after it is committed"
+        missing = first(records, lambda r: value(gone(pipeline, r), pipeline, state))
+        return f"record {missing + 1} is in no log and nobody sends it again, and a record sent after it is committed"
 
     yield Property(
         "no-gap",
@@ -121,8 +120,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "No record is committed if one that was sent before it never will be.",
         "a log without gaps: what comes after a failed send is not written either",
         gap(pipeline),
-        z3.Or(*(given_up(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
-        "a send failed for good",
+        z3.Or(*(gone(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
+        "a record was given up or lost",
         explain_gap,
     )
     yield Property(

@@ -146,15 +146,23 @@ def _run(deployment: Deployment, budget: Budget, engine: ExploringEngine, reduct
 def _with_sensitivities(deployment: Deployment, result: Result, budget: Budget) -> Result:
     """The result with what other values of assumptions and durations would change, as far as the user waits for it."""
     from checker.sensitivity import SECONDS_EACH, sensitivities
-    from checker.thresholds import thresholds
+    from checker.thresholds import SECONDS_OF_ALL, thresholds
     from reports.terminal import console
 
-    stop = threading.Event()
-    with console(stderr=True).status("trying other values of what was assumed"), interrupts(stop):
-        found = sensitivities(deployment, result.verdicts, stop, SECONDS_EACH)
-        turning = tuple(thresholds(deployment, result.verdicts, budget, stop))
-    if stop.is_set():
+    stop, enough = threading.Event(), threading.Event()
+    timer = threading.Timer(SECONDS_OF_ALL, enough.set)
+    with console(stderr=True).status("trying other values of what was assumed"):
+        with interrupts(stop):
+            found = sensitivities(deployment, result.verdicts, stop, SECONDS_EACH)
+        timer.start()
+        with interrupts(enough):
+            turning = () if stop.is_set() else tuple(thresholds(deployment, result.verdicts, budget, enough))
+        in_time = timer.is_alive()
+        timer.cancel()
+    if stop.is_set() or (enough.is_set() and in_time):
         complain("interrupted: not every other value of the assumptions was tried")
+    elif enough.is_set():
+        complain(f"not every threshold was looked for: there are {SECONDS_OF_ALL:.0f} s for all of them")
     return replace(result, sensitivities=found, thresholds=turning)
 
 

@@ -21,7 +21,7 @@ from model.deployment.deployment import (
     Setting,
     Sink,
 )
-from model.deployment.errors import DeploymentError
+from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, Settings, complaint
 
 
@@ -133,6 +133,12 @@ def read_application(given: Settings, *, commits: Commit | None, because: str) -
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if commits is not None:
+        if chosen["on_processing_error"].value == OnProcessingError.RETRY:
+            what = (
+                f"not modelled yet: a record that is tried again while the consumer commits by itself ({because}), "
+                "and with it what waits to be tried again, unless the application seeks back; commit by hand"
+            )
+            raise complaint(given["on_processing_error"], what, NotModelledError)
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
@@ -180,6 +186,8 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     check_assumption(Given(key, value, origin))
     if key == "commit" and deployment.commit.is_by_client:
         raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
+    if key == "on_processing_error" and value == OnProcessingError.RETRY and deployment.commit.is_by_client:
+        raise NotModelledError("not modelled yet with a consumer that commits by itself", key=origin.detail)
     if key == "commit" and value == Commit.DELIVERED:
         raise DeploymentError(BY_ITSELF, key=origin.detail)
     said = {("application", key): Setting("application", key, value, origin)}

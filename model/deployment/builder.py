@@ -10,7 +10,7 @@ from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
+from model.deployment.clients import EXCEPTIONS, Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessingError, Origin, Setting, Sink
@@ -216,7 +216,7 @@ def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
             ignored.append(_ignored(scope, value, reason))
             continue
         if definition is not None and value.value != consumer_rules.NULL_GROUP:
-            check_value(value, definition)
+            check_value(value, definition, EXCEPTIONS[section.library])
         accepted[key] = value
     return _Accepted(replace(section, given=accepted), tuple(ignored))
 

@@ -13,12 +13,20 @@ from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, complaint
 from model.deployment.hiding import printable, shown_key
 from model.deployment.release import JAVA, Release, ReleaseError, parse_release
+from model.deployment.values import CONFIG_EXCEPTION
 
 LIBRARIES: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "librdkafka": ((1, 0), (2, 15)),
     "sarama": ((1, 19), (1, 60)),
 }
 """Client libraries besides Kafka's own, each with the oldest and the newest release line whose defaults are known."""
+
+EXCEPTIONS: Mapping[str, str] = {
+    JAVA: CONFIG_EXCEPTION,
+    "librdkafka": "RD_KAFKA_CONF_INVALID",
+    "sarama": "ConfigurationError",
+}
+"""What each library says of a value that it cannot read."""
 
 _VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?", re.ASCII)
 
@@ -80,7 +88,8 @@ def by_its_own_names(client: Client, settings: Mapping[str, Given]) -> dict[str,
             other = named[name].key
             raise complaint(Given(shown_key(key), "", given.origin), f"is the same setting as {other}; keep one")
         named[name] = given
-    return {name: Given(name, given.value, given.origin) for name, given in named.items()}
+    package = f"{client.library}."  # as constants are written in Go
+    return {name: Given(name, given.value.removeprefix(package), given.origin) for name, given in named.items()}
 
 
 @cache

@@ -329,9 +329,9 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        # Brokers, workers and commits that may take any time are taken to be in time: a pass then says so.
-        others = (self._waits_for_workers, self._waits_for_commits, self._waits_for_brokers)
-        return self._too_old_after(self._waits_for_consumer + sum(waits for waits in others if isfinite(waits)))
+        # What may take any time, as polls do without max.poll.interval.ms, is taken to be in time: a pass then says so.
+        waits = (self._waits_for_consumer, self._waits_for_workers, self._waits_for_commits, self._waits_for_brokers)
+        return self._too_old_after(sum(waited for waited in waits if isfinite(waited)))
 
     @property
     def reading_in_time_is_assumed(self) -> bool:

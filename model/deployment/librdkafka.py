@@ -74,6 +74,8 @@ def producer(section: Section) -> ProducerValues:
             retries = section.derived("retries", str(UNLIMITED), "L04: idempotence retries without limit")
         if not section.has(IN_FLIGHT):
             in_flight = section.derived(IN_FLIGHT, str(MOST_IN_FLIGHT), "L02: lowered for idempotence")
+    elif section.text("queuing.strategy").lower() != "fifo":
+        raise section.not_modelled("queuing.strategy", "the newest message first; use fifo")
     elif boolean(gapless.value) and section.has(GAPLESS):
         raise section.refused(GAPLESS, REFUSAL, f"{GAPLESS} needs {IDEMPOTENCE}=true", "L09")
     lasts = section.setting(LASTS)
@@ -99,12 +101,14 @@ def producer(section: Section) -> ProducerValues:
 
 def _flag(section: Section, key: str) -> Setting:
     setting = section.setting(key)
-    return Setting(setting.scope, setting.key, setting.value.lower(), setting.origin)
+    return Setting(setting.scope, setting.key, str(boolean(setting.value)).lower(), setting.origin)
 
 
 def _acks(section: Section) -> Setting:
     setting = section.setting("acks")
     value = {"-1": Acks.ALL, "all": Acks.ALL, "0": Acks.NONE, "1": Acks.LEADER}.get(setting.value.lower())
+    if value is None and not setting.value.isdigit():
+        raise section.refused("acks", REFUSAL, "acks must be all, or a number from -1 to 1000", "L23")
     if value is None:
         raise section.refused("acks", "INVALID_REQUIRED_ACKS", "brokers take acks=0, 1 and all only", "L23")
     return Setting(setting.scope, setting.key, value, setting.origin)

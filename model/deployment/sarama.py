@@ -49,7 +49,10 @@ PIPELINES = (1, 31)
 MUTES = (1, 60)
 """From here on a partition has one request in flight, and keeps it until that succeeded or failed for good."""
 
-REQUIRED = "Producer.RequiredAcks"
+MOST_RETRIES = 10
+"""More are not counted one by one: the model would take them for retries without end."""
+
+REQUIRED, RETRIES = "Producer.RequiredAcks", "Producer.Retry.Max"
 OPEN = "Net.MaxOpenRequests"
 SESSION, HEARTBEAT = "Consumer.Group.Session.Timeout", "Consumer.Group.Heartbeat.Interval"
 COMMITS, INTERVAL = "Consumer.Offsets.AutoCommit.Enable", "Consumer.Offsets.AutoCommit.Interval"
@@ -61,6 +64,9 @@ def producer(section: Section) -> ProducerValues:
         if section.has(key) and section.text(key).lower() not in ("false", ""):
             _check_idempotence(section)
             raise section.not_modelled(key, "idempotence and transactions of sarama; remove it to check without")
+    if section.integer(RETRIES) > MOST_RETRIES:
+        what = f"more than {MOST_RETRIES} retries of a client that limits a delivery by nothing else; say fewer"
+        raise section.not_modelled(RETRIES, what)
     acks = section.setting(REQUIRED)
     line, in_flight = section.release.line, section.setting(OPEN)
     notes: tuple[str, ...] = ()
@@ -74,7 +80,7 @@ def producer(section: Section) -> ProducerValues:
         in_flight = section.derived(OPEN, "1", "from 1.60 on a partition has one request in flight")
     return ProducerValues(
         acks=ACKS[acks.value],
-        retries=section.integer("Producer.Retry.Max"),
+        retries=section.integer(RETRIES),
         idempotence=False,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
@@ -89,7 +95,7 @@ def producer(section: Section) -> ProducerValues:
         ),
         settings=(
             Setting(acks.scope, acks.key, ACKS[acks.value], acks.origin),
-            section.setting("Producer.Retry.Max"),
+            section.setting(RETRIES),
             in_flight,
         ),
         notes=notes,
@@ -101,7 +107,7 @@ def _check_idempotence(section: Section) -> None:
         why = "Producer.Transaction.ID needs Producer.Idempotent"
         raise section.refused("Producer.Transaction.ID", "ConfigurationError", why, "A05")
     conflicts = (
-        ("Producer.Retry.Max", section.integer("Producer.Retry.Max") == 0, "must be at least 1", "A02"),
+        (RETRIES, section.integer(RETRIES) == 0, "must be at least 1", "A02"),
         (
             REQUIRED,
             ACKS[section.text(REQUIRED)] is not Acks.ALL,

@@ -10,6 +10,9 @@ from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, complaint
 from model.deployment.hiding import shown_value
 
+CONFIG_EXCEPTION = "ConfigException"
+"""What Kafka's own clients and brokers raise."""
+
 _LIMITS = {"short": (-(2**15), 2**15 - 1), "int": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 _INTEGER = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
@@ -30,22 +33,22 @@ def has_placeholder(value: str) -> bool:
     return _PLACEHOLDER.search(value.strip()) is not None
 
 
-def check_value(given: Given, definition: Definition) -> None:
-    """Raise the one-line error that Kafka's ConfigException stands for, unless the value is possible."""
+def check_value(given: Given, definition: Definition, exception: str = CONFIG_EXCEPTION) -> None:
+    """Raise the one-line error that a client's exception stands for, unless the value is possible."""
     problem = _problem(given.value.strip(), definition)
     if problem is not None:
-        raise invalid(given, problem)
+        raise invalid(given, problem, exception)
 
 
-def invalid(given: Given, allowed: str) -> DeploymentError:
-    """The error for a value that Kafka's configuration parser does not accept."""
+def invalid(given: Given, allowed: str, exception: str = CONFIG_EXCEPTION) -> DeploymentError:
+    """The error for a value that the configuration parser of Kafka, or of a library, does not accept."""
     value = shown_value(given.key, given.value.strip()) or '""'
-    return complaint(given, f"ConfigException: Invalid value {value} for configuration {given.key}: {allowed.strip()}")
+    return complaint(given, f"{exception}: Invalid value {value} for configuration {given.key}: {allowed.strip()}")
 
 
 def boolean(text: str) -> bool:
-    """A checked boolean: Kafka takes true and false in any case, and nothing else."""
-    return text.strip().lower() == "true"
+    """A checked boolean: Kafka takes true and false in any case, and nothing else; librdkafka t and 1 as well."""
+    return text.strip().lower() in ("true", "t", "1")
 
 
 def milliseconds(text: str) -> int:
@@ -59,6 +62,8 @@ def milliseconds(text: str) -> int:
 def _problem(value: str, definition: Definition) -> str | None:
     if definition.type == "boolean":
         return None if value.lower() in ("true", "false") else "must be true or false"
+    if definition.type == "flag":
+        return None if value.lower() in ("true", "t", "1", "false", "f", "0") else "must be true or false"
     if definition.type == "duration":
         return None if _GO_DURATION.fullmatch(value) else "must be a duration, as in 100ms, 1m30s or 0s"
     if definition.type in _LIMITS:

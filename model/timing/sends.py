@@ -97,13 +97,14 @@ class Sends(Part):
         elif self._pipeline.deployment.sender.retries_keep_their_place:
             waited = Need(self.accepted(batch), at_least=Duration.of(self._times.delivery_timeout))
             yield ("give_up",), {"batch": batch.number}, waited
+        if self._pipeline.deployment.sender.connecting_counts:
+            for pause, failed in self._pauses(batch):
+                need = Need(self.between_attempts(batch, failed.start), at_least=pause)
+                yield ("fail_to_connect",), {"batch": batch.number}, need
         for leader in self._pipeline.replicas:
             to = {"batch": batch.number, "leader": leader.number}
             for pause, failed in self._pauses(batch):
-                backs_off = Need(self.backoff(batch, leader, failed), at_least=pause)
-                yield ("transmit",), to, backs_off
-                if self._pipeline.deployment.sender.connecting_counts:
-                    yield ("fail_to_connect",), {"batch": batch.number}, backs_off
+                yield ("transmit",), to, Need(self.backoff(batch, leader, failed), at_least=pause)
             waits = Duration.of(self._times.ack_timeout) - self._network
             yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
 
@@ -127,6 +128,12 @@ class Sends(Part):
         waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader)
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
+
+    def between_attempts(self, batch: Batch, failed: int) -> Clock:
+        """A client that reaches no leader pauses before it tries again, whoever leads (semantics 4.2)."""
+        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed)
+        since = f"the last attempt at {record_name(batch)} failed"
+        return Clock(BACKOFFS[failed - 1], {"batch": batch.number}, waits, since)
 
     def in_flight(self, leader: Replica) -> Clock:
         """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""

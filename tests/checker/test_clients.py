@@ -26,6 +26,8 @@ SARAMA = {**PIPELINE, "producer.client": "sarama", "producer.Producer.RequiredAc
 JAVA = {**PIPELINE, "producer.acks": "all"}
 
 IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
+ALONE = {"topic.replicas": 1, "topic.min.insync.replicas": 1, "bounds.records": 1}
+
 REFUSED, MOVE, KILL = {"refused-record": 1}, {"leader-move": 1}, {"kill": 1}
 LOST, ANSWER, SLOW = {"lost-request": 1}, {"lost-response": 1}, {"slow-follower": 2}
 
@@ -62,6 +64,38 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         # Attempts that reach nobody are counted by sarama, and three pauses of 100 ms outlast no election.
         (SARAMA, {"bounds.records": 1}, KILL, "no-dropped-record", Status.VIOLATED),
         (SARAMA, {"bounds.records": 1}, ANSWER, "no-dropped-record", Status.HOLDS),
+        # One replica: once the controller has fenced it there is no leader, and the record fails at once.
+        (
+            SARAMA,
+            {**ALONE, "producer.Producer.Retry.Max": 2, "producer.Producer.Retry.Backoff": "5s"},
+            KILL,
+            "no-dropped-record",
+            Status.VIOLATED,
+        ),
+        # What ran out of retries leaves no gap that a new epoch has to close: the next is recognised by its number.
+        (
+            DRAINS,
+            {"topic.replicas": 1, "topic.min.insync.replicas": 1, "producer.retries": 1},
+            {"lost-response": 2},
+            "no-log-duplicate",
+            Status.HOLDS,
+        ),
+        # What was acknowledged and lost leaves a gap as well.
+        (
+            JAVA,
+            {"producer.acks": "1", "topic.replicas": 2, "topic.min.insync.replicas": 1},
+            KILL,
+            "no-gap",
+            Status.VIOLATED,
+        ),
+        # A consumer of sarama reads in the background: a week without a poll is not taken for ordinary.
+        (
+            {**PIPELINE, "consumer.client": "sarama", "consumer.enable.auto.commit": None, "consumer.group.id": None},
+            ALONE,
+            {"consumer-crash": 1},
+            "no-skip",
+            Status.HOLDS,
+        ),
         (SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS),
         (SARAMA, {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1}, KILL, "log-order", Status.VIOLATED),
     ],
@@ -107,3 +141,11 @@ def test_each_attempt_of_sarama_takes_its_pause(backoff: str, status: Status) ->
         at = [s.at for s in verdict.traces[0].steps if "reaches no leader" in s.text]
         pauses = [later - earlier for earlier, later in pairwise(at)]
         assert len(pauses) == 3 and min(pauses) >= 4_400
+
+
+def test_no_attempt_of_sarama_comes_before_its_pause() -> None:
+    """One replica, so that no other broker's epoch says anything of the pause."""
+    more = {**ALONE, "producer.Producer.Retry.Max": 2, "producer.Producer.Retry.Backoff": "5s"}
+    steps = decide(SARAMA, "no-dropped-record", KILL, **more).traces[0].steps
+    at = [step.at for step in steps if "which will be retried" in step.text]
+    assert all(later - earlier >= 5_000 for earlier, later in pairwise(at))

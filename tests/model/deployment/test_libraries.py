@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from model.deployment.deployment import Acks, Commit, Deployment, OffsetReset, Setting
+from model.deployment.sarama import MOST_RETRIES
+from model.state import UNLIMITED_ATTEMPTS
 
 
 def producer(client: str, settings: str = "", version: str = "") -> str:
@@ -80,6 +82,12 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
         (producer("sarama", "Producer.Retry.Backoff: 100"), "must be a duration, as in 100ms"),
         (producer("sarama", "Producer.RequiredAcks: All"), "must be one of WaitForAll, WaitForLocal, NoResponse"),
         (producer("librdkafka", "message.timeout.ms: soon"), "must be an integer"),
+        (producer("sarama", "Producer.Retry.Max: 11"), "not modelled yet: more than 10 retries"),
+        (producer("librdkafka", "queuing.strategy: lifo"), "not modelled yet: the newest message first"),
+        (producer("librdkafka", "acks: most"), "acks must be all, or a number from -1 to 1000"),
+        (producer("librdkafka", "retries: many"), "RD_KAFKA_CONF_INVALID: Invalid value"),
+        (producer("sarama", "Producer.Retry.Max: many"), "ConfigurationError: Invalid value"),
+        (consumer("librdkafka") + "  on_processing_error: retry\n", "not modelled yet: a record that is tried again"),
         (consumer("librdkafka", "commit: x"), "unknown consumer setting"),
     ],
 )
@@ -171,6 +179,16 @@ def test_sarama_by_default(read_yaml) -> None:
 def test_requests_in_flight_with_sarama(read_yaml, version: str, said: int, in_flight: int) -> None:
     deployment = read_yaml(producer("sarama", f"Net.MaxOpenRequests: {said}", version))
     assert deployment.max_in_flight == in_flight
+
+
+def test_values_as_people_write_them(read_yaml) -> None:
+    assert read_yaml(producer("librdkafka", "enable.idempotence: 1")).drains
+    assert not read_yaml(producer("librdkafka", "enable.idempotence: f")).idempotence
+    assert read_yaml(producer("sarama", "Producer.RequiredAcks: sarama.WaitForAll")).acks is Acks.ALL
+
+
+def test_no_more_retries_than_are_counted() -> None:
+    assert MOST_RETRIES == UNLIMITED_ATTEMPTS
 
 
 def test_durations_of_go(read_yaml) -> None:
