@@ -13,7 +13,6 @@ import z3
 from model.consumer import (
     commit_position,
     commit_processed,
-    keep_for_late,
     pollable,
     process,
     process_next,
@@ -24,6 +23,7 @@ from model.consumer import (
 from model.deployment.deployment import Commit, Processing, Sink
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.restarting import keep_for_late
 from model.state import Pipeline, Replica
 
 

@@ -24,6 +24,7 @@ from model import (
     refusals,
     relabelling,
     replica,
+    restarting,
     retention,
     taken_out,
 )
@@ -53,7 +54,7 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    machines = (producer, network, produce, *of_brokers, consumer, failing, membership, retention)
+    machines = (producer, network, produce, *of_brokers, consumer, restarting, failing, membership, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines

@@ -1,0 +1,194 @@
+"""A consumer of the group starts: after a crash, or another member after one that let go (semantics 12, C2 C10 C13).
+
+How far the last commit got, and which records workers had finished, is decided here (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import z3
+
+from model.consumer import commit, process
+from model.deployment.deployment import Commit, Group, OffsetReset, Sink
+from model.faults import REPLACES_MEMBER
+from model.language import Action, Effect, State
+from model.state import EXPIRED, Pipeline, Replica
+
+Finished = tuple[int, ...]
+"""Offsets of records that workers had finished."""
+
+
+def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Action:
+    """The consumer starts from the committed offset; without one, earliest starts at 0 (semantics 12, C2 C6 C13).
+
+    ``finished`` are the offsets that workers had finished before the crash. ``committed_all``: the last commit covered
+    everything returned so far; otherwise nothing was committed since the start. What lies between is less than one of
+    the two: it skips less than the former and repeats less than the latter.
+    """
+    consumer, deployment = pipeline.consumer, pipeline.deployment
+    effect = Effect()
+    for offset in finished:
+        queued = consumer.queued[offset]
+        process(pipeline, effect, queued.term - 1)
+        effect[queued] = 0
+    if committed_all:
+        commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
+    elif deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
+        commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
+    _start(pipeline, effect)
+    _leave_to_late(pipeline, effect)
+    effect[consumer.position] = z3.If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
+    effect[consumer.position_epoch] = effect[consumer.committed_epoch]
+
+    def sentence(before: State, after: State) -> str:
+        with_workers = {offset: before[q.name] for offset, q in enumerate(consumer.queued) if before[q.name]}
+        done = [f"record {record}" for offset, record in with_workers.items() if offset in finished]
+        left = [f"record {record}" for offset, record in with_workers.items() if offset not in finished]
+        committed = after[consumer.committed.name]
+        who, earlier = group_words(pipeline)
+        words = f"{who} at offset {max(committed, 0)}: {earlier} "
+        if committed_all:
+            words += "auto-committed that" if deployment.commit.is_by_client else "committed that"
+        elif before[consumer.committed.name] == EXPIRED:
+            words = f"{who} at offset 0: its committed offset is deleted, and earliest starts there"
+        elif committed < 0:
+            words += "committed nothing, and earliest starts there"
+        else:
+            words += "committed nothing later"
+        words += f", workers had finished {', '.join(done)}" if done else ""
+        return words + (f", workers had not finished {', '.join(left)}" if left else "")
+
+    return Action(
+        "restart_consumer",
+        "consumer",
+        "consumer",
+        {"committed_all": int(committed_all), "finished": sum(1 << offset for offset in finished)},
+        _may_restart(pipeline, finished, committed_all),
+        effect.updates,
+        sentence,
+        "12 C2 C6 C13",
+    )
+
+
+def group_words(pipeline: Pipeline) -> tuple[str, str]:
+    """Who starts, and when what it finds was decided: the same consumer after a crash, or perhaps another member."""
+    if pipeline.deployment.possible_faults & REPLACES_MEMBER:
+        return "a consumer of the group starts", "until then the one before"
+    return "the consumer restarts", "before the crash it"
+
+
+def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> z3.BoolRef:
+    deployment, consumer = pipeline.deployment, pipeline.consumer
+    conditions = [z3.Not(consumer.running.is_set)]
+    conditions += [consumer.queued[offset].term > 0 for offset in finished]
+    if committed_all:
+        conditions.append(consumer.position.term != consumer.committed.term)
+        if deployment.offsets_expire:
+            conditions.append(consumer.committed.term != EXPIRED)
+        if deployment.commit.follows_processing:
+            others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
+            conditions += [queued.term == 0 for queued in others]
+    elif deployment.offset_reset is not OffsetReset.EARLIEST:
+        conditions.append(consumer.committed.term >= 0)
+    return z3.And(*conditions)
+
+
+def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
+    """The first offset handed off and not finished, else the position."""
+    first = pipeline.consumer.position.term
+    for offset, queued in reversed(list(enumerate(pipeline.consumer.queued))):
+        first = z3.If(effect[queued] > 0, z3.IntVal(offset), first)
+    return first
+
+
+def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> Action:
+    """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13 C14)."""
+    consumer = pipeline.consumer
+    end = leader.high_watermark.term
+    effect = Effect()
+    for offset in finished:
+        process(pipeline, effect, consumer.queued[offset].term - 1)
+    _start(pipeline, effect)
+    _leave_to_late(pipeline, effect)
+    effect[consumer.position] = end
+    effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
+
+    def sentence(before: State, after: State) -> str:
+        expired = before[consumer.committed.name] == EXPIRED
+        why = "as its committed offset is deleted" if expired else "having committed none"
+        return f"{group_words(pipeline)[0]} at the latest offset {after[consumer.position.name]}, {why}"
+
+    return Action(
+        "restart_consumer_at_end",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
+        z3.And(
+            z3.Not(consumer.running.is_set),
+            consumer.committed.term < 0,
+            leader.presumes_leadership,
+            *(consumer.queued[offset].term > 0 for offset in finished),
+        ),
+        effect.updates,
+        sentence,
+        "12 C13 C14",
+    )
+
+
+def keep_for_late(pipeline: Pipeline, effect: Effect, offset: z3.ArithRef, record: z3.ArithRef) -> None:
+    """A member that was thrown out still has the record of an offset.
+
+    If one before it had the same, that one is done with it now: both process it in the end.
+    """
+    for place, late in enumerate(pipeline.consumer.late):
+        here = offset == place
+        for number, count in enumerate(pipeline.consumer.processed):
+            again = z3.And(here, late.term == number + 1, effect[count] < count.high)
+            effect.set_when(again, count, effect[count] + 1)
+        effect.set_when(here, late, record + 1)
+
+
+def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
+    """What workers had not finished is gone with their process, or stays with one that was thrown out (12, C10)."""
+    consumer = pipeline.consumer
+    for place, queued in enumerate(consumer.queued):
+        if consumer.replaced is not None:
+            lives_on = z3.And(consumer.replaced.is_set, effect[queued] > 0)
+            keep_for_late(pipeline, effect, z3.If(lives_on, place, -1), queued.term - 1)
+        effect[queued] = 0
+    if consumer.replaced is not None:
+        effect[consumer.replaced] = False
+
+
+def _start(pipeline: Pipeline, effect: Effect) -> None:
+    consumer = pipeline.consumer
+    effect[consumer.running] = True
+    for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over):
+        if remembered is not None:
+            effect[remembered] = False
+    if pipeline.deployment.offsets_expire:
+        effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
+    begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]
+    effect.set_when(z3.Or(*begun), consumer.restarted, 1)
+
+
+def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:
+    """Every set of offsets that workers may have finished."""
+    offsets = range(len(pipeline.consumer.queued))
+    return [chosen for size in range(len(offsets) + 1) for chosen in combinations(offsets, size)]
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every way in which a consumer of the group starts."""
+    deployment = pipeline.deployment
+    may_have_none = deployment.group is Group.NEW or deployment.offsets_expire
+    starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST
+    for finished in _ways_to_finish(pipeline):
+        yield restart(pipeline, finished, committed_all=False)
+        if not deployment.commits_at_once and deployment.commit is not Commit.NEVER:
+            yield restart(pipeline, finished, committed_all=True)
+        if starts_at_end:
+            for leader in pipeline.replicas:
+                yield restart_at_end(pipeline, leader, finished)
