@@ -52,7 +52,6 @@ QUICK = rows(
     Row("acks-1", "no-acked-loss", ALL, 1, ((K,), (M,))),
     Row("acks-all-min-isr-1", "no-acked-loss", ALL, 1),
     Row("acks-all-min-isr-1", "no-acked-loss", (K,), 2),
-    Row("acks-all-min-isr-1-unclean", "no-acked-loss", (S, K), 3, ((S, S, K),)),
     Row("acks-all-min-isr-2", "no-acked-loss", ALL, 1),
     Row("flush-every-record", "no-acked-loss", (K, P), 2),
     Row("retries-in-flight-1", "no-log-duplicate", (R,), 1, ((R,),), only=True),
@@ -70,6 +69,7 @@ QUICK = rows(
 )
 
 SLOW = rows(
+    Row("acks-all-min-isr-1-unclean", "no-acked-loss", (S, K), 3, ((S, S, K),)),
     Row("acks-all-min-isr-1", "no-acked-loss", (K,), 3),
     Row("acks-all-min-isr-2", "no-acked-loss", (K,), 3),
     Row("flush-every-record", "no-acked-loss", (K, P), 3),

@@ -202,6 +202,7 @@ def test_an_interrupt(one_session: None, matrix: Path, tmp_path: Path, monkeypat
     assert run.stderr == "interrupted: 57 of 1,300 systems are explored; the same command goes on from there\n"
 
 
+@pytest.mark.slow
 def test_spark_fails(one_session: None, matrix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the executors, with a traceback that ends in what went wrong."""
 

@@ -24,7 +24,7 @@ KEEPS = {"retention.ms", "offsets.retention.minutes"}
 """What is deleted after these is no part of a model where nobody can be away for so long."""
 
 IN_TIME = [
-    ("quick-workers", "no-skip"),
+    pytest.param("quick-workers", "no-skip", marks=pytest.mark.slow),
     ("lagging-follower-kept", "no-acked-loss"),
     pytest.param("delivery-timeout", "no-dropped-record", marks=pytest.mark.slow),
     pytest.param("long-retention", "no-loss", marks=pytest.mark.slow),
