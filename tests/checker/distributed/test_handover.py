@@ -70,6 +70,7 @@ def test_in_the_middle_of_the_levels(limit: int) -> None:
     assert reference.states == 21**3
 
 
+@pytest.mark.slow
 def test_more_partitions_than_files_may_be_open() -> None:
     """The files of all partitions are in memory at the same time; on a large machine there are hundreds of them."""
     few = 60

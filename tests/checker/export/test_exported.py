@@ -36,6 +36,7 @@ for form in (Format.TLA, Format.PROMELA, Format.SMT2):
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same(tmp_path: Path) -> None:
     """Also where another deployment was exported before, and Python hashes differently."""
     digests = set()

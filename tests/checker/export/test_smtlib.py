@@ -74,6 +74,7 @@ def test_deployments_read_back(name: str) -> None:
     assert_same_system(export_deployment(replace(example(name), bounds=SMALL, replicas=2), total=1))
 
 
+@pytest.mark.slow
 def test_a_known_violation_within_the_right_number_of_steps() -> None:
     """Unrolled, the relations lead to a loss exactly where breadth-first search does."""
     deployment = replace(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)
