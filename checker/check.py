@@ -216,14 +216,8 @@ class Run:
         for number, one in enumerate(self.groups):
             for prop in one.properties:
                 timely = tuple(run.faults for run in self.in_time(prop.name).timely)
-                found[prop.name] = timely if timely or self._is_decided(prop.name, number) else None
+                found[prop.name] = timely if timely or self._left_open(prop, number) is None else None
         return found
-
-    def _is_decided(self, name: str, number: int) -> bool:
-        """Everything was explored, and what violates the property was looked at in time."""
-        exploration, in_time = self.explorations[number], self.in_time(name)
-        left = in_time.undecided or in_time.stopped is not None or name in exploration.undecided
-        return not left and self._covered(exploration, self._coverage(number))
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
@@ -273,29 +267,33 @@ class Run:
         coverage = self._coverage(number)
         if stopped is not None and undecided and coverage.stopped is None:
             coverage = replace(coverage, stopped=stopped)
+        left_open = self._left_open(prop, number)
         notes: tuple[str, ...] = ()
-        if undecided:
-            sets = "; with ".join(map(faults_in_words, undecided))
-            notes = (f"it was not decided whether there is time for what violates it with {sets}",)
         if traces:
             status = Status.VIOLATED
-        elif undecided or stopped is not None:
-            status = Status.UNKNOWN
-        elif self.deployment.faults.any_number:
-            status = Status.UNKNOWN
-            notes = ("not decided for any number of faults: there is no time for what violates it with few",)
-        elif prop.name in exploration.undecided:
-            status = Status.UNKNOWN
-            notes = (
-                f"from some state every way on ends at a bound ({', '.join(coverage.bounds_reached)}): enlarge it",
-            )
-        elif not self._covered(exploration, coverage):
-            status = Status.UNKNOWN
+            notes = left_open if undecided and left_open is not None else ()
+        elif left_open is not None:
+            status, notes = Status.UNKNOWN, left_open
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
         cut_sets = tuple(trace.faults for trace in traces)
         remarks = (*notes, *reduced.remarks)
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
+
+    def _left_open(self, prop: Property, number: int) -> tuple[str, ...] | None:
+        """Why it is not known whether anything violates the property, in notes; None where it is known."""
+        exploration, in_time, coverage = self.explorations[number], self.in_time(prop.name), self._coverage(number)
+        if in_time.undecided:
+            sets = "; with ".join(map(faults_in_words, in_time.undecided))
+            return (f"it was not decided whether there is time for what violates it with {sets}",)
+        if in_time.stopped is not None:
+            return ()
+        if self.deployment.faults.any_number:
+            return ("not decided for any number of faults: there is no time for what violates it with few",)
+        if prop.name in exploration.undecided:
+            bounds = ", ".join(coverage.bounds_reached)
+            return (f"from some state every way on ends at a bound ({bounds}): enlarge it",)
+        return None if self._covered(exploration, coverage) else ()
 
     def _closed(self, number: int, closed: Closure) -> _Finding:
         """What was found of a property that was asked for any number of faults, and that few faults do not violate."""

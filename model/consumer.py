@@ -127,7 +127,7 @@ def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count:
         if done > 0:
             last = consumer.position.term + (done - 1)
             commit(effect, pipeline, consumer.position.term + done, leader.log.at(last, "epoch"))
-    elif deployment.commit is Commit.BEFORE:
+    elif deployment.commits_first:
         last = consumer.position.term + (count - 1)
         commit(effect, pipeline, consumer.position.term + count, leader.log.at(last, "epoch"))
     elif deployment.commit is Commit.DELIVERED:
@@ -163,7 +163,7 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     if pipeline.deployment.commits_at_once:
         commit_position(pipeline, effect)
     how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
-    if not how and deployment.commit is Commit.BEFORE:
+    if deployment.commits_first:
         how = ", having committed first"
     return Action(
         "poll",
@@ -185,12 +185,11 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
 
     A client that commits what it delivered may have committed all of them by then (semantics 4).
     """
-    deployment = pipeline.deployment
     effect = Effect()
     process_next(pipeline, effect, leader, done)
     commit_processed(pipeline, effect, leader, count, done)
     stop(effect, pipeline)
-    committed = ", commits" if deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL else ""
+    committed = ", commits" if pipeline.deployment.commits_first else ""
     return Action(
         "crash_while_processing",
         "consumer",
@@ -215,8 +214,7 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     for offset, queued in enumerate(consumer.queued):
         effect.set_when(consumer.position.term == offset, queued, record + 1)
     advance(pipeline, effect, leader, 1)
-    before_processing = pipeline.deployment.commit is Commit.BEFORE
-    if before_processing and pipeline.deployment.sink is not Sink.TRANSACTIONAL:
+    if pipeline.deployment.commits_first:
         commit_position(pipeline, effect)
     return Action(
         "hand_off",

@@ -16,7 +16,7 @@ from model.consumer import (
     records_in_words,
     stop,
 )
-from model.deployment.deployment import Commit, OnProcessingError, Processing, Sink
+from model.deployment.deployment import OnProcessingError, Processing, Sink
 from model.faults import Fault
 from model.language import Action, Effect
 from model.state import Pipeline, Replica
@@ -66,7 +66,7 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
         commit_position(pipeline, effect)
     stop(effect, pipeline)
     how = "is closed" if stored else "is closed, which commits them all"
-    if deployment.commit is Commit.BEFORE and not stored:
+    if deployment.commits_first:
         how = "is closed, having committed them first"
     return Action(
         "fail_and_close",

@@ -20,7 +20,7 @@ from model.consumer import (
     records_in_words,
     stop,
 )
-from model.deployment.deployment import Commit, Processing, Sink
+from model.deployment.deployment import Commit, Processing
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.restarting import keep_for_late
@@ -42,16 +42,14 @@ def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
 
 def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     """The member processed ``done`` of ``count`` records, and does not poll, or is silent, for too long (12, C10)."""
-    deployment, consumer = pipeline.deployment, pipeline.consumer
-    position = consumer.position.term
+    position = pipeline.consumer.position.term
     effect = Effect()
     process_next(pipeline, effect, leader, done)
     for index in range(done, count):
         keep_for_late(pipeline, effect, position + index, record_at(pipeline, leader, position + index))
     commit_processed(pipeline, effect, leader, count, done)
     _is_thrown_out(pipeline, effect)
-    before = deployment.commit is Commit.BEFORE and deployment.sink is not Sink.TRANSACTIONAL
-    committed = ", commits" if before else ""
+    committed = ", commits" if pipeline.deployment.commits_first else ""
     return Action(
         "throw_out_while_processing",
         "consumer",

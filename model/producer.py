@@ -53,11 +53,17 @@ def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.And(*conditions)
 
 
+def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
+    """What becomes of a batch when send() returns: it belongs to the application's session of now."""
+    effect = Effect()
+    effect[batch.fate] = int(fate)
+    effect[batch.session] = pipeline.producer.session.term
+    return effect
+
+
 def send(pipeline: Pipeline, batch: Batch) -> Action:
     """The application calls send(): the record is in the accumulator (semantics 3.1, P1)."""
-    effect = Effect()
-    effect[batch.fate] = int(Fate.BUFFERED)
-    effect[batch.session] = pipeline.producer.session.term
+    effect = _called(pipeline, batch, Fate.BUFFERED)
     return Action(
         "send",
         "application",
@@ -72,9 +78,7 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
 
 def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
     """The buffer stays full for max.block.ms: send() fails, and nothing is ever transmitted (semantics 3.1, P1)."""
-    effect = Effect()
-    effect[batch.fate] = int(Fate.FAILED)
-    effect[batch.session] = pipeline.producer.session.term
+    effect = _called(pipeline, batch, Fate.FAILED)
     return Action(
         "refuse_send",
         "producer",
@@ -92,9 +96,7 @@ def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
 
 def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
     """The producer has stopped for good: every further send() fails at once (semantics 4.1)."""
-    effect = Effect()
-    effect[batch.fate] = int(Fate.FAILED)
-    effect[batch.session] = pipeline.producer.session.term
+    effect = _called(pipeline, batch, Fate.FAILED)
     return Action(
         "refuse_after_stop",
         "producer",

@@ -126,13 +126,14 @@ def check_assumption(given: Given) -> None:
         raise complaint(given, f"must be one of {', '.join(values)}")
 
 
-def read_application(given: Settings, *, commits: Commit | None, because: str) -> Application:
+def read_application(given: Settings, *, commits: Setting | None) -> Application:
     """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
 
-    ``commits``: what the client commits by itself, ``because`` of which setting; None where the application says what.
+    ``commits``: what the client commits by itself, and for which setting; None where the application says what.
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if commits is not None:
+        because = commits.origin.detail
         if chosen["on_processing_error"].value == OnProcessingError.RETRY:
             what = (
                 f"not modelled yet: a record that is tried again while the consumer commits by itself ({because}), "
@@ -146,7 +147,7 @@ def read_application(given: Settings, *, commits: Commit | None, because: str) -
             )
         if "commit" not in given:
             # Only the client commits: what the application would do itself is no assumption of this deployment.
-            chosen["commit"] = Setting("application", "commit", commits.value, Origin("rule", because))
+            chosen["commit"] = commits
     elif chosen["commit"].value == Commit.DELIVERED:
         raise complaint(given["commit"], BY_ITSELF)
     if chosen["commit"].value == Commit.NEVER:

@@ -34,9 +34,6 @@ from model.faults import Fault
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
 """A fetch of a follower waits for so much, as long as it may wait at all."""
 
-FETCHED_AT_LEAST = ("fetch.min.bytes", "Consumer.Fetch.Min")
-"""The same of a consumer, by client library."""
-
 _READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
 
 
@@ -76,7 +73,7 @@ def build(given: GivenDeployment) -> Deployment:
         and (commit is None or commit.value.strip() != Commit.NEVER),
     )
     check_session(consumer_settings.section, reading.session, broker_settings.section)
-    application = read_application(given.application, commits=reading.commits, because=reading.because)
+    application = read_application(given.application, commits=reading.commits)
     bounds, bound_settings = read_bounds(given.bounds, application.on_send_error, application.on_restart)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
@@ -95,7 +92,7 @@ def build(given: GivenDeployment) -> Deployment:
         *(setting for setting in times.settings if setting.scope == "producer"),
         _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
         *reading.settings,
-        *_said(consumer_settings.section, PROTOCOL, *FETCHED_AT_LEAST),
+        *_said(consumer_settings.section, PROTOCOL, reading.fetched_at_least),
         *(setting for setting in times.settings if setting.scope == "consumer"),
         *application.settings,
         *(setting for setting in times.settings if setting.scope == "assume"),
@@ -140,7 +137,7 @@ def build(given: GivenDeployment) -> Deployment:
         max_poll_records=reading.max_poll_records,
         producer_connects=messages_to_connect(given.producer.settings),
         consumer_connects=messages_to_connect(given.consumer.settings),
-        consumer_waits_for_bytes=reading.waits_for_bytes,
+        consumer_waits_for_bytes=consumer_settings.section.integer(reading.fetched_at_least) > 1,
         commits_on_timer=reading.commits_on_timer,
         followers_wait_for_bytes=broker_settings.section.integer(FOLLOWER_BYTES) > 1,
         durations=times.durations,

@@ -25,9 +25,6 @@ KEYS = (
 )
 """The settings these rules read: their values must be known. (Any group.id will do, a placeholder too.)"""
 
-FETCHED_AT_LEAST = "fetch.min.bytes"
-"""A fetch waits for so much, as long as it may wait at all."""
-
 CHECKS_POSITIONS = (2, 3)
 """From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
 
@@ -41,23 +38,28 @@ NULL_GROUP = "\x00null"
 class ConsumerValues:
     """The consumer's effective settings.
 
-    ``commits``: what the client commits by itself, None where the application says what; ``because`` of which setting.
+    ``commits``: what the client commits by itself, and for which setting; None where the application says what.
     ``commits_on_timer``: what is to be committed waits for the end of an interval. ``session``: the setting that says
-    how long a member may be silent. ``knows_epochs``: it goes back to no leader of an older epoch, and
-    ``checks_epochs``: finds out by them that a log was truncated, with brokers that tell.
+    how long a member may be silent, ``fetched_at_least``: the one that says for how much a fetch waits as long as it
+    may. ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a
+    log was truncated, with brokers that tell.
     """
 
-    commits: Commit | None
-    because: str
+    commits: Setting | None
     commits_on_timer: bool
     offset_reset: OffsetReset
     max_poll_records: int
     session: str
-    waits_for_bytes: bool
+    fetched_at_least: str
     knows_epochs: bool
     checks_epochs: bool
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+
+
+def committed_by_client(commit: Commit, setting: Setting) -> Setting:
+    """What a client commits by itself, because of a setting."""
+    return Setting("application", "commit", commit, Origin("rule", f"{setting.key}={setting.value}"))
 
 
 def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValues:
@@ -68,7 +70,7 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     """
     notes: list[str] = []
     _check_protocol(section)
-    auto_commit = section.setting(AUTO_COMMIT)
+    auto_commit = section.flag_setting(AUTO_COMMIT)
     group = _group(section, auto_commit, notes, needed=needs_group)
     if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
         auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
@@ -82,18 +84,17 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     if reset.value.startswith("by_duration"):
         raise section.not_modelled(reset.key, "a reset to a time; use earliest, latest or none")
     return ConsumerValues(
-        commits=Commit.AUTO if boolean(auto_commit.value) else None,
-        because=f"{AUTO_COMMIT}={auto_commit.value.lower()}",
+        commits=committed_by_client(Commit.AUTO, auto_commit) if boolean(auto_commit.value) else None,
         commits_on_timer=boolean(auto_commit.value),
         offset_reset=OffsetReset(reset.value),
         max_poll_records=section.integer("max.poll.records"),
         session="session.timeout.ms",
-        waits_for_bytes=section.integer(FETCHED_AT_LEAST) > 1,
+        fetched_at_least="fetch.min.bytes",
         knows_epochs=True,
         checks_epochs=section.release.line >= CHECKS_POSITIONS,
         settings=(
             *((group,) if group is not None else ()),
-            Setting(auto_commit.scope, auto_commit.key, auto_commit.value.lower(), auto_commit.origin),
+            auto_commit,
             reset,
             section.setting("max.poll.records"),
             heartbeat,

@@ -430,6 +430,11 @@ class Deployment:
         return self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL
 
     @property
+    def commits_first(self) -> bool:
+        """The application commits what poll() returned before it processes that, and the sink keeps no offset."""
+        return self.commit is Commit.BEFORE and self.sink is not Sink.TRANSACTIONAL
+
+    @property
     def commits_may_be_missed(self) -> bool:
         """The consumer may be gone before what a poll returned is committed."""
         return self.outages_of_consumer > 0 and not self.commits_at_once and self.commit is not Commit.NEVER

@@ -6,7 +6,9 @@ The rules' numbers (L01 and so on) are those of docs/client-rules.md. Like Java'
 
 from __future__ import annotations
 
-from model.deployment.consumer_rules import ConsumerValues
+from dataclasses import replace
+
+from model.deployment.consumer_rules import ConsumerValues, committed_by_client
 from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
@@ -34,6 +36,7 @@ CONSUMER_KEYS = (
     "group.protocol",
     "max.poll.interval.ms",
     "session.timeout.ms",
+    "fetch.min.bytes",
 )
 """The settings that these rules read: their values must be known."""
 
@@ -64,7 +67,7 @@ def producer(section: Section) -> ProducerValues:
     """The effective settings, or the refusal with the library's own error."""
     if section.has("transactional.id"):
         raise section.not_modelled("transactional.id", "transactions; remove it to check the producer without them")
-    idempotence, gapless = _flag(section, IDEMPOTENCE), _flag(section, GAPLESS)
+    idempotence, gapless = section.flag_setting(IDEMPOTENCE), section.flag_setting(GAPLESS)
     acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
     if boolean(idempotence.value):
         _check_idempotence(section, acks)
@@ -99,11 +102,6 @@ def producer(section: Section) -> ProducerValues:
     )
 
 
-def _flag(section: Section, key: str) -> Setting:
-    setting = section.setting(key)
-    return Setting(setting.scope, setting.key, str(boolean(setting.value)).lower(), setting.origin)
-
-
 def _acks(section: Section) -> Setting:
     setting = section.setting("acks")
     value = {"-1": Acks.ALL, "all": Acks.ALL, "0": Acks.NONE, "1": Acks.LEADER}.get(setting.value.lower())
@@ -111,7 +109,7 @@ def _acks(section: Section) -> Setting:
         raise section.refused("acks", REFUSAL, "acks must be all, or a number from -1 to 1000", "L23")
     if value is None:
         raise section.refused("acks", "INVALID_REQUIRED_ACKS", "brokers take acks=0, 1 and all only", "L23")
-    return Setting(setting.scope, setting.key, value, setting.origin)
+    return replace(setting, value=value)
 
 
 def _check_idempotence(section: Section, acks: Setting) -> None:
@@ -159,26 +157,25 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         key = "max.poll.interval.ms" if section.has("max.poll.interval.ms") else "session.timeout.ms"
         why = f"max.poll.interval.ms ({most}) must be at least session.timeout.ms ({session})"
         raise section.refused(key, REFUSAL, why, "L15")
-    commits, stores = _flag(section, "enable.auto.commit"), _flag(section, "enable.auto.offset.store")
+    commits, stores = section.flag_setting("enable.auto.commit"), section.flag_setting("enable.auto.offset.store")
     reset = section.setting("auto.offset.reset")
     by_itself = boolean(commits.value) and boolean(stores.value)
     checks = section.release.line >= CHECKS_POSITIONS
     notes = () if section.has("group.id") or not needs_group else ("group.id is assumed to be set by the application",)
     return ConsumerValues(
-        commits=Commit.DELIVERED if by_itself else None,
-        because="enable.auto.commit=true" if by_itself else "enable.auto.offset.store=false",
+        commits=committed_by_client(Commit.DELIVERED, commits) if by_itself else None,
         commits_on_timer=boolean(commits.value),
         offset_reset=RESETS[reset.value.lower()],
         max_poll_records=1,
         session="session.timeout.ms",
-        waits_for_bytes=section.integer("fetch.min.bytes") > 1,
+        fetched_at_least="fetch.min.bytes",
         knows_epochs=checks,
         checks_epochs=checks,
         settings=(
             *((section.setting("group.id"),) if section.has("group.id") else ()),
             commits,
             stores,
-            Setting(reset.scope, reset.key, RESETS[reset.value.lower()], reset.origin),
+            replace(reset, value=RESETS[reset.value.lower()]),
             Setting(section.scope, "records at a time", "1", Origin("rule", "the library hands over one by one")),
             section.setting("session.timeout.ms"),
         ),

@@ -103,9 +103,9 @@ def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
         elif conflicts:
             key, rule, why = conflicts[0]
             raise section.refused(key, "ConfigException", why, rule)
-        return _as_flag(section)
+        return section.flag_setting(IDEMPOTENCE)
     if not conflicts:
-        return _as_flag(section)
+        return section.flag_setting(IDEMPOTENCE)
     _refuse_transactional(section, "P18")
     rules = {"acks": "P12", "retries": "P13", IN_FLIGHT: "P14"}
     causes = " and ".join(section.where(key) for key, _, _ in conflicts)
@@ -152,24 +152,19 @@ def _idempotence_before_fix(section: Section, acks: Setting, notes: list[str]) -
         if not explicit and section.release.line >= (3, 0):
             notes.append(f"{section.software} leaves idempotence off although its documented default is on (rule P11)")
             return section.derived(IDEMPOTENCE, "false", "P11: off in 3.0.0 and 3.1.0 unless set")
-        return _as_flag(section)
+        return section.flag_setting(IDEMPOTENCE)
     rules = ("P02", "P03", "P05") if explicit else ("P17", "P17", "P17")
     for key, rule, why in _conflicts(section, acks, rules):
         if section.has(key):
             raise section.refused(key, "ConfigException", why, rule)
     if explicit:
-        return _as_flag(section)
+        return section.flag_setting(IDEMPOTENCE)
     return section.derived(IDEMPOTENCE, "true", "P15: transactional.id switches idempotence on")
 
 
 def _refuse_transactional(section: Section, rule: str) -> None:
     if section.has(TRANSACTIONAL):
         raise section.refused(TRANSACTIONAL, "ConfigException", "transactional.id needs idempotence", rule)
-
-
-def _as_flag(section: Section) -> Setting:
-    setting = section.setting(IDEMPOTENCE)
-    return Setting(setting.scope, setting.key, setting.value.lower(), setting.origin)
 
 
 def _delivery_timeout(section: Section, notes: list[str]) -> Setting:

@@ -5,11 +5,14 @@ The rules' numbers (A02 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from model.deployment.consumer_rules import ConsumerValues
 from model.deployment.deployment import Acks, OffsetReset, Origin, Setting
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
+from model.deployment.values import boolean
 
 PRODUCER_KEYS = (
     "Producer.RequiredAcks",
@@ -24,6 +27,8 @@ CONSUMER_KEYS = (
     "Consumer.Offsets.Initial",
     "Consumer.Group.Session.Timeout",
     "Consumer.Group.Heartbeat.Interval",
+    "Consumer.Group.ResetInvalidOffsets",
+    "Consumer.Fetch.Min",
 )
 """The settings that these rules read: their values must be known."""
 
@@ -94,7 +99,7 @@ def producer(section: Section) -> ProducerValues:
             gapless=False,
         ),
         settings=(
-            Setting(acks.scope, acks.key, ACKS[acks.value], acks.origin),
+            replace(acks, value=ACKS[acks.value]),
             section.setting(RETRIES),
             in_flight,
         ),
@@ -132,23 +137,22 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         raise section.refused(INTERVAL, "ConfigurationError", f"{INTERVAL} must be more than 0", "A12")
     initial = section.setting("Consumer.Offsets.Initial")
     # Before 1.25 nothing switches the committing of marked offsets off.
-    commits = section.setting(COMMITS) if section.knows(COMMITS) else section.derived(COMMITS, "true", "always")
+    commits = section.flag_setting(COMMITS) if section.knows(COMMITS) else section.derived(COMMITS, "true", "always")
     reset = "Consumer.Group.ResetInvalidOffsets"
     invalid = section.knows(reset) and not section.flag(reset)
     note = "an offset out of range ends the claim: that the application starts again at Consumer.Offsets.Initial"
     return ConsumerValues(
         commits=None,
-        because=f"{COMMITS}={commits.value.lower()}",
-        commits_on_timer=commits.value.lower() == "true",
+        commits_on_timer=boolean(commits.value),
         offset_reset=INITIAL[initial.value],
         max_poll_records=1,
         session=SESSION,
-        waits_for_bytes=section.integer("Consumer.Fetch.Min") > 1,
+        fetched_at_least="Consumer.Fetch.Min",
         knows_epochs=False,
         checks_epochs=False,
         settings=(
-            Setting(commits.scope, commits.key, commits.value.lower(), commits.origin),
-            Setting(initial.scope, initial.key, INITIAL[initial.value], initial.origin),
+            commits,
+            replace(initial, value=INITIAL[initial.value]),
             Setting(section.scope, "records at a time", "1", Origin("rule", "the library hands over one by one")),
             section.setting(SESSION),
             section.setting(HEARTBEAT),

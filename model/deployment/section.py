@@ -57,6 +57,11 @@ class Section:
         """The effective value of a boolean setting."""
         return boolean(self.text(key))
 
+    def flag_setting(self, key: str) -> Setting:
+        """The same as a setting, written as true or false."""
+        setting = self.setting(key)
+        return replace(setting, value=str(boolean(setting.value)).lower())
+
     def setting(self, key: str) -> Setting:
         """The value in force before any rule, with its origin."""
         given = self.given.get(key)

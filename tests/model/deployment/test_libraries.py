@@ -88,6 +88,12 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
         (producer("librdkafka", "retries: many"), "RD_KAFKA_CONF_INVALID: Invalid value"),
         (producer("sarama", "Producer.Retry.Max: many"), "ConfigurationError: Invalid value"),
         (consumer("librdkafka") + "  on_processing_error: retry\n", "not modelled yet: a record that is tried again"),
+        (consumer("librdkafka", "fetch.min.bytes: ${BYTES}"), "has a placeholder (${BYTES}); give a value"),
+        (consumer("sarama", "Consumer.Fetch.Min: ${BYTES}"), "has a placeholder (${BYTES}); give a value"),
+        (
+            consumer("sarama", "Consumer.Group.ResetInvalidOffsets: ${RESET}"),
+            "has a placeholder (${RESET}); give a value",
+        ),
         (consumer("librdkafka", "commit: x"), "unknown consumer setting"),
     ],
 )
