@@ -167,6 +167,19 @@ ONE_CONNECTION = Granted(
     ORDER,
 )
 
+COORDINATOR_LASTS = Granted(
+    "the coordinator of transactions is taken to keep what it decides, to be answered in the end, and to have each "
+    "marker written once",
+    lambda deployment: deployment.transactional is not None,
+)
+
+RESULTS_LAST = Granted(
+    "the topic that results are written to, and the group's committed offsets, are taken to keep what a transaction "
+    "committed, and whoever reads results to read with isolation.level=read_committed",
+    lambda deployment: deployment.sink is Sink.KAFKA,
+    READING,
+)
+
 EVERYTHING = (
     HEARD_IN_TIME,
     FETCHED_IN_TIME,
@@ -179,6 +192,8 @@ EVERYTHING = (
     CAUGHT_UP_SOON,
     REPLACED,
     POLLS_WAIT,
+    COORDINATOR_LASTS,
+    RESULTS_LAST,
 )
 """All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""
 

@@ -90,6 +90,7 @@ def narrowed(deployment: Deployment, faults: str | None, require: list[str] | No
         from model.deployment.required_properties import read_required
 
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
-        required = read_required(tuple(Given("require", name, origin) for name, origin in options))
+        asked = tuple(Given("require", name, origin) for name, origin in options)
+        required = read_required(asked, transactional=deployment.transactional is not None)
         deployment = replace(deployment, require=required)
     return deployment

@@ -10,11 +10,14 @@ import z3
 from model.deployment.deployment import OnRestart, OnSendError
 from model.language import Action
 from model.state import Batch, Fate, Pipeline
+from model.transactions.sending import sent_again, transaction_of
 
 
 def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
     """The application will send the record of this batch again (semantics 3.1, P12 P13)."""
     deployment = pipeline.deployment
+    if pipeline.transactions is not None:
+        return sent_again(pipeline, transaction_of(pipeline, previous))
     due = []
     if deployment.on_send_error is OnSendError.RESEND:
         due.append(previous.is_(Fate.FAILED))
@@ -29,6 +32,9 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     States that differ only in such numbers are one state then (dead-variable reset).
     """
     producer = pipeline.producer
+    if pipeline.transactions is not None:
+        # Its coordinator and the markers in logs go on from these numbers.
+        return action
     if not any(_may_complete(action.updates[b.fate]) for b in producer.batches if b.fate in action.updates):
         return action
     after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}

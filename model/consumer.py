@@ -11,10 +11,18 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.deployment import Commit, OffsetReset, Processing, Sink
+from model.deployment.deployment import Commit, Deployment, OffsetReset, Processing, Sink
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.state import Pipeline, Replica
+from model.transactions.visibility import can_all_be_read, can_be_passed_over, end_of_reading
+from model.wording import entry_name
+
+HOW_STORED = {
+    Sink.TRANSACTIONAL: ", storing the offset with the result",
+    Sink.KAFKA: ", committing results and offsets in a transaction",
+}
+"""What goes with processing, in words, where the sink keeps offsets."""
 
 PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
@@ -35,7 +43,7 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
     if pipeline.deployment.consumer_checks_epochs:
         return agreed_prefix(pipeline, leader, position_epoch)
     if pipeline.deployment.offset_reset is not OffsetReset.EARLIEST:
-        return leader.high_watermark.term
+        return end_of_reading(pipeline, leader)
     return z3.IntVal(0) if pipeline.log_start is None else pipeline.log_start.term
 
 
@@ -58,9 +66,14 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     """poll() can return so many records of this leader (semantics 12, C1)."""
+    return _fetched(pipeline, leader, can_all_be_read(pipeline, leader, pipeline.consumer.position.term, count))
+
+
+def _fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.BoolRef:
+    """What can be read of this leader at the consumer's position is fetched: the position is good for its log."""
     consumer = pipeline.consumer
     position = consumer.position.term
-    conditions = [reaches(pipeline, leader), position + count <= leader.high_watermark.term]
+    conditions = [reaches(pipeline, leader), readable]
     if pipeline.deployment.consumer_checks_epochs:
         conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= position)
     if pipeline.log_start is not None:
@@ -162,7 +175,7 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     advance(pipeline, effect, leader, count)
     if pipeline.deployment.commits_at_once:
         commit_position(pipeline, effect)
-    how = ", storing the offset with the result" if deployment.sink is Sink.TRANSACTIONAL else ""
+    how = HOW_STORED.get(deployment.sink, "")
     if deployment.commits_first:
         how = ", having committed first"
     return Action(
@@ -178,6 +191,34 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
         ),
         "12 C1, 12.1",
     )
+
+
+def pass_over(pipeline: Pipeline, leader: Replica) -> Action:
+    """The position moves over a marker, or with read_committed over an aborted record (semantics 11.2)."""
+    consumer = pipeline.consumer
+    effect = Effect()
+    advance(pipeline, effect, leader, 1)
+
+    def sentence(before: State, after: State) -> str:
+        offset = before[consumer.position.name]
+        return f"the consumer passes over {entry_name(pipeline, before, leader, offset)} at offset {offset}"
+
+    passed = can_be_passed_over(pipeline, leader, consumer.position.term)
+    return Action(
+        "pass_over",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        _fetched(pipeline, leader, passed),
+        effect.updates,
+        sentence,
+        "11.2",
+    )
+
+
+def parts_done(deployment: Deployment, count: int) -> range:
+    """How many of ``count`` records may be done when the consumer gets no further: a transaction leaves none."""
+    return range(1 if deployment.sink is Sink.KAFKA else count)
 
 
 def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
@@ -314,12 +355,14 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     deployment = pipeline.deployment
     most = min(deployment.max_poll_records, deployment.bounds.log)
     for leader in pipeline.replicas:
+        if pipeline.transactions is not None:
+            yield pass_over(pipeline, leader)
         if deployment.processing is Processing.HANDED_OFF:
             yield hand_off(pipeline, leader)
         else:
             for count in range(1, most + 1):
                 yield poll(pipeline, leader, count)
-                for done in range(count):
+                for done in parts_done(deployment, count):
                     yield crash_while_processing(pipeline, leader, count, done)
         if deployment.offset_reset is not OffsetReset.NONE:
             checks = deployment.consumer_checks_epochs

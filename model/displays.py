@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from model.language import Display, State, Variable
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.state import Outcome, Status, Transactions
 from model.wording import broker_name, log_words, members, record_name
 
 _FATES = {
@@ -19,11 +20,30 @@ _FATES = {
     Fate.FORGOTTEN: "forgotten by the restarted producer",
 }
 
+_OUTCOMES = {
+    Outcome.UNBEGUN: "not begun",
+    Outcome.OPEN: "open",
+    Outcome.ABORTING: "open, abortTransaction() called",
+    Outcome.COMMITTED: "committed, the application knows",
+    Outcome.ABORTED: "aborted, the application knows",
+    Outcome.LOST: "forgotten by the restarted producer",
+}
+
+_STATUSES = {
+    Status.EMPTY: "no transaction",
+    Status.ONGOING: "ongoing",
+    Status.PREPARE_COMMIT: "to be committed",
+    Status.PREPARE_ABORT: "to be aborted",
+    Status.COMPLETE_COMMIT: "committed",
+    Status.COMPLETE_ABORT: "aborted",
+}
+
 
 def displays(pipeline: Pipeline) -> tuple[Display, ...]:
     """Everything a reader may want to see, in the order it is shown."""
     return (
         *(_batch(pipeline, batch) for batch in pipeline.producer.batches),
+        *(_transactions(pipeline.transactions) if pipeline.transactions is not None else ()),
         *(shown for replica in pipeline.replicas for shown in _broker(pipeline, replica)),
         *_controller(pipeline),
         *_consumer(pipeline),
@@ -53,6 +73,27 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
         return words
 
     return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed))
+
+
+def _transactions(transactions: Transactions) -> Iterator[Display]:
+    for transaction in transactions.each:
+        yield _named(transaction.name, transaction.outcome, tuple(_OUTCOMES.values()))
+    status, current = transactions.status, transactions.current
+
+    def at_coordinator(state: State) -> str:
+        words = _STATUSES[Status(state[status.name])]
+        return words if state[status.name] == Status.EMPTY else f"transaction {state[current.name] + 1}: {words}"
+
+    yield Display("coordinator", at_coordinator, (status, current))
+    yield _number("producer epoch at the coordinator", transactions.epoch)
+    late = transactions.late_end
+    if late is not None:
+        words = ("none", "to commit", "to abort")
+        yield Display("abandoned request to end a transaction", lambda state: words[state[late.name]], (late,))
+
+
+def _named(what: str, variable: Variable, names: Sequence[str]) -> Display:
+    return Display(what, lambda state: names[state[variable.name]], (variable,))
 
 
 def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:

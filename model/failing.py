@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from model.consumer import (
     advance,
     commit_position,
+    parts_done,
     pollable,
     process_next,
     records_in_words,
     stop,
 )
-from model.deployment.deployment import OnProcessingError, Processing, Sink
+from model.deployment.deployment import OnProcessingError, Processing
 from model.faults import Fault
 from model.language import Action, Effect
 from model.state import Pipeline, Replica
@@ -57,7 +58,7 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     close() does so by itself with auto-commit, and a ``finally`` block that commits does it without.
     """
     deployment = pipeline.deployment
-    stored = deployment.sink is Sink.TRANSACTIONAL
+    stored = deployment.sink.keeps_offsets
     effect = Effect()
     process_next(pipeline, effect, leader, done)
     advanced = done if stored else count
@@ -84,6 +85,26 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     )
 
 
+def abort_and_go_on(pipeline: Pipeline, leader: Replica, count: int) -> Action:
+    """The transaction with the results is aborted, and the consumer polls on: its position stays ahead (11.3)."""
+    effect = Effect()
+    advance(pipeline, effect, leader, count)
+    return Action(
+        "abort_and_go_on",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "count": count},
+        pollable(pipeline, leader, count),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, aborts the "
+            "transaction with what comes of it, and polls on"
+        ),
+        "11.3",
+        Fault.FAILED_PROCESSING,
+    )
+
+
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every way in which processing fails and the process does not die of it."""
     deployment = pipeline.deployment
@@ -94,5 +115,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         in_poll_loop = deployment.processing is Processing.POLL_THREAD
         if deployment.on_processing_error is OnProcessingError.CLOSE and in_poll_loop:
             for count in range(1, most + 1):
-                for done in range(count):
+                for done in parts_done(deployment, count):
                     yield close(pipeline, leader, count, done)
+        if deployment.on_processing_error is OnProcessingError.ABORT:
+            for count in range(1, most + 1):
+                yield abort_and_go_on(pipeline, leader, count)

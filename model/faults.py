@@ -27,6 +27,7 @@ class Fault(StrEnum):
     REFUSED_RECORD = "refused-record"
     SHUTDOWN = "shutdown"
     LOG_DIR_FAILURE = "log-dir-failure"
+    TRANSACTION_TIMEOUT = "transaction-timeout"
 
 
 DESCRIPTION: dict[Fault, str] = {
@@ -48,6 +49,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
+    Fault.TRANSACTION_TIMEOUT: "a transaction is open for longer than transaction.timeout.ms, and is aborted",
     Fault.LOG_DIR_FAILURE: "a broker's log directory fails or is full: its replica is offline until it restarts",
 }
 
@@ -61,6 +63,7 @@ ONLY_BY_NAME = frozenset(
         Fault.REFUSED_RECORD,
         Fault.SHUTDOWN,
         Fault.LOG_DIR_FAILURE,
+        Fault.TRANSACTION_TIMEOUT,
     }
 )
 """Kinds that no deployment has unless it names them."""

@@ -10,7 +10,7 @@ from model.deployment.deployment import Truncation
 from model.language import Action, Effect, State
 from model.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
 from model.state import Pipeline, Replica
-from model.wording import record_at, records_dropped
+from model.wording import entry_name, records_dropped
 
 
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
@@ -86,7 +86,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         offset = before[follower.log.end.name]
         if after[follower.log.end.name] == offset:
             return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
-        return f"{follower.name} fetches {record_at(pipeline, after, follower, offset)} from {leader.name}"
+        return f"{follower.name} fetches {entry_name(pipeline, after, follower, offset)} from {leader.name}"
 
     return Action(
         "fetch",

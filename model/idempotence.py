@@ -25,31 +25,47 @@ def check_sequence(
 ) -> SequenceCheck:
     """Hold a batch's producer epoch and sequence against what the leader's log says of its producer id.
 
-    Every session has a producer id of its own. The log is never longer than the five batches a broker remembers. Of a
-    producer id that it does not know a broker accepts any sequence.
+    Every session has a producer id of its own, but for a producer with transactions, which keeps its id and gets a new
+    epoch. An epoch never has more than the five batches in a log that a broker remembers. Of a producer id that it does
+    not know a broker accepts any sequence, unless it was told better (semantics 11.5).
     """
+    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
 
     def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
+        if transactions is not None:
+            return z3.BoolVal(True)
         sent_by = [z3.And(slot_batch == b.number, b.session.term == batch.session.term) for b in batches]
         return z3.Or(*sent_by)
 
     batches = pipeline.producer.batches
     last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
     if leader.knows_producer is not None:
-        known = z3.And(leader.knows_producer.is_set, batch.session.term == 0)
+        known = leader.knows_producer.is_set
+        if transactions is None:
+            known = z3.And(known, batch.session.term == 0)
         last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
     seen = z3.BoolVal(False)
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
+        numbered = ours
+        if transactions is not None:
+            # A marker numbers nothing: in the epoch of what is before it the numbers go on, in a newer one from 0.
+            same_epoch = slot["producer_epoch"].term == last_epoch
+            numbered = z3.And(ours, z3.Not(z3.And(transactions.is_marker(slot["batch"].term), same_epoch)))
         last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
-        last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
+        last_sequence = z3.If(numbered, slot["sequence"].term, last_sequence)
         same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+        if transactions is not None:
+            same = z3.And(same, z3.Not(transactions.is_marker(slot["batch"].term)))
         seen = z3.Or(seen, z3.And(ours, same))
     fenced = epoch < last_epoch
     duplicate = z3.And(epoch == last_epoch, seen)
     follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
     restarts = z3.And(epoch > last_epoch, sequence == 0)
-    in_sequence = z3.And(z3.Not(duplicate), z3.Or(last_epoch == -1, follows, restarts))
+    unknown = last_epoch == -1
+    if rules is not None and rules.first_is_zero:
+        unknown = z3.And(unknown, sequence == 0)
+    in_sequence = z3.And(z3.Not(duplicate), z3.Or(unknown, follows, restarts))
     out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence))
     return SequenceCheck(duplicate, in_sequence, out_of_order, fenced)
 
@@ -142,4 +158,6 @@ def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> 
 
 def epoch_left(pipeline: Pipeline) -> z3.BoolRef:
     """The bound on producer epochs leaves room for another."""
+    if pipeline.transactions is not None:
+        return pipeline.transactions.epoch.term < pipeline.transactions.epoch.high
     return pipeline.producer.epoch.term < pipeline.deployment.bounds.producer_epochs - 1

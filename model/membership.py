@@ -13,6 +13,7 @@ import z3
 from model.consumer import (
     commit_position,
     commit_processed,
+    parts_done,
     pollable,
     process,
     process_next,
@@ -129,6 +130,9 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     effect = Effect()
     process(pipeline, effect, late.term - 1, moves_on=False)
     effect[late] = 0
+    if pipeline.deployment.late_results_count:
+        # The last one to commit wins: what the group has committed since goes back (semantics 12, C8).
+        effect.set_when(consumer.committed.term > offset + 1, consumer.committed, offset + 1)
     in_turn = z3.BoolVal(True)
     if pipeline.deployment.processing is Processing.POLL_THREAD:
         in_turn = z3.Not(z3.Or(*(earlier.term > 0 for earlier in consumer.late[:offset])))
@@ -196,7 +200,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     if deployment.processing is Processing.POLL_THREAD:
         for leader in pipeline.replicas:
             for count in range(1, most + 1):
-                for done in range(count):
+                for done in parts_done(deployment, count):
                     yield throw_out_while_processing(pipeline, leader, count, done)
     yield throw_out(pipeline)
     yield hand_over(pipeline)

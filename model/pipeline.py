@@ -36,6 +36,7 @@ from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
+from model.transactions import coordinator, ending
 
 VERSION = "9"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
@@ -54,7 +55,8 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    machines = (producer, network, produce, *of_brokers, consumer, restarting, failing, membership, retention)
+    of_clients = (producer, network, produce, ending, coordinator)
+    machines = (*of_clients, *of_brokers, consumer, restarting, failing, membership, retention)
     actions = tuple(
         forget_numbers_when_done(pipeline, action)
         for machine in machines
@@ -103,6 +105,9 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
 
 def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     """The producer would bump its epoch."""
+    if pipeline.transactions is not None:
+        yield coordinator.epoch_wanted(pipeline)
+        return
     if pipeline.deployment.drains:
         yield draining.bump_due(pipeline)
         return

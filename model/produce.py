@@ -15,6 +15,7 @@ from model.network import abandon, drop_delayed, fail_attempt, leave_connection
 from model.refusals import (
     refuse_first_due,
     refuse_for_good,
+    refuse_in_transaction,
     refuse_later,
     reject_not_enough_replicas,
     reject_not_leader,
@@ -23,6 +24,7 @@ from model.refusals import (
 )
 from model.replica import advance_high_watermark, append
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.verification import is_verified, reject_unverified
 from model.wording import record_name
 
 
@@ -43,8 +45,11 @@ def _entry(
 def appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The leader would append the batch if its log had room."""
     check = checked(pipeline, batch, leader)
-    in_order = z3.BoolVal(True) if check is None else check.in_sequence
-    return z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), in_order)
+    conditions = [arrives(pipeline, batch, leader), accepts(pipeline, leader)]
+    conditions.append(z3.BoolVal(True) if check is None else check.in_sequence)
+    if pipeline.transactions is not None:
+        conditions.append(is_verified(pipeline, leader, numbers_sent(pipeline, batch)[0]))
+    return z3.And(*conditions)
 
 
 def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
@@ -112,6 +117,8 @@ def delayed_appendable(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.
     if batch.delayed_epoch is not None and batch.delayed_sequence is not None:
         epoch, sequence = batch.delayed_epoch.term, batch.delayed_sequence.term
         in_order = check_sequence(pipeline, leader, batch, epoch, sequence).in_sequence
+        if pipeline.transactions is not None:
+            in_order = z3.And(in_order, is_verified(pipeline, leader, epoch))
     at_leader = z3.And(batch.delayed.term == leader.number, leader.presumes_leadership)
     return z3.And(at_leader, accepts(pipeline, leader), z3.Not(earlier), in_order)
 
@@ -272,6 +279,10 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 if pipeline.deployment.drains:
                     yield refuse_later(pipeline, batch, leader)
                     yield refuse_first_due(pipeline, batch, leader)
+                elif pipeline.transactions is not None:
+                    yield refuse_in_transaction(pipeline, batch, leader)
                 else:
                     yield reject_out_of_order(pipeline, batch, leader)
                 yield reject_old_epoch(pipeline, batch, leader)
+            if pipeline.transactions is not None:
+                yield reject_unverified(pipeline, batch, leader)

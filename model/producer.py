@@ -16,6 +16,8 @@ from model.language import Action, Effect, State
 from model.network import abandon, complete, fail_attempt, is_dead, join_connection
 from model.produce import held_up, queues_at
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
+from model.transactions.ending import crash_with_transactions
+from model.transactions.sending import add_partition, begin, may_send, may_transmit
 from model.wording import record_name
 
 
@@ -38,6 +40,8 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
 def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The application calls send() for this record next (semantics 3.1, P1 P13)."""
     deployment, producer = pipeline.deployment, pipeline.producer
+    if pipeline.transactions is not None:
+        return may_send(pipeline, batch)
     conditions = [batch.is_(Fate.UNSENT)]
     if batch.attempt > 0:
         conditions.append(resend_due(pipeline, _previous(pipeline, batch)))
@@ -58,6 +62,8 @@ def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:
     effect = Effect()
     effect[batch.fate] = int(fate)
     effect[batch.session] = pipeline.producer.session.term
+    if pipeline.transactions is not None:
+        begin(pipeline, effect, batch)
     return effect
 
 
@@ -176,6 +182,8 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     conditions.append(can_be_numbered(pipeline, batch))
     if deployment.drains:
         conditions.append(has_drained(pipeline, batch, leader))
+    if pipeline.transactions is not None:
+        conditions.append(may_transmit(pipeline, batch))
     if deployment.max_in_flight <= len(others):
         muted = deployment.max_in_flight == 1 and deployment.sender.one_at_a_time_everywhere
         counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
@@ -199,13 +207,17 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[pipeline.producer.leader_epoch] = epoch_heard_of(pipeline, leader)
     join_connection(pipeline, effect, batch, leader)
     assign_sequence(pipeline, effect, batch)
+    if pipeline.transactions is not None:
+        add_partition(pipeline, effect, batch)
     if pipeline.producer.draining is not None:
         effect[pipeline.producer.draining] = False
 
     def sentence(before: State, after: State) -> str:
         verb = "retries" if before[batch.retries.name] else "transmits"
         silent = " and takes it for done (acks=0)" if deployment.acks is Acks.NONE else ""
-        return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}"
+        added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
+        first = ", having the partition added to its transaction" if added else ""
+        return f"the producer {verb} {record_name(batch)} to {leader.name}{silent}{first}"
 
     return Action(
         "transmit",
@@ -286,6 +298,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     if counts_retries(deployment) and not deployment.sender.refusals_count:
         retried = z3.Or(retried, pipeline.controller.epoch.term > 1)
     causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
+    if pipeline.transactions is not None:
+        causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes)
     in_flight = [batch.is_(Fate.UNANSWERED), z3.And(batch.can_be_answered, _was_held_up(pipeline, batch))]
     if deployment.acks is Acks.ALL:
@@ -348,8 +362,11 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
 
 
 def crash(pipeline: Pipeline) -> Action:
-    """The application dies with its accumulator and restarts with a new producer id (semantics 3.1, P12)."""
-    producer = pipeline.producer
+    """The application dies with its accumulator and restarts with a new producer id (semantics 3.1, P12).
+
+    A producer with transactions has its id from its transactional.id, and will get a new epoch (semantics 11.1, T1).
+    """
+    producer, transactions = pipeline.producer, pipeline.transactions
     effect = Effect()
     for batch in producer.batches:
         if pipeline.deployment.acks is Acks.NONE:
@@ -357,8 +374,13 @@ def crash(pipeline: Pipeline) -> Action:
         else:
             abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
             complete(pipeline, effect, batch, Fate.FORGOTTEN, batch.incomplete)
-    effect[producer.session] = producer.session.term + 1
-    effect[producer.epoch] = 0
+    has_something = z3.Or(*(batch.incomplete for batch in producer.batches))
+    if transactions is None:
+        effect[producer.session] = producer.session.term + 1
+        effect[producer.epoch] = 0
+    else:
+        has_something = z3.Or(*(transaction.is_going_on for transaction in transactions.each))
+        crash_with_transactions(pipeline, effect)
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
     for flag in (producer.unresolved, producer.draining, producer.fatal):
@@ -370,7 +392,7 @@ def crash(pipeline: Pipeline) -> Action:
         "producer",
         {},
         z3.And(
-            z3.Or(*(batch.incomplete for batch in producer.batches)),
+            has_something,
             producer.session.term < producer.session.high,
         ),
         effect.updates,
@@ -394,6 +416,6 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield give_up(pipeline, batch)
     if pipeline.deployment.drains:
         yield bump_when_drained(pipeline)
-    elif pipeline.deployment.idempotence:
+    elif pipeline.deployment.idempotence and pipeline.transactions is None:
         yield resolve_sequences(pipeline)
     yield crash(pipeline)

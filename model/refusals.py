@@ -87,6 +87,27 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     )
 
 
+def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """A gap before the record: with transactions the client retries, or the send fails if it was next (3.4, 11.1)."""
+    fails = bump_due(pipeline, batch, leader)
+    effect = Effect()
+    fail_attempt(pipeline, effect, batch, z3.Not(fails))
+    complete(pipeline, effect, batch, Fate.FAILED, fails)
+    return Action(
+        "refuse_in_transaction",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        _refused_as_out_of_order(pipeline, batch, leader),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
+            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
+        ),
+        "3.4, 3.5, 11.1",
+    )
+
+
 def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """A gap before the record, of one that failed: it goes again, in the next epoch of a client that drains (4.1)."""
     producer = pipeline.producer
@@ -155,7 +176,7 @@ def _fail_for_good(
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     if pipeline.deployment.drains and pipeline.deployment.sender.gapless:
         stop_for_good(pipeline, effect, z3.BoolVal(True))
-    elif pipeline.deployment.idempotence and not pipeline.deployment.drains:
+    elif pipeline.deployment.idempotence and not pipeline.deployment.drains and pipeline.transactions is None:
         bumps = _bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)
         guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))

@@ -16,6 +16,8 @@ from model.state import Fate, Pipeline
 
 def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:
     """The epochs of which only the order matters."""
+    if pipeline.transactions is not None:
+        return (leader_epochs(pipeline),)
     return (leader_epochs(pipeline), producer_epochs(pipeline))
 
 

@@ -11,10 +11,11 @@ from itertools import combinations
 import z3
 
 from model.consumer import commit, process
-from model.deployment.deployment import Commit, Group, OffsetReset, Sink
+from model.deployment.deployment import Commit, Group, OffsetReset
 from model.faults import REPLACES_MEMBER
 from model.language import Action, Effect, State
 from model.state import EXPIRED, Pipeline, Replica
+from model.transactions.visibility import end_of_reading
 
 Finished = tuple[int, ...]
 """Offsets of records that workers had finished."""
@@ -35,7 +36,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         effect[queued] = 0
     if committed_all:
         commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
-    elif deployment.sink is Sink.TRANSACTIONAL and consumer.queued:
+    elif deployment.sink.keeps_offsets and consumer.queued:
         commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
     _leave_to_late(pipeline, effect)
@@ -106,7 +107,7 @@ def _first_unfinished(pipeline: Pipeline, effect: Effect) -> z3.ArithRef:
 def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> Action:
     """Without a committed offset, latest starts at the end of what can be read (semantics 12, C13 C14)."""
     consumer = pipeline.consumer
-    end = leader.high_watermark.term
+    end = end_of_reading(pipeline, leader)
     effect = Effect()
     for offset in finished:
         process(pipeline, effect, consumer.queued[offset].term - 1)

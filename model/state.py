@@ -13,9 +13,10 @@ from enum import IntEnum
 
 import z3
 
-from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Truncation
+from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, REPLACES_MEMBER, Fault
 from model.language import Log, Variable, flag, log
+from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 
 UNLIMITED_ATTEMPTS = 10
 """A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
@@ -288,6 +289,7 @@ class Pipeline:
     consumer: Consumer
     exposed: tuple[Variable, ...]
     log_start: Variable | None
+    transactions: Transactions | None
     history: History
 
     @property
@@ -295,7 +297,9 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        return (*self.controller.variables, *brokers, *clients, *self.exposed, *kept, *self.history.variables)
+        transactions = () if self.transactions is None else self.transactions.variables
+        own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
+        return (*own, *transactions, *self.history.variables)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]
@@ -310,11 +314,13 @@ class Pipeline:
         return z3.And(self.controller.leader.term == replica.number, replica.presumes_leadership, is_current)
 
     def record_of(self, batch: z3.ArithRef) -> z3.ArithRef:
-        """The record of a batch number."""
+        """The record of a batch number; -1 where a marker ends a transaction."""
         records = self.deployment.bounds.records
         record = batch
         for attempt in range(1, self.deployment.bounds.sends):
             record = z3.If(batch >= attempt * records, batch - attempt * records, record)
+        if self.transactions is not None:
+            record = z3.If(self.transactions.is_marker(batch), -1, record)
         return record
 
     def holds_record(self, replica: Replica, record: int) -> z3.BoolRef:
@@ -351,6 +357,7 @@ def declare(deployment: Deployment) -> Pipeline:
         _declare_consumer(deployment),
         tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
         Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
+        declare_transactions(deployment),
         _declare_history(deployment),
     )
 
@@ -371,7 +378,8 @@ def _declare_history(deployment: Deployment) -> History:
 def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int], batches: int) -> Replica:
     name = f"broker_{number}"
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
-    fields = {"batch": (0, batches - 1), "epoch": (0, epochs)}
+    markers = 2 * number_of_transactions(deployment)
+    fields = {"batch": (0, batches + markers - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
         fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
     possible = deployment.possible_faults
@@ -452,6 +460,8 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
     lets_go = REPLACES_MEMBER if queue else {Fault.EVICTION}
     loses_commits = deployment.commit is Commit.ASYNC and Fault.LOST_COMMIT in deployment.possible_faults
     may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
+    if deployment.sink is Sink.KAFKA and not deployment.late_results_count:
+        may_be_late = False
     return Consumer(
         flag("consumer_running", True),
         Variable("position", 0, capacity, 0),

@@ -14,21 +14,30 @@ def record_name(batch: Batch) -> str:
     return f"record {batch.record + 1}{again}"
 
 
-def record_at(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> str:
-    """The record in a replica's log at ``offset``."""
-    return record_name(pipeline.producer.batches[state[replica.log.slots[offset]["batch"].name]])
+def entry_words(pipeline: Pipeline, number: int) -> str:
+    """What an entry of a log is: a record, or a marker that ends a transaction."""
+    batches = pipeline.producer.batches
+    if pipeline.transactions is None or number < len(batches):
+        return record_name(batches[number])
+    transaction, commits = pipeline.transactions.of_marker(number)
+    return f"{'commit' if commits else 'abort'} of {transaction.name}"
+
+
+def entry_name(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> str:
+    """What stands in a replica's log at ``offset``."""
+    return entry_words(pipeline, state[replica.log.slots[offset]["batch"].name])
 
 
 def records_dropped(pipeline: Pipeline, before: State, after: State, replica: Replica) -> str:
     """The records that a step cut off a replica's log; empty if there are none."""
     offsets = range(after[replica.log.end.name], before[replica.log.end.name])
-    return ", ".join(record_at(pipeline, before, replica, offset) for offset in offsets)
+    return ", ".join(entry_name(pipeline, before, replica, offset) for offset in offsets)
 
 
 def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
-    """A replica's log: records with their leader epochs."""
+    """A replica's log: records, and markers, with their leader epochs."""
     entries = replica.log.entries(state)
-    names = (record_name(pipeline.producer.batches[entry["batch"]]) for entry in entries)
+    names = (entry_words(pipeline, entry["batch"]) for entry in entries)
     return "[" + ", ".join(f"{name} @{entry['epoch']}" for name, entry in zip(names, entries, strict=True)) + "]"
 
 

@@ -45,9 +45,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
             if leader is None or not record:
                 continue
             entries = leader.log.entries(state)
-            now = pipeline.producer.batches[entries[offset]["batch"]].record + 1 if offset < len(entries) else 0
+            number = entries[offset]["batch"] if offset < len(entries) else None
+            batches = pipeline.producer.batches
+            now = batches[number].record + 1 if number is not None and number < len(batches) else 0
             if now != record:
-                has = f"has record {now}" if now else "has nothing"
+                has = "has nothing" if number is None else f"has record {now}" if now else "has a marker"
                 return f"record {record} could be read at offset {offset}; {leader.name}, which leads, {has} there"
         return "a record that could be read is gone"
 

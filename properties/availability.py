@@ -9,6 +9,7 @@ import z3
 from model.consumer import agreed_prefix
 from model.deployment.deployment import Acks
 from model.state import Pipeline, Replica
+from model.transactions.visibility import end_of_reading
 from properties.property import Property
 from properties.situations import on_serving_leader
 
@@ -17,7 +18,7 @@ def has_read_all(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     """The consumer runs and has read everything that can be read from this leader."""
     consumer = pipeline.consumer
     agrees = agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= consumer.position.term
-    return z3.And(consumer.running.is_set, agrees, consumer.position.term == leader.high_watermark.term)
+    return z3.And(consumer.running.is_set, agrees, consumer.position.term == end_of_reading(pipeline, leader))
 
 
 def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
@@ -25,10 +26,13 @@ def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
 
     def works(leader: Replica) -> z3.BoolRef:
         writable = pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True)
-        everything_readable = leader.high_watermark.term == leader.log.end.term
+        everything_readable = end_of_reading(pipeline, leader) == leader.log.end.term
         return z3.And(writable, everything_readable, has_read_all(pipeline, leader))
 
     settled = z3.Not(z3.Or(*(batch.incomplete for batch in pipeline.producer.batches)))
+    if pipeline.transactions is not None:
+        going_on = (transaction.is_going_on for transaction in pipeline.transactions.each)
+        settled = z3.And(settled, z3.Not(z3.Or(*going_on)), pipeline.transactions.is_at_rest)
     return z3.And(on_serving_leader(pipeline, works), settled)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import z3
 
@@ -12,6 +13,7 @@ from model.state import Pipeline, Replica
 from properties.durability import consumer_restarted, unprocessed_for_good
 from properties.property import Property
 from properties.situations import (
+    both_can_be_read,
     first,
     on_serving_leader,
     records_of_log,
@@ -28,7 +30,7 @@ def twice_in_log(pipeline: Pipeline) -> z3.BoolRef:
         slots = leader.log.slots
         pairs = [
             z3.And(
-                leader.high_watermark.term > later,
+                both_can_be_read(pipeline, leader, earlier, later),
                 pipeline.record_of(slots[earlier]["batch"].term) == pipeline.record_of(slots[later]["batch"].term),
             )
             for later in range(len(slots))
@@ -64,11 +66,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if leader is None:
             return "a record stands in the log twice"
         log = records_of_log(pipeline, state, leader)
-        later = first(range(len(log)), lambda i: log[i] in log[:i])
-        return (
-            f"record {log[later] + 1} stands in the log of {leader.name} twice, "
-            f"at offsets {log.index(log[later])} and {later}"
-        )
+        pairs = [(one, other) for one, other in combinations(log, 2) if log[one] == log[other]]
+        if not pairs:
+            return "a record stands in the log twice"
+        earlier, later = pairs[0]
+        return f"record {log[later] + 1} stands in the log of {leader.name} twice, at offsets {earlier} and {later}"
 
     yield Property(
         "no-log-duplicate",

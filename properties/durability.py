@@ -10,6 +10,7 @@ from model.consumer import validated
 from model.deployment.deployment import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
+from model.transactions.visibility import is_aborted, keeps_record
 from properties.property import Property
 from properties.situations import (
     accepted,
@@ -28,7 +29,7 @@ from properties.situations import (
 def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Acknowledged, not on its way any more, and not in the log of the leader that serves."""
     on_its_way = z3.Or(*(batch.incomplete for batch in pipeline.producer.of_record(record)))
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(acknowledged(pipeline, record), z3.Not(on_its_way), missing)
 
 
@@ -48,7 +49,10 @@ def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
             coming = z3.And(consumer.running.is_set, position <= offset)
             this = pipeline.record_of(leader.log.slots[offset]["batch"].term) == record
             passed_by = z3.Or(committed > offset, z3.And(will_commit, position > offset))
-            return z3.And(leader.log.has(offset), this, passed_by, z3.Not(coming))
+            conditions = [leader.log.has(offset), this, passed_by, z3.Not(coming)]
+            if pipeline.transactions is not None:
+                conditions.append(z3.Not(is_aborted(pipeline, leader, offset)))
+            return z3.And(*conditions)
 
         return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
 
@@ -205,7 +209,7 @@ def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Its send failed, nothing of it is on its way, the application does not send it again, and it is in no log."""
     tries_again = pipeline.deployment.on_send_error is OnSendError.RESEND
     failed_for_good = z3.And(reported(pipeline, record), z3.BoolVal(not tries_again))
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
     return z3.And(given_up, missing)
 

@@ -10,10 +10,12 @@ import z3
 from model.application import resend_due
 from model.language import State
 from model.state import Pipeline, Replica
+from model.transactions.visibility import can_be_read, keeps_record
 from properties.durability import unprocessed
 from properties.property import Property
 from properties.situations import (
     accepted,
+    both_can_be_read,
     first,
     on_serving_leader,
     pending,
@@ -30,7 +32,7 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
         slots = leader.log.slots
         pairs = [
             z3.And(
-                leader.high_watermark.term > later,
+                both_can_be_read(pipeline, leader, earlier, later),
                 pipeline.record_of(slots[earlier]["batch"].term) > pipeline.record_of(slots[later]["batch"].term),
             )
             for later in range(len(slots))
@@ -45,7 +47,7 @@ def gone(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Handed to send(), not in the log of the leader that serves, and nobody sends it again."""
     batches = pipeline.producer.of_record(record)
     will_be_sent = z3.Or(pending(pipeline, record), *(resend_due(pipeline, batch) for batch in batches))
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(accepted(pipeline, record), z3.Not(will_be_sent), missing)
 
 
@@ -56,7 +58,7 @@ def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
         slots = enumerate(leader.log.slots)
         return z3.Or(
             *(
-                z3.And(leader.high_watermark.term > offset, pipeline.record_of(slot["batch"].term) > record)
+                z3.And(can_be_read(pipeline, leader, offset), pipeline.record_of(slot["batch"].term) > record)
                 for offset, slot in slots
             )
         )
@@ -88,8 +90,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if leader is None:
             return "the log is not in the order of sending"
         log = records_of_log(pipeline, state, leader)
-        later = first(range(len(log)), lambda i: any(before > log[i] for before in log[:i]))
-        ahead = next((record for record in log[:later] if record > log[later]), 0)
+        before = {offset: [log[earlier] for earlier in log if earlier < offset] for offset in log}
+        later = next((offset for offset in log if any(record > log[offset] for record in before[offset])), 0)
+        ahead = next((record for record in before[later] if record > log[later]), 0)
         return (
             f"record {log[later] + 1} stands behind record {ahead + 1} in the log of {leader.name}, but was sent first"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import z3
 
@@ -10,6 +10,9 @@ from model.application import resend_due
 from model.deployment.deployment import OnRestart
 from model.language import State
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.sending import sent_again, transaction_of
+from model.transactions.state import Outcome
+from model.transactions.visibility import can_be_read, keeps_record
 
 
 def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.BoolRef]) -> z3.BoolRef:
@@ -24,23 +27,38 @@ def serving_leader(pipeline: Pipeline, state: State) -> Replica | None:
 
 
 def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The future of some send of the record completed without an error."""
+    """The future of some send of the record completed without an error; with transactions, that one was committed."""
+    if pipeline.transactions is not None:
+        committed = (
+            transaction_of(pipeline, batch).is_(Outcome.COMMITTED) for batch in pipeline.producer.of_record(record)
+        )
+        return z3.Or(*committed)
     return z3.Or(*(batch.is_(Fate.ACKNOWLEDGED) for batch in pipeline.producer.of_record(record)))
 
 
 def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The application was told that some send of the record failed."""
+    """The application was told that some send of the record failed, or the transaction with it."""
+    if pipeline.transactions is not None:
+        aborted = [
+            z3.And(transaction_of(pipeline, batch).is_(Outcome.ABORTED), z3.Not(batch.is_(Fate.UNSENT)))
+            for batch in pipeline.producer.of_record(record)
+        ]
+        return z3.Or(*aborted)
     return z3.Or(*(batch.is_(Fate.FAILED) for batch in pipeline.producer.of_record(record)))
 
 
 def accepted(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """The application handed the record to send()."""
+    if pipeline.transactions is not None:
+        return z3.Or(*(z3.Not(batch.is_(Fate.UNSENT)) for batch in pipeline.producer.of_record(record)))
     return z3.Not(pipeline.producer.of_record(record)[0].is_(Fate.UNSENT))
 
 
 def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """The record may still get into the log: in the client, on its way, or to be sent again."""
     ways = []
+    if pipeline.transactions is not None:
+        ways.append(_may_be_committed(pipeline, record))
     for batch in pipeline.producer.of_record(record):
         ways += [batch.incomplete, batch.delayed.term != 0]
         if pipeline.deployment.on_restart is OnRestart.RESEND:
@@ -48,12 +66,31 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
     return z3.Or(*ways)
 
 
+def _may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """A transaction with the record is going on, for the application or for the coordinator, or will be begun."""
+    transactions = pipeline.transactions
+    assert transactions is not None
+    ways = []
+    for batch in pipeline.producer.of_record(record):
+        transaction = transaction_of(pipeline, batch)
+        at_work = z3.And(z3.Not(transactions.is_at_rest), transactions.current.term == transaction.number)
+        ways += [transaction.is_going_on, at_work, sent_again(pipeline, transaction)]
+    return z3.Or(*ways)
+
+
+def both_can_be_read(pipeline: Pipeline, leader: Replica, earlier: int, later: int) -> z3.BoolRef:
+    """The consumer can be given what stands at both offsets."""
+    if pipeline.transactions is None:
+        return leader.high_watermark.term > later
+    return z3.And(can_be_read(pipeline, leader, earlier), can_be_read(pipeline, leader, later))
+
+
 def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Accepted, no failure reported, nothing on its way, and not in the log of the leader that serves.
 
     Whether a consumer got it before makes no difference: a consumer may always be later (docs/semantics.md).
     """
-    missing = on_serving_leader(pipeline, lambda leader: z3.Not(pipeline.holds_record(leader, record)))
+    missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(
         accepted(pipeline, record),
         z3.Not(reported(pipeline, record)),
@@ -95,9 +132,14 @@ def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
     return on_serving_leader(pipeline, again)
 
 
-def records_of_log(pipeline: Pipeline, state: State, replica: Replica) -> list[int]:
-    """The records in a replica's log, in order."""
-    return [pipeline.producer.batches[entry["batch"]].record for entry in replica.log.entries(state)]
+def records_of_log(pipeline: Pipeline, state: State, replica: Replica) -> Mapping[int, int]:
+    """The records in a replica's log by offset, without those that transactions leave unread."""
+    batches = pipeline.producer.batches
+    numbers = {offset: entry["batch"] for offset, entry in enumerate(replica.log.entries(state))}
+    if pipeline.transactions is None:
+        return {offset: batches[number].record for offset, number in numbers.items()}
+    read = [offset for offset in numbers if value(can_be_read(pipeline, replica, offset), pipeline, state)]
+    return {offset: batches[numbers[offset]].record for offset in read}
 
 
 def first(candidates: range, holds: Callable[[int], bool], otherwise: int = 0) -> int:

@@ -42,6 +42,8 @@ def clients(deployment: Deployment) -> str:
         f"idempotence {'on' if deployment.idempotence else 'off'}",
         f"{deployment.max_in_flight} in flight",
     ]
+    if deployment.transactional is not None:
+        producer.append("transactions")
     if not deployment.retries:
         producer.append("no retries")
     if deployment.sends is Sends.SYNC:
@@ -55,5 +57,7 @@ def clients(deployment: Deployment) -> str:
         consumer.append("processing handed off")
     if deployment.on_processing_error is not OnProcessingError.STOP:
         consumer.append(f"{deployment.on_processing_error} on a processing error")
+    if deployment.transactional is not None:
+        consumer.append("read_committed" if deployment.transactional.read_committed else "read_uncommitted")
     consumer.append(f"{deployment.sink} sink")
     return f"{', '.join(producer)}; {', '.join(consumer)}"

@@ -8,11 +8,13 @@ def properties() -> None:
     from dataclasses import replace
 
     from model.deployment import KNOWN_PROPERTIES, read_properties
+    from model.deployment.transactional import Transactional
     from model.state import declare
     from properties.catalogue import properties_of
     from reports.catalogue import print_properties
     from reports.terminal import console
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
-    any_deployment = replace(some, require=KNOWN_PROPERTIES)
+    transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)
+    any_deployment = replace(some, require=KNOWN_PROPERTIES, transactional=transactional)
     print_properties(console(), properties_of(declare(any_deployment)))

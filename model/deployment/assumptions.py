@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from model.deployment.bounds import default_sends
@@ -55,6 +55,12 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether the partition has records of this idempotent producer's id already: of a new id any first sequence "
         "number is accepted",
     ),
+    "transaction_records": Assumption(
+        ("1", "2", "3"),
+        "2",
+        "how many records the application sends in one transaction (with transactional.id)",
+        tried=(),
+    ),
     "group": Assumption(
         ("established", "new"),
         "established",
@@ -75,18 +81,26 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether records are finished inside the poll loop or handed off to other threads",
     ),
     "on_processing_error": Assumption(
-        ("stop", "skip", "forward", "close", "retry"),
+        ("stop", "skip", "forward", "close", "retry", "abort"),
         "stop",
         "what the application does when it fails to process a record: end its process, skip the record, write it to "
         "another topic that acknowledges it, close the consumer and commit what poll() returned, or stay at the record "
-        "(pause, or seek back) until it is processed",
+        "(pause, or seek back) until it is processed, or abort the transaction with its results and poll on "
+        "(with sink=kafka)",
         tried=(),
     ),
     "sink": Assumption(
-        ("plain", "idempotent", "transactional"),
+        ("plain", "idempotent", "transactional", "kafka"),
         "plain",
-        "whether the consumer's effect repeats with each processing, recognises a record by its id, or is stored "
-        "together with the offset",
+        "whether the consumer's effect repeats with each processing, recognises a record by its id, is stored "
+        "together with the offset, or is written to another topic in one transaction with the offset",
+        tried=("plain", "idempotent", "transactional"),
+    ),
+    "group_metadata": Assumption(
+        ("passed", "omitted"),
+        "passed",
+        "whether sendOffsetsToTransaction() is given the group's metadata, by which brokers refuse a member that was "
+        "thrown out, or only the group's name (with sink=kafka)",
     ),
 }
 """What the application does, by the key of ``--assume`` and of the YAML format."""
@@ -96,11 +110,16 @@ BY_ITSELF = (
     "commits says before or after"
 )
 
+RECORDS = "transaction_records"
+NO_TRANSACTIONS = "the producer has no transactions; set transactional.id, or leave it out"
+
+TO_KAFKA_ONLY = "the results are in no transaction of Kafka's; set sink=kafka, or leave it out"
+
 NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
 """What follows for the group of a consumer that never commits."""
 
-PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id")
-CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink")
+PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id", "transaction_records")
+CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink", "group_metadata")
 
 
 @dataclass(frozen=True)
@@ -111,12 +130,18 @@ class Application:
     on_send_error: OnSendError
     on_restart: OnRestart
     producer_id: ProducerId
+    transaction_records: int
     group: Group
     commit: Commit
     processing: Processing
     on_processing_error: OnProcessingError
     sink: Sink
+    late_results_count: bool
     settings: tuple[Setting, ...]
+
+
+_BEHAVIOUR = tuple(field.name for field in fields(Application) if field.name not in ("transaction_records", "settings"))
+"""What an application's behaviour and a deployment have in common."""
 
 
 def check_assumption(given: Given) -> None:
@@ -126,12 +151,20 @@ def check_assumption(given: Given) -> None:
         raise complaint(given, f"must be one of {', '.join(values)}")
 
 
-def read_application(given: Settings, *, commits: Setting | None) -> Application:
+def read_application(given: Settings, *, commits: Setting | None, transactional: bool) -> Application:
     """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
 
     ``commits``: what the client commits by itself, and for which setting; None where the application says what.
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
+    if not transactional:
+        if RECORDS in given:
+            raise complaint(given[RECORDS], NO_TRANSACTIONS)
+        records = chosen.pop(RECORDS)
+    else:
+        records = chosen[RECORDS]
+    metadata = chosen["group_metadata"] if chosen["sink"].value == Sink.KAFKA else chosen.pop("group_metadata")
+    _check_sink(given, chosen, commits)
     if commits is not None:
         because = commits.origin.detail
         if chosen["on_processing_error"].value == OnProcessingError.RETRY:
@@ -159,13 +192,31 @@ def read_application(given: Settings, *, commits: Setting | None) -> Application
         on_send_error=OnSendError(chosen["on_send_error"].value),
         on_restart=OnRestart(chosen["on_restart"].value),
         producer_id=ProducerId(chosen["producer_id"].value),
+        transaction_records=int(records.value),
         group=Group(chosen["group"].value),
         commit=Commit(chosen["commit"].value),
         processing=Processing(chosen["processing"].value),
         on_processing_error=OnProcessingError(chosen["on_processing_error"].value),
         sink=Sink(chosen["sink"].value),
+        late_results_count=metadata.value == "omitted",
         settings=tuple(chosen.values()),
     )
+
+
+def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting | None) -> None:
+    """Raise DeploymentError for what does not go with the sink, or is not modelled with it."""
+    to_kafka = chosen["sink"].value == Sink.KAFKA
+    if "group_metadata" in given and not to_kafka:
+        raise complaint(given["group_metadata"], TO_KAFKA_ONLY)
+    if chosen["on_processing_error"].value == OnProcessingError.ABORT and not to_kafka:
+        raise complaint(given["on_processing_error"], f"abort: {TO_KAFKA_ONLY}")
+    if to_kafka and commits is not None:
+        what = f"offsets that are committed beside a transaction ({commits.origin.detail}); switch that off"
+        raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
+    if to_kafka and chosen["processing"].value == Processing.HANDED_OFF:
+        raise complaint(given["sink"], "not modelled yet: transactions of several threads", NotModelledError)
+    if to_kafka and chosen["commit"].value == Commit.NEVER:
+        raise complaint(given["sink"], "offsets in a transaction are a group's: leave commit out")
 
 
 def _choose(key: str, given: Settings) -> Setting:
@@ -179,37 +230,24 @@ def _choose(key: str, given: Settings) -> Setting:
 def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     """The same deployment whose application behaves differently, and what follows from it.
 
-    Raises DeploymentError for an unknown key or value, and for ``commit`` where the client commits by itself.
+    Raises DeploymentError for an unknown key or value, and for one that does not go with the rest.
     """
     if key not in ASSUMPTIONS:
         raise DeploymentError(f"no such assumption; choose one of {', '.join(ASSUMPTIONS)}", key=key)
-    origin = Origin("option", f"--assume {key}={value}")
-    check_assumption(Given(key, value, origin))
-    if key == "commit" and deployment.commit.is_by_client:
-        raise DeploymentError("the consumer commits by itself (enable.auto.commit=true)", key=origin.detail)
-    if key == "on_processing_error" and value == OnProcessingError.RETRY and deployment.commit.is_by_client:
-        raise NotModelledError("not modelled yet with a consumer that commits by itself", key=origin.detail)
-    if key == "commit" and value == Commit.DELIVERED:
-        raise DeploymentError(BY_ITSELF, key=origin.detail)
-    said = {("application", key): Setting("application", key, value, origin)}
-    if key == "commit" and value == Commit.NEVER:
-        said[("application", "group")] = NO_COMMITTED_OFFSET
-    group = said.get(("application", "group"))
-    settings = tuple(said.get((s.scope, s.key), s) for s in deployment.settings)
+    own = [setting for setting in deployment.settings if setting.scope == "application"]
+    said = {s.key: Given(s.key, s.value, s.origin) for s in own if s.origin.kind not in ("assumption", "rule")}
+    said[key] = Given(key, value, Origin("option", f"--assume {key}={value}"))
+    by_client = next((s for s in own if s.key == "commit" and s.origin.kind == "rule"), None)
+    application = read_application(said, commits=by_client, transactional=deployment.transactional is not None)
+    place = deployment.settings.index(own[0])
+    others = [setting for setting in deployment.settings if setting.scope != "application"]
+    records = application.transaction_records
+    transactional = deployment.transactional
     changed = replace(
         deployment,
-        settings=settings,
-        sends=Sends(value) if key == "sends" else deployment.sends,
-        on_send_error=OnSendError(value) if key == "on_send_error" else deployment.on_send_error,
-        on_restart=OnRestart(value) if key == "on_restart" else deployment.on_restart,
-        producer_id=ProducerId(value) if key == "producer_id" else deployment.producer_id,
-        group=deployment.group if group is None else Group(group.value),
-        commit=Commit(value) if key == "commit" else deployment.commit,
-        processing=Processing(value) if key == "processing" else deployment.processing,
-        on_processing_error=(
-            OnProcessingError(value) if key == "on_processing_error" else deployment.on_processing_error
-        ),
-        sink=Sink(value) if key == "sink" else deployment.sink,
+        settings=(*others[:place], *application.settings, *others[place:]),
+        transactional=None if transactional is None else replace(transactional, records=records),
+        **{name: getattr(application, name) for name in _BEHAVIOUR},
     )
     return _with_default_sends(changed)
 

@@ -13,7 +13,10 @@ RANGES: dict[str, range] = {
     "epochs": range(2, 16),
     "producer_epochs": range(1, 5),
 }
-"""The allowed values of each bound."""
+"""The allowed values of each bound: no log is longer than the five batches of a producer that a broker remembers."""
+
+RANGES_WITH_TRANSACTIONS = RANGES | {"log": range(1, 9), "producer_epochs": range(1, 9)}
+"""The same with transactions, which take room for markers, and end epochs."""
 
 
 def default_sends(on_send_error: OnSendError, on_restart: OnRestart) -> int:
@@ -21,18 +24,28 @@ def default_sends(on_send_error: OnSendError, on_restart: OnRestart) -> int:
     return 2 if on_send_error is OnSendError.RESEND or on_restart is OnRestart.RESEND else 1
 
 
+WITH_TRANSACTIONS = Bounds(records=3, log=6, producer_epochs=6)
+"""Room for two transactions, one of them with two records, with their markers."""
+
+
 def read_bounds(
-    given: Settings, on_send_error: OnSendError, on_restart: OnRestart
+    given: Settings, on_send_error: OnSendError, on_restart: OnRestart, *, transactional: bool
 ) -> tuple[Bounds, tuple[Setting, ...]]:
     """The bounds, complete and within their ranges, and where each came from."""
-    standard = Bounds()
-    records = _number("records", given, standard.records)
+    standard = WITH_TRANSACTIONS if transactional else Bounds()
+    ranges = RANGES_WITH_TRANSACTIONS if transactional else RANGES
+
+    def number(key: str, default: int) -> int:
+        return read_number(given[key], ranges[key]) if key in given else default
+
+    records = number("records", standard.records)
+    room = standard.log if transactional else min(records + 1, RANGES["log"].stop - 1)
     values = {
         "records": records,
-        "log": _number("log", given, min(records + 1, RANGES["log"].stop - 1)),
-        "sends": _number("sends", given, default_sends(on_send_error, on_restart)),
-        "epochs": _number("epochs", given, standard.epochs),
-        "producer_epochs": _number("producer_epochs", given, standard.producer_epochs),
+        "log": number("log", room),
+        "sends": number("sends", default_sends(on_send_error, on_restart)),
+        "epochs": number("epochs", standard.epochs),
+        "producer_epochs": number("producer_epochs", standard.producer_epochs),
     }
     if values["log"] < records:
         raise complaint(given["log"], f"must be at least bounds.records, which is {records}")
@@ -49,7 +62,3 @@ def read_number(given: Given, allowed: range) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) in allowed):
         raise complaint(given, f"must be a whole number from {allowed.start} to {allowed.stop - 1}")
     return int(text)
-
-
-def _number(key: str, given: Settings, default: int) -> int:
-    return read_number(given[key], RANGES[key]) if key in given else default

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from model.deployment import broker_rules, consumer_rules, group_rules
+from model.deployment import broker_rules, consumer_rules, group_rules, transaction_rules
 from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
@@ -34,7 +34,11 @@ from model.faults import Fault
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
 """A fetch of a follower waits for so much, as long as it may wait at all."""
 
-_READ_IN_EVERY_RELEASE = {("broker", "zookeeper.connect"), ("broker", "eligible.leader.replicas.version")}
+_READ_IN_EVERY_RELEASE = {
+    ("broker", "zookeeper.connect"),
+    ("broker", "eligible.leader.replicas.version"),
+    ("broker", transaction_rules.FEATURE),
+}
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,8 @@ def build(given: GivenDeployment) -> Deployment:
     brokers = f"Kafka {kafka}"
     topic_settings = _accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
     broker_section = Section("broker", brokers, kafka, given.broker, given.kafka)
-    broker_settings = _accept(
-        broker_section, (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *keys_of("broker"))
-    )
+    own_keys = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *transaction_rules.KEYS)
+    broker_settings = _accept(broker_section, (*own_keys, *keys_of("broker")))
     sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
     producer_section = _client_section(producer, given.producer, given.kafka)
     producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", producer.library)))
@@ -73,8 +76,17 @@ def build(given: GivenDeployment) -> Deployment:
         and (commit is None or commit.value.strip() != Commit.NEVER),
     )
     check_session(consumer_settings.section, reading.session, broker_settings.section)
-    application = read_application(given.application, commits=reading.commits)
-    bounds, bound_settings = read_bounds(given.bounds, application.on_send_error, application.on_restart)
+    uses = sending.transactional
+    application = read_application(given.application, commits=reading.commits, transactional=uses)
+    bounds, bound_settings = read_bounds(
+        given.bounds, application.on_send_error, application.on_restart, transactional=uses
+    )
+    transactional = None
+    if uses:
+        records = application.transaction_records
+        transactional = transaction_rules.transactional_of(
+            broker_settings.section, producer.release, records, reading.isolation
+        )
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
@@ -85,6 +97,7 @@ def build(given: GivenDeployment) -> Deployment:
         *broker.settings,
         *settings_of(broker_settings.section, topic_settings.section),
         *_said(broker_settings.section, FOLLOWER_BYTES, *group_rules.KEYS),
+        *(transaction_rules.settings_of(broker_settings.section) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", producer, given.producer.version or given.producer.client),
         *sending.settings,
@@ -92,6 +105,7 @@ def build(given: GivenDeployment) -> Deployment:
         *(setting for setting in times.settings if setting.scope == "producer"),
         _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
         *reading.settings,
+        *((reading.isolation,) if uses and reading.isolation is not None else ()),
         *_said(consumer_settings.section, PROTOCOL, reading.fetched_at_least),
         *(setting for setting in times.settings if setting.scope == "consumer"),
         *application.settings,
@@ -100,7 +114,7 @@ def build(given: GivenDeployment) -> Deployment:
         *bound_settings,
     )
     used = {(setting.scope, setting.key) for setting in settings} | _standing_in(broker, broker_settings.section)
-    return Deployment(
+    deployment = Deployment(
         name=printable(given.name),
         kafka=kafka.full,
         client=_clients(producer, consumer),
@@ -128,11 +142,13 @@ def build(given: GivenDeployment) -> Deployment:
         on_send_error=application.on_send_error,
         on_restart=application.on_restart,
         producer_id=application.producer_id,
+        transactional=transactional,
         group=application.group,
         commit=application.commit,
         processing=application.processing,
         on_processing_error=application.on_processing_error,
         sink=application.sink,
+        late_results_count=application.late_results_count,
         offset_reset=reading.offset_reset,
         max_poll_records=reading.max_poll_records,
         producer_connects=messages_to_connect(given.producer.settings),
@@ -143,7 +159,7 @@ def build(given: GivenDeployment) -> Deployment:
         durations=times.durations,
         faults=faults,
         bounds=bounds,
-        require=read_required(given.require),
+        require=read_required(given.require, transactional=uses),
         settings=tuple(replace(setting, value=shown_value(setting.key, setting.value)) for setting in settings),
         ignored=tuple(
             ignored
@@ -155,10 +171,14 @@ def build(given: GivenDeployment) -> Deployment:
             *broker.notes,
             *sending.notes,
             *reading.notes,
+            *(transaction_rules.notes_of(broker_settings.section, transactional) if transactional is not None else ()),
             *_slow_polls(given, times.durations),
             *_failures_that_end_the_process(given, application),
         ),
     )
+    if deployment.transactional is not None and deployment.records_expire_unread:
+        raise transaction_rules.refuse_retention(producer_section)
+    return deployment
 
 
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:

@@ -22,6 +22,7 @@ KEYS = (
     "share.acknowledgement.mode",
     "share.acquire.mode",
     "fetch.min.bytes",
+    "isolation.level",
 )
 """The settings these rules read: their values must be known. (Any group.id will do, a placeholder too.)"""
 
@@ -30,6 +31,7 @@ CHECKS_POSITIONS = (2, 3)
 
 AUTO_COMMIT = "enable.auto.commit"
 GROUP = "group.id"
+ISOLATION = "isolation.level"
 NULL_GROUP = "\x00null"
 """Stands for a ``group.id`` that a file sets to null, which no text can say."""
 
@@ -41,8 +43,9 @@ class ConsumerValues:
     ``commits``: what the client commits by itself, and for which setting; None where the application says what.
     ``commits_on_timer``: what is to be committed waits for the end of an interval. ``session``: the setting that says
     how long a member may be silent, ``fetched_at_least``: the one that says for how much a fetch waits as long as it
-    may. ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a
-    log was truncated, with brokers that tell.
+    may. ``isolation``: what it reads of transactions, None where the release has no choice. ``knows_epochs``: it goes
+    back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log was truncated, with brokers
+    that tell.
     """
 
     commits: Setting | None
@@ -53,6 +56,7 @@ class ConsumerValues:
     fetched_at_least: str
     knows_epochs: bool
     checks_epochs: bool
+    isolation: Setting | None
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -92,6 +96,7 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
         fetched_at_least="fetch.min.bytes",
         knows_epochs=True,
         checks_epochs=section.release.line >= CHECKS_POSITIONS,
+        isolation=section.setting(ISOLATION) if section.knows(ISOLATION) else None,
         settings=(
             *((group,) if group is not None else ()),
             auto_commit,

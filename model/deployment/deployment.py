@@ -15,6 +15,7 @@ from typing import Literal
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.sender import Sender
 from model.deployment.times import Durations
+from model.deployment.transactional import Transactional
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
 from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, REPLACES_MEMBER, Fault
 
@@ -91,13 +92,14 @@ class Commit(StrEnum):
 
 
 class OnProcessingError(StrEnum):
-    """What the application does when it fails to process a record (semantics 12.1)."""
+    """What the application does when it fails to process a record (semantics 11.3, 12.1)."""
 
     STOP = "stop"
     SKIP = "skip"
     FORWARD = "forward"
     CLOSE = "close"
     RETRY = "retry"
+    ABORT = "abort"
 
 
 class Processing(StrEnum):
@@ -131,12 +133,19 @@ class Sink(StrEnum):
     """What the consumer's effect goes to.
 
     ``plain`` repeats the effect with each processing; ``idempotent`` recognises a record by its id;
-    ``transactional`` stores the offset in the same transaction as the effect and resumes from it.
+    ``transactional`` stores the offset in the same transaction as the effect and resumes from it. ``kafka`` is another
+    topic: results and offsets are written to it and to the group in one transaction of Kafka's (semantics 11.3).
     """
 
     PLAIN = "plain"
     IDEMPOTENT = "idempotent"
     TRANSACTIONAL = "transactional"
+    KAFKA = "kafka"
+
+    @property
+    def keeps_offsets(self) -> bool:
+        """The offset moves together with the effect."""
+        return self in (Sink.TRANSACTIONAL, Sink.KAFKA)
 
 
 class OffsetReset(StrEnum):
@@ -226,12 +235,14 @@ class Deployment:
     on_send_error: OnSendError
     on_restart: OnRestart
     producer_id: ProducerId
+    transactional: Transactional | None  # how its transactions work; None without a transactional.id (semantics 11)
     # consumer
     group: Group
     commit: Commit
     processing: Processing
     on_processing_error: OnProcessingError
     sink: Sink
+    late_results_count: bool  # with sink=kafka: what a member commits that was thrown out (semantics 11.3)
     offset_reset: OffsetReset
     max_poll_records: int
     # how clients and followers reach brokers
@@ -427,12 +438,12 @@ class Deployment:
     @property
     def commits_at_once(self) -> bool:
         """The committed offset moves with every poll: committed before processing, or stored with the result."""
-        return self.commit is Commit.BEFORE or self.sink is Sink.TRANSACTIONAL
+        return self.commit is Commit.BEFORE or self.sink.keeps_offsets
 
     @property
     def commits_first(self) -> bool:
         """The application commits what poll() returned before it processes that, and the sink keeps no offset."""
-        return self.commit is Commit.BEFORE and self.sink is not Sink.TRANSACTIONAL
+        return self.commit is Commit.BEFORE and not self.sink.keeps_offsets
 
     @property
     def commits_may_be_missed(self) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from enum import StrEnum
 from typing import Any, TypeVar, cast
 
-from model.deployment.bounds import RANGES
+from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
 from model.deployment.broker_rules import MOST_REPLICAS
 from model.deployment.deployment import (
     Acks,
@@ -34,6 +34,7 @@ from model.deployment.hiding import printable
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
 from model.deployment.times import Durations
+from model.deployment.transactional import Transactional
 from model.durations import Quantity
 from model.faults import Fault
 
@@ -76,11 +77,13 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "on_send_error": deployment.on_send_error.value,
         "on_restart": deployment.on_restart.value,
         "producer_id": deployment.producer_id.value,
+        "transactional": _transactional(deployment.transactional),
         "group": deployment.group.value,
         "commit": deployment.commit.value,
         "processing": deployment.processing.value,
         "on_processing_error": deployment.on_processing_error.value,
         "sink": deployment.sink.value,
+        "late_results_count": deployment.late_results_count,
         "offset_reset": deployment.offset_reset.value,
         "max_poll_records": deployment.max_poll_records,
         "producer_connects": deployment.producer_connects,
@@ -108,6 +111,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
     kafka = read.items("kafka", lambda items: tuple(items.number(i, 0, 999) for i in items))
     if len(kafka) != 3:
         raise DocumentError("must be three numbers", key="deployment.kafka")
+    transactional = _read_transactional(read)
     deployment = Deployment(
         name=read.text("name"),
         kafka=(kafka[0], kafka[1], kafka[2]),
@@ -136,11 +140,13 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         on_send_error=read.choice("on_send_error", OnSendError),
         on_restart=read.choice("on_restart", OnRestart),
         producer_id=read.choice("producer_id", ProducerId),
+        transactional=transactional,
         group=read.choice("group", Group),
         commit=read.choice("commit", Commit),
         processing=read.choice("processing", Processing),
         on_processing_error=read.choice("on_processing_error", OnProcessingError),
         sink=read.choice("sink", Sink),
+        late_results_count=read.flag("late_results_count"),
         offset_reset=read.choice("offset_reset", OffsetReset),
         max_poll_records=read.number("max_poll_records", 1, _LARGEST),
         producer_connects=read.number("producer_connects", 1, _LARGEST),
@@ -150,7 +156,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         followers_wait_for_bytes=read.flag("followers_wait_for_bytes"),
         durations=_read_durations(read.members("durations")),
         faults=_read_faults(read.members("faults")),
-        bounds=_read_bounds(read.members("bounds")),
+        bounds=_read_bounds(read.members("bounds"), RANGES if transactional is None else RANGES_WITH_TRANSACTIONS),
         require=read.items("require", lambda items: tuple(items.one_of(i, KNOWN_PROPERTIES) for i in items)),
         settings=read.each("settings", _read_setting),
         ignored=read.each("ignored", _read_ignored),
@@ -283,6 +289,21 @@ def _read_sender(read: _Members) -> Sender:
     return sender
 
 
+def _transactional(transactional: Transactional | None) -> dict[str, Any] | None:
+    return None if transactional is None else asdict(transactional)
+
+
+def _read_transactional(read: _Members) -> Transactional | None:
+    if read.take("transactional") is None:
+        return None
+    members = read.members("transactional")
+    traits = (field.name for field in fields(Transactional) if field.name != "records")
+    records = members.number("records", 1, RANGES["records"].stop - 1)
+    transactional = Transactional(records, **{name: members.flag(name) for name in traits})
+    members.check_no_more()
+    return transactional
+
+
 def _read_durations(read: _Members) -> Durations:
     values = Durations(**{name: _read_quantity(read.members(name)) for name in NAMES})
     read.check_no_more()
@@ -296,8 +317,8 @@ def _read_quantity(read: _Members) -> Quantity:
     return quantity
 
 
-def _read_bounds(read: _Members) -> Bounds:
-    values = {key: read.number(key, allowed.start, allowed.stop - 1) for key, allowed in RANGES.items()}
+def _read_bounds(read: _Members, ranges: Mapping[str, range]) -> Bounds:
+    values = {key: read.number(key, allowed.start, allowed.stop - 1) for key, allowed in ranges.items()}
     if values["log"] < values["records"]:
         raise DocumentError("must be at least the number of records", key=read.path("log"))
     read.check_no_more()

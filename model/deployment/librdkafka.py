@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment.consumer_rules import ConsumerValues, committed_by_client
+from model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed_by_client
 from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
@@ -88,6 +88,7 @@ def producer(section: Section) -> ProducerValues:
         idempotence=boolean(idempotence.value),
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
+        transactional=False,
         sender=Sender(
             retries_keep_their_place=True,
             one_at_a_time_everywhere=False,
@@ -148,6 +149,13 @@ def _answered(section: Section, lasts: Setting) -> Setting:
     return section.setting(ANSWERED)
 
 
+def _isolation(section: Section) -> Setting | None:
+    if not section.knows(ISOLATION):
+        return None
+    setting = section.setting(ISOLATION)
+    return replace(setting, value=setting.value.lower())
+
+
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     """The effective settings, or the refusal with the library's own error."""
     if section.has("group.protocol") and section.text("group.protocol").lower() == "consumer":
@@ -171,6 +179,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         fetched_at_least="fetch.min.bytes",
         knows_epochs=checks,
         checks_epochs=checks,
+        isolation=_isolation(section),
         settings=(
             *((section.setting("group.id"),) if section.has("group.id") else ()),
             commits,

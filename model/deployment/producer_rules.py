@@ -21,10 +21,9 @@ KEYS = (
     "delivery.timeout.ms",
     "request.timeout.ms",
     "linger.ms",
-    "transactional.id",
     "transaction.two.phase.commit.enable",
 )
-"""The settings these rules read: their values must be known."""
+"""The settings these rules read: their values must be known. (Any transactional.id will do, a placeholder too.)"""
 
 IDEMPOTENCE = "enable.idempotence"
 IN_FLIGHT = "max.in.flight.requests.per.connection"
@@ -42,6 +41,7 @@ class ProducerValues:
     idempotence: bool
     max_in_flight: int
     expires_in_accumulator: bool
+    transactional: bool
     sender: Sender
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
@@ -60,13 +60,21 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
         _check_idempotence(section, kafka)
     delivery = (_delivery_timeout(section, notes),) if section.knows(DELIVERY) else ()
     _check_transactions(section)
-    rest = tuple(section.setting(key) for key in ("retries", IN_FLIGHT, "request.timeout.ms", "linger.ms"))
+    keys = (
+        "retries",
+        IN_FLIGHT,
+        "request.timeout.ms",
+        "linger.ms",
+        *((TRANSACTIONAL,) if section.has(TRANSACTIONAL) else ()),
+    )
+    rest = tuple(section.setting(key) for key in keys)
     return ProducerValues(
         acks=Acks(acks.value),
         retries=section.integer("retries"),
         idempotence=idempotence.value == "true",
         max_in_flight=section.integer(IN_FLIGHT),
         expires_in_accumulator=not delivery,
+        transactional=section.has(TRANSACTIONAL),
         sender=OF_JAVA,
         settings=(acks, idempotence, *rest, *delivery),
         notes=tuple(notes),
@@ -184,5 +192,5 @@ def _check_transactions(section: Section) -> None:
     if section.has(two_phase) and section.flag(two_phase) and section.has("transaction.timeout.ms"):
         why = f"transaction.timeout.ms must not be set with {two_phase}=true"
         raise section.refused("transaction.timeout.ms", "ConfigException", why, "P22")
-    if section.has(TRANSACTIONAL):
-        raise section.not_modelled(TRANSACTIONAL, "transactions; remove it to check the producer without them")
+    if section.has(two_phase) and section.flag(two_phase) and section.has(TRANSACTIONAL):
+        raise section.not_modelled(two_phase, "transactions that another coordinator decides; switch it off")

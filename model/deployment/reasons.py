@@ -20,6 +20,7 @@ REASONS: dict[str, str] = {
     "checksums": "records are assumed not to be corrupted",
     "committed offsets": "a committed offset is assumed to last: the storage of offsets is not modelled yet",
     "compaction": "the topic is not compacted; compaction is not modelled yet",
+    "coordinator": "the coordinator of transactions, where there are any, is taken to keep what it decides",
     "controller": "the controller quorum is assumed to be available and durable",
     "delete policy": "records are deleted when they are older than retention.ms",
     "deployment tools": "it tells where values come from, not what they are",
@@ -27,6 +28,9 @@ REASONS: dict[str, str] = {
     "existing topic": "the topic is assumed to exist",
     "formats": "record format and protocol are assumed to be those of the release",
     "interceptors": "interceptors are assumed to neither drop nor change records",
+    "length of transactions": (
+        "a transaction that takes too long is the fault transaction-timeout, where there are any, whatever its length"
+    ),
     "monitoring": "monitoring does not change delivery",
     "names": "names do not change delivery",
     "no eligible leader replicas": "eligible leader replicas (ELR) are off",

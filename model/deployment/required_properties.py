@@ -15,6 +15,9 @@ KNOWN_PROPERTIES: tuple[str, ...] = (
     "no-log-duplicate",
     "no-reprocessing",
     "exactly-once-effect",
+    "atomicity",
+    "no-aborted-read",
+    "no-hanging-transaction",
     "log-order",
     "processing-order",
     "no-gap",
@@ -30,25 +33,33 @@ TO_BE_NAMED = ("no-dropped-record", "no-gap")
 So these have to be asked for, with durations of the environment that somebody stands for.
 """
 
-REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(name for name in KNOWN_PROPERTIES if name not in TO_BE_NAMED)
-"""What is required when nothing says which."""
+OF_TRANSACTIONS = ("atomicity", "no-aborted-read", "no-hanging-transaction")
+"""What is required of a producer with transactions as well when nothing says which."""
 
-_NEED_MORE = {"atomicity": "needs transactions"}
+REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(
+    name for name in KNOWN_PROPERTIES if name not in (*TO_BE_NAMED, *OF_TRANSACTIONS)
+)
+"""What is required when nothing says which, of a producer without transactions."""
 
 
-def read_required(given: tuple[Given, ...] | None) -> tuple[str, ...]:
+def read_required(given: tuple[Given, ...] | None, *, transactional: bool) -> tuple[str, ...]:
     """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none.
 
-    None stands for REQUIRED_BY_DEFAULT.
+    None stands for all that need not be named.
     """
     if given is None:
-        return REQUIRED_BY_DEFAULT
+        own = OF_TRANSACTIONS if transactional else ()
+        return tuple(name for name in KNOWN_PROPERTIES if name in (*REQUIRED_BY_DEFAULT, *own))
     names: dict[str, Given] = {}
     for name in given:
         text = name.value.strip()
-        if text in _NEED_MORE:
-            what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
-            raise complaint(name, f"{what}not modelled yet: {_NEED_MORE[text]}", NotModelledError)
+        what = "" if name.origin.kind == "option" else f"{text}: "  # an option's place ends with its value
+        if text in OF_TRANSACTIONS and not transactional:
+            raise complaint(name, f"{what}it is about transactions, and the producer has no transactional.id")
+        if text == "no-dropped-record" and transactional:
+            raise complaint(
+                name, f"{what}not modelled yet: how long a coordinator of transactions takes", NotModelledError
+            )
         if text not in KNOWN_PROPERTIES:
             error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
             then = "" if error.message.endswith("?") else ";"

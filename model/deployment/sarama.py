@@ -89,6 +89,7 @@ def producer(section: Section) -> ProducerValues:
         idempotence=False,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
+        transactional=False,
         sender=Sender(
             retries_keep_their_place=True,
             one_at_a_time_everywhere=True,
@@ -127,6 +128,15 @@ def _check_idempotence(section: Section) -> None:
             raise section.refused(key if section.has(key) else "Producer.Idempotent", "ConfigurationError", why, rule)
 
 
+def _isolation(section: Section) -> Setting | None:
+    key = "Consumer.IsolationLevel"
+    if not section.knows(key):
+        return None
+    setting = section.setting(key)
+    committed = setting.value in ("1", "ReadCommitted")
+    return replace(setting, value="read_committed" if committed else "read_uncommitted")
+
+
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
     """The effective settings, or the refusal with the library's own error."""
     heartbeat, session = section.milliseconds(HEARTBEAT), section.milliseconds(SESSION)
@@ -150,6 +160,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         fetched_at_least="Consumer.Fetch.Min",
         knows_epochs=False,
         checks_epochs=False,
+        isolation=_isolation(section),
         settings=(
             commits,
             replace(initial, value=INITIAL[initial.value]),

@@ -14,6 +14,7 @@ from model.state import Pipeline
 from model.timing.brokers import Brokers
 from model.timing.reading import Reading
 from model.timing.sends import Sends
+from model.timing.transactions import Transactions
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Timed:
 
 def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
     """Put the actions of a pipeline into time."""
-    parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading)]
+    parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading, Transactions)]
     needs: dict[tuple[str, tuple[tuple[str, int], ...]], list[Need]] = {}
     for part in parts:
         for names, arguments, need in part.needs():

@@ -15,10 +15,16 @@ from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
 from model.state import Batch, Fate, Replica
 from model.timing.part import Part, Requirement, without_news
+from model.timing.transactions import coordinator_is_at_hand
+from model.transactions.state import Transactions
+from model.transactions.visibility import is_left_open
 from model.wording import record_name
 
 REQUESTS_TO_FIND = 3
 """Messages until a producer knows who leads now: the refusal that says that it is another one, and who, both ways."""
+
+REQUESTS_TO_ADD = 6
+"""Messages until a producer has its partition added: who coordinates, an id, and the request, both ways."""
 
 HANDLED = (
     "append",
@@ -29,6 +35,8 @@ HANDLED = (
     "reject_old_epoch",
     "refuse_later",
     "refuse_first_due",
+    "refuse_in_transaction",
+    "reject_unverified",
 )
 """What can become of a request that reaches a broker."""
 
@@ -144,7 +152,11 @@ class Sends(Part):
         number, record = batch.number, record_name(batch)
         yield from self._sendable(batch)
         can, since = self._can_be_handled(batch), f"{record} was transmitted"
-        yield Clock("arriving", {"batch": number}, can, since, self._network)
+        arriving = self._network
+        if self._pipeline.transactions is not None:
+            can = z3.And(can, self._is_verified_in_time(batch, self._pipeline.transactions))
+            arriving = self._network * 3 + self._until_connected
+        yield Clock("arriving", {"batch": number}, can, since, arriving)
         late = Duration.of(self._times.late_request)
         since = f"the client gave up on a request with {record}"
         abandoned = z3.And(self._guard("discard_delayed", batch=number), z3.Not(batch.in_flight))
@@ -171,6 +183,9 @@ class Sends(Part):
         if self._pipeline.deployment.brokers_may_be_away:
             # While it asks for a producer id, and has no answer, a producer does not look at what it has to send.
             looks = z3.And(looks, z3.Not(self._asks_for_ids))
+        if self._pipeline.transactions is not None:
+            # Nor while it waits for the coordinator to add the partition to the transaction.
+            looks = z3.And(looks, self._pipeline.transactions.added.is_set)
         if not z3.is_false(z3.simplify(looks)):
             yield Clock("pending", {"batch": number}, looks, since, self._until_given_up)
 
@@ -224,7 +239,7 @@ class Sends(Part):
         at_once = [z3.And(can, self._all_went_well(leader)) for leader, can in takers]
         # To start it may ask each of the brokers, and then it connects to the leader.
         asked = self._until_connected * (len(self._pipeline.replicas) + 1)
-        soon = Duration.of(self._times.linger) + asked + self._network * 2
+        soon = Duration.of(self._times.linger) + asked + self._network * 2 + self._until_added
         yield from self._sent_within("sendable_at_once", batch, at_once, soon)
 
     def _sent_within(self, name: str, batch: Batch, runs: Sequence[z3.BoolRef], at_most: Duration) -> Iterator[Clock]:
@@ -310,7 +325,15 @@ class Sends(Part):
         backoff = Duration.of(times.retry_backoff_max, 1 + times.backoff_jitter)
         finds = Duration.of(times.metadata) + backoff + Duration.of(times.reconnect_backoff_max, 1 + JITTER)
         asks = self._until_connected + Duration.of(times.network, REQUESTS_TO_FIND)
-        return Duration.of(times.linger) + noticed + finds + asks + backoff
+        return Duration.of(times.linger) + noticed + finds + asks + backoff + self._until_added
+
+    @property
+    def _until_added(self) -> Duration:
+        """Until a producer that has found its coordinator has its partition added, asking again once (11.1, T2)."""
+        if self._pipeline.transactions is None:
+            return Duration(())
+        pause = Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
+        return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
 
     def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:
         """Who would append the batch, or refuse it where so few attempts are made that each of them counts, and when.
@@ -322,7 +345,24 @@ class Sends(Part):
             if self._pipeline.deployment.acks is Acks.ALL and not counts_attempts(self._pipeline):
                 takes = z3.And(takes, self._pipeline.enough_in_sync(leader))
             can = self._guard("transmit", batch=batch.number, leader=leader.number)
+            if self._pipeline.transactions is not None:
+                can = z3.And(can, self._partition_is_added_in_time(self._pipeline.transactions))
             yield leader, z3.And(can, takes, z3.Not(self._is_misled(batch, leader)))
+
+    def _partition_is_added_in_time(self, transactions: Transactions) -> z3.BoolRef:
+        """The partition is in the transaction, or the coordinator can be reached to add it."""
+        return z3.Or(transactions.added.is_set, coordinator_is_at_hand(self._pipeline))
+
+    def _is_verified_in_time(self, batch: Batch, transactions: Transactions) -> z3.BoolRef:
+        """The leader need not ask the coordinator about the transaction, or can (semantics 11.5)."""
+        rules = self._pipeline.deployment.transactional
+        if rules is None or not rules.verified:
+            return z3.BoolVal(True)
+        known = [
+            z3.And(batch.target.term == leader.number, is_left_open(self._pipeline, leader))
+            for leader in self._pipeline.replicas
+        ]
+        return z3.Or(coordinator_is_at_hand(self._pipeline), *known)
 
     def _can_be_handled(self, batch: Batch) -> z3.BoolRef:
         """A broker reads no further request of a connection until it has answered the one before."""

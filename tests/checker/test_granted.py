@@ -8,6 +8,7 @@ import pytest
 
 from checker.granted import (
     CAUGHT_UP_SOON,
+    COORDINATOR_LASTS,
     EVERYTHING,
     FETCHED_IN_TIME,
     FORWARDED_IN_ORDER,
@@ -17,6 +18,7 @@ from checker.granted import (
     ONE_CONNECTION,
     POLLS_WAIT,
     REPLACED,
+    RESULTS_LAST,
     RETRIES_LAST,
     SENT_IN_TIME,
     Granted,
@@ -47,6 +49,8 @@ NEAR = [
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
     (REPLACED, {"consumer": RARELY}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
+    (COORDINATOR_LASTS, {"producer": {"transactional.id": "t"}}),
+    (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
 ]
 
 FAR = [
@@ -71,6 +75,8 @@ FAR = [
     (POLLS_WAIT, {"assume": {"faults.consumer-crash": "1"}}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.lost-request": "1", "faults.total": "1"}}),
     (REPLACED, {"consumer": RARELY, "assume": {"poll_interval": "0..3d"}}),
+    (COORDINATOR_LASTS, {}),
+    (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
 ]

@@ -34,6 +34,7 @@ from model.deployment.deployment import (
     Truncation,
 )
 from model.deployment.sender import OF_JAVA
+from model.deployment.transactional import Transactional
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -116,6 +117,33 @@ def deployments() -> dict[str, Deployment]:
             sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
             commit=Commit.ASYNC,
         ),
+        "results in a transaction": replace(
+            example("exactly-once"),
+            bounds=SMALL,
+            replicas=2,
+            on_processing_error=OnProcessingError.ABORT,
+            late_results_count=True,
+        ),
+        "transactions before KIP-890": replace(
+            example("idempotent-resend"),
+            bounds=replace(TWO, sends=1, producer_epochs=4),
+            replicas=2,
+            transactional=Transactional(1, False, False, False, read_committed=False),
+        ),
+        "transactions, verified": replace(
+            example("idempotent"),
+            bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            transactional=Transactional(1, True, False, False, read_committed=True),
+        ),
+        "transactions of version 2": replace(
+            example("idempotent"),
+            bounds=replace(TWO, log=4, producer_epochs=5),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            transactional=Transactional(2, True, True, True, read_committed=True),
+        ),
     }
 
 
@@ -123,7 +151,8 @@ NAMES = tuple(deployments())
 NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_taken_out)\([^"]*"(\w+)"'
 """Where actions get their names: some are made alike, under names of their own."""
 
-MACHINES = sorted((Path(__file__).parent.parent.parent / "model").glob("*.py"))
+MODEL = Path(__file__).parent.parent.parent / "model"
+MACHINES = sorted((*MODEL.glob("*.py"), *MODEL.glob("transactions/*.py")))
 
 
 @dataclass

@@ -17,6 +17,8 @@ from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
 from model.deployment.deployment import ProducerId, Sink
 from model.deployment.explored import Bounds
+from model.deployment.required_properties import OF_TRANSACTIONS
+from model.deployment.transactional import Transactional
 from model.faults import Fault
 from model.fetching import common_prefix
 from model.idempotence import check_sequence, numbers_sent
@@ -25,6 +27,8 @@ from model.network import is_dead
 from model.pipeline import build
 from model.replica import keep_prefix
 from model.state import Fate, Pipeline
+from model.transactions.state import Outcome
+from model.transactions.verification import is_verified
 from properties.verdict import CutSet, Status, Verdict
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.model.mutate import (
@@ -45,6 +49,11 @@ K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
 R, M, X = Fault.LOST_RESPONSE, Fault.LEADER_MOVE, Fault.CUT_OFF
 C, L = Fault.CONSUMER_CRASH, Fault.LOST_REQUEST
 
+D, T = Fault.DELAYED_REQUEST, Fault.TRANSACTION_TIMEOUT
+
+TRANSACTIONS = Bounds(records=3, log=6, sends=1, epochs=3, producer_epochs=5)
+VERIFIED = Transactional(2, verified=True, epoch_each=False, first_is_zero=False, read_committed=True)
+
 PAIR = replace(SMALL, records=2, log=2, epochs=3)
 RETRIED = replace(SMALL, log=2)
 
@@ -53,6 +62,24 @@ def appended_here(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """The leader has appended the batch: all that acks=1 asks for."""
     batch, leader = batch_of(pipeline, action), leader_of(pipeline, action)
     return z3.And(batch.is_(Fate.APPENDED), batch.target.term == leader.number, leader.up.is_set)
+
+
+def verified(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The leader has made sure that a transaction is going on (KIP-890)."""
+    return is_verified(pipeline, leader_of(pipeline, action), numbers_sent(pipeline, batch_of(pipeline, action))[0])
+
+
+def open_at_coordinator(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The transaction is open, whatever became of its records."""
+    assert pipeline.transactions is not None
+    transaction = pipeline.transactions.each[action.arguments["transaction"]]
+    over = z3.Or(pipeline.transactions.is_at_rest, pipeline.transactions.is_ending)
+    return z3.And(transaction.is_(Outcome.OPEN), z3.Not(over))
+
+
+def coordinators_epoch(pipeline: Pipeline, action: Action) -> Variable:
+    assert pipeline.transactions is not None
+    return pipeline.transactions.epoch
 
 
 def in_same_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
@@ -294,6 +321,34 @@ CASES = (
         never("reject_not_leader"),
         "recoverability",
         cut(M),
+    ),
+    Case(
+        "records-of-ended-transactions-are-appended",
+        lambda: of("idempotent", (D,), 1, TRANSACTIONS, transactional=VERIFIED, require=OF_TRANSACTIONS),
+        all_of(assume("append", verified), never("reject_unverified")),
+        "no-hanging-transaction",
+        cut(D),
+    ),
+    Case(
+        "a-commit-does-not-wait-for-acknowledgements",
+        lambda: of("idempotent", (), 0, TRANSACTIONS, transactional=VERIFIED, require=OF_TRANSACTIONS),
+        guard("prepare_commit", open_at_coordinator),
+        "atomicity",
+        cut(),
+    ),
+    Case(
+        "a-transaction-that-takes-too-long-keeps-its-epoch",
+        lambda: of(
+            "idempotent",
+            (T,),
+            1,
+            TRANSACTIONS,
+            transactional=replace(VERIFIED, verified=False),
+            require=OF_TRANSACTIONS,
+        ),
+        leaves("time_out_transaction", coordinators_epoch),
+        "no-hanging-transaction",
+        cut(T),
     ),
     Case(
         "an-election-without-a-new-epoch",

@@ -8,6 +8,8 @@ from model.deployment import ASSUMPTIONS, DeploymentError, with_assumption
 from model.deployment.deployment import Commit, OnRestart, OnSendError, Origin, Processing, Sends, Sink
 from model.deployment.durations import ENVIRONMENT
 
+TRANSACTIONAL = 'kafka: "4.0"\nproducer: {transactional.id: t}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
+TO_KAFKA = 'kafka: "4.0"\nconsumer: {group.id: g, enable.auto.commit: false, sink: kafka}\n'
 MANUAL = 'kafka: "4.0"\ntopic: {replicas: 3}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 
 
@@ -16,7 +18,10 @@ def test_documented_defaults(read_yaml) -> None:
     assert (deployment.sends, deployment.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
     assert (deployment.on_restart, deployment.commit) == (OnRestart.FORGET, Commit.AFTER)
     assert (deployment.processing, deployment.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
-    assert {s.key for s in deployment.assumptions} == set(ASSUMPTIONS) | set(ENVIRONMENT)
+    of_others = {"transaction_records", "group_metadata"}
+    assert {s.key for s in deployment.assumptions} == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - of_others
+    with_transactions = {s.key for s in read_yaml(TRANSACTIONAL).assumptions}
+    assert with_transactions == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"group_metadata"}
     assert all(assumption.default in assumption.values for assumption in ASSUMPTIONS.values())
 
 
@@ -49,6 +54,9 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("faults.kill", "x", "--assume faults.kill=x: must be a whole number from 0 to 9"),
         ("faults.foo", "1", "unknown assumption"),
         ("bounds.records", "7", "from 1 to 3"),
+        ("transaction_records", "1", "the producer has no transactions"),
+        ("group_metadata", "passed", "set sink=kafka"),
+        ("on_processing_error", "abort", "set sink=kafka"),
     ],
 )
 def test_wrong_option(refusal, key: str, value: str, message: str) -> None:
@@ -67,7 +75,9 @@ def test_only_a_client_that_commits_by_itself_commits_what_it_delivered(read_yam
 
 @pytest.mark.parametrize(("key", "value"), BY_HAND)
 def test_with_assumption_equals_reading_with_the_option(read_yaml, key: str, value: str) -> None:
-    assert with_assumption(read_yaml(MANUAL), key, value) == read_yaml(MANUAL, {key: value})
+    text = TRANSACTIONAL if key == "transaction_records" else MANUAL
+    text = TO_KAFKA if key == "group_metadata" or value == "abort" else text
+    assert with_assumption(read_yaml(text), key, value) == read_yaml(text, {key: value})
 
 
 def test_with_assumption_keeps_bounds_that_were_said(read_yaml) -> None:
@@ -79,7 +89,7 @@ def test_with_assumption_keeps_bounds_that_were_said(read_yaml) -> None:
 
 def test_with_assumption_refuses_what_makes_no_sense(read_yaml) -> None:
     auto = read_yaml('kafka: "4.0"')
-    for key, value in (("commit", "before"), ("sink", "x"), ("acks", "1")):
+    for key, value in (("commit", "before"), ("sink", "x"), ("acks", "1"), ("transaction_records", "1")):
         with pytest.raises(DeploymentError):
             with_assumption(auto, key, value)
 
@@ -89,3 +99,21 @@ def test_a_failure_that_ends_the_process_is_a_crash(read_yaml) -> None:
     for value, said in (("stop", True), ("skip", False)):
         notes = read_yaml(asked % value).notes
         assert any("failed-processing changes nothing" in note for note in notes) is said
+
+
+@pytest.mark.parametrize(
+    ("assume", "message"),
+    [
+        ({"processing": "handed-off"}, "not modelled yet: transactions of several threads"),
+        ({"commit": "never"}, "offsets in a transaction are a group's"),
+    ],
+)
+def test_what_does_not_go_with_a_transaction_of_results(refusal, assume: dict[str, str], message: str) -> None:
+    assert message in refusal(TO_KAFKA, assume)
+
+
+def test_offsets_are_not_committed_beside_a_transaction(read_yaml, refusal) -> None:
+    """The classic mistake: enable.auto.commit left on beside sendOffsetsToTransaction()."""
+    message = refusal('kafka: "4.0"\nconsumer: {group.id: g, sink: kafka}')
+    assert "offsets that are committed beside a transaction (enable.auto.commit=true); switch that off" in message
+    assert with_assumption(read_yaml(MANUAL), "sink", "kafka") == read_yaml(MANUAL, {"sink": "kafka"})

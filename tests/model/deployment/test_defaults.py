@@ -85,13 +85,13 @@ def test_release(text: str, line: tuple[int, int], full: tuple[int, int, int]) -
 
 @pytest.mark.parametrize("scope", ["producer", "consumer", "topic", "broker"])
 def test_every_known_setting_is_used_or_has_a_reason(scope: str) -> None:
-    from model.deployment import broker_rules, consumer_rules, producer_rules
+    from model.deployment import broker_rules, consumer_rules, producer_rules, transaction_rules
 
     used = {
-        "producer": (*producer_rules.KEYS, *keys_of("producer")),
+        "producer": (*producer_rules.KEYS, producer_rules.TRANSACTIONAL, *keys_of("producer")),
         "consumer": (*consumer_rules.KEYS, consumer_rules.GROUP),
         "topic": broker_rules.TOPIC_KEYS,
-        "broker": (*broker_rules.BROKER_KEYS, *keys_of("broker")),
+        "broker": (*broker_rules.BROKER_KEYS, *transaction_rules.KEYS, *keys_of("broker")),
     }[scope]
     current = [key for key in known_keys(scope) if find_definition(scope, key, parse_release("4.3")) is not None]
     assert current

@@ -17,6 +17,7 @@ from model.deployment.durations import NAMES
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.times import Durations
+from model.deployment.transactional import Transactional
 from model.durations import Quantity
 from model.faults import Fault
 
@@ -45,6 +46,7 @@ deployments = st.builds(
     min_insync_replicas=st.integers(1, 9),
     flush_messages=st.none() | st.integers(1, 2**31),
     retries=st.integers(0, 2**31 - 1),
+    transactional=st.none() | st.builds(Transactional, st.integers(1, 3)),
     max_in_flight=st.integers(1, 2**31 - 1),
     max_poll_records=st.integers(1, 2**31 - 1),
     producer_connects=st.integers(1, 99),

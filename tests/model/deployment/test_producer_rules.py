@@ -113,9 +113,3 @@ def test_values_are_trimmed_and_booleans_take_any_case(read_files) -> None:
     deployment = read_files(producer="acks = all \nenable.idempotence=TRUE\t\n")
     assert deployment.idempotence
     assert setting(deployment, "enable.idempotence").value == "true"
-
-
-def test_transactions_are_not_modelled_yet(refusal) -> None:
-    assert refusal(producer("transactional.id: t")).startswith(
-        "deployment.yaml:5: transactional.id: not modelled yet: transactions"
-    )

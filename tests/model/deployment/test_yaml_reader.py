@@ -20,7 +20,7 @@ from model.deployment.deployment import (
     Sink,
 )
 from model.deployment.explored import Bounds
-from model.deployment.required_properties import KNOWN_PROPERTIES, REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import KNOWN_PROPERTIES, OF_TRANSACTIONS, REQUIRED_BY_DEFAULT
 from model.faults import ONLY_BY_NAME, Fault
 
 COMPLETE = """\
@@ -83,7 +83,8 @@ def test_what_is_left_out(read_yaml) -> None:
 
 def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
     """No configuration tells how long faults last, so nobody is told by default that a send can be given up."""
-    assert [name for name in KNOWN_PROPERTIES if name not in REQUIRED_BY_DEFAULT] == ["no-dropped-record", "no-gap"]
+    named = [name for name in KNOWN_PROPERTIES if name not in (*REQUIRED_BY_DEFAULT, *OF_TRANSACTIONS)]
+    assert named == ["no-dropped-record", "no-gap"]
     said = read_yaml('kafka: "4.0"\nrequire: [recoverability, no-dropped-record]')
     assert said.require == ("no-dropped-record", "recoverability")
 
@@ -131,7 +132,8 @@ def test_the_log_follows_the_records(read_yaml, bounds: str, log: int) -> None:
 
 
 def test_atomicity_needs_transactions(refusal) -> None:
-    assert "atomicity: not modelled yet: needs transactions" in refusal('kafka: "4.0"\nrequire: [atomicity]')
+    message = refusal('kafka: "4.0"\nrequire: [atomicity]')
+    assert "atomicity: it is about transactions, and the producer has no transactional.id" in message
 
 
 def test_commit_is_the_clients_when_it_commits_by_itself(refusal) -> None:

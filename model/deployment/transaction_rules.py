@@ -1,0 +1,77 @@
+"""What brokers and clients make of transactions, by their releases (semantics 11.5)."""
+
+from __future__ import annotations
+
+from model.deployment.deployment import Setting
+from model.deployment.errors import DeploymentError
+from model.deployment.given import complaint
+from model.deployment.release import Release
+from model.deployment.section import Section
+from model.deployment.transactional import Transactional
+
+VERIFICATION = "transaction.partition.verification.enable"
+FEATURE = "transaction.version"
+"""A feature of the cluster, not a setting; it may be said with the broker's settings."""
+
+KEYS = (VERIFICATION, FEATURE)
+"""The settings these rules read: their values must be known."""
+
+RAISES_EPOCHS = (4, 0)
+"""From here on brokers and clients raise the producer epoch with every transaction (TV2)."""
+
+EXPECTS_ZERO = (4, 1)
+"""From here on a leader that does not know the producer takes no first sequence number but 0, with TV2."""
+
+
+def transactional_of(broker: Section, client: Release, records: int, isolation: Setting | None) -> Transactional:
+    """How transactions work with these brokers and this Java producer.
+
+    Raises DeploymentError for a version of the feature that there is not.
+    """
+    epoch_each = _version(broker) == 2 and client.line >= RAISES_EPOCHS
+    verified = epoch_each or (broker.knows(VERIFICATION) and broker.flag(VERIFICATION))
+    return Transactional(
+        records=records,
+        verified=verified,
+        epoch_each=epoch_each,
+        first_is_zero=epoch_each and broker.release.line >= EXPECTS_ZERO,
+        read_committed=isolation is not None and isolation.value == "read_committed",
+    )
+
+
+def _version(broker: Section) -> int:
+    given = broker.given.get(FEATURE)
+    if given is None:
+        return 2 if broker.release.line >= RAISES_EPOCHS else 0
+    text = given.value.strip()
+    if text not in ("0", "1", "2"):
+        raise complaint(given, "must be 0, 1 or 2")
+    if text == "2" and broker.release.line < RAISES_EPOCHS:
+        raise complaint(given, f"there is no version 2 before Kafka {RAISES_EPOCHS[0]}.{RAISES_EPOCHS[1]}")
+    return int(text)
+
+
+def settings_of(broker: Section) -> tuple[Setting, ...]:
+    """The settings that decide of transactions, where they are given."""
+    feature = broker.given.get(FEATURE)
+    said = () if feature is None else (Setting("broker", FEATURE, feature.value.strip(), feature.origin),)
+    return (*((broker.setting(VERIFICATION),) if broker.has(VERIFICATION) else ()), *said)
+
+
+def notes_of(broker: Section, transactional: Transactional) -> tuple[str, ...]:
+    """What is taken to be so, and a consumer that reads what is aborted."""
+    notes = []
+    if transactional.epoch_each and broker.given.get(FEATURE) is None:
+        notes.append(
+            f"{FEATURE}=2 is assumed, the default of new clusters from 4.0 on; one that was upgraded keeps its version "
+            f"until somebody raises it: say {FEATURE} of the broker if it is lower"
+        )
+    if not transactional.read_committed:
+        notes.append("the consumer reads records of open and of aborted transactions: isolation.level=read_uncommitted")
+    return tuple(notes)
+
+
+def refuse_retention(producer: Section) -> DeploymentError:
+    """The error for records that may get too old unread, with transactions."""
+    what = "transactions where records may be deleted unread; keep records for longer (retention.ms)"
+    return producer.not_modelled("transactional.id", what)

@@ -1,0 +1,23 @@
+"""How a deployment's transactions work, where its producer has any (semantics 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Transactional:
+    """What releases and settings make of transactions.
+
+    ``records``: how many records the application sends in one transaction. ``verified``: a leader that knows of no open
+    transaction asks the coordinator before it appends (KIP-890, brokers from 3.6). ``epoch_each``: every end of a
+    transaction raises the producer epoch (TV2: brokers and clients from 4.0). ``first_is_zero``: a leader that does not
+    know the producer takes no sequence number but 0 (4.1 with TV2). ``read_committed``: the consumer's
+    ``isolation.level``.
+    """
+
+    records: int
+    verified: bool
+    epoch_each: bool
+    first_is_zero: bool
+    read_committed: bool

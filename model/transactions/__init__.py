@@ -1,0 +1,1 @@
+"""Transactions of one producer and their coordinator (semantics 11)."""

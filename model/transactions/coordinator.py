@@ -1,0 +1,177 @@
+"""What the coordinator does by itself: markers, timeouts, and new producers (semantics 11.1, T1 T5-T7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.arrival import accepts
+from model.faults import Fault
+from model.idempotence import epoch_left
+from model.language import Action, Effect
+from model.replica import advance_high_watermark, append
+from model.state import Pipeline, Replica
+from model.transactions.epochs import of, raise_epoch, take_epoch
+from model.transactions.sending import begins_next, words
+from model.transactions.state import Status, Transaction
+
+
+def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> Action:
+    """The coordinator has a leader append how the transaction ends (semantics 11.1, T5)."""
+    transactions, _ = of(pipeline)
+    marker = transactions.marker(transaction, commits=commits)
+    status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
+    due = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+    stands = leader.log.some(lambda _, slot: slot["batch"].term == marker)
+    room = leader.log.end.term < leader.log.capacity
+    effect = Effect()
+    entry = {"batch": marker, "epoch": leader.epoch.term, "producer_epoch": transactions.epoch.term, "sequence": -1}
+    append(pipeline, effect, leader, entry)
+    advance_high_watermark(pipeline, effect, leader)
+    return Action(
+        "write_marker",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
+        z3.And(due, leader.presumes_leadership, accepts(pipeline, leader), z3.Not(stands), room),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} appends the coordinator's {'commit' if commits else 'abort'} marker of "
+            f"{words(pipeline, transaction)} at offset {before[leader.log.end.name]}"
+        ),
+        "11.1 T5",
+    )
+
+
+def _is_replicated(leader: Replica, entry: int) -> z3.BoolRef:
+    return leader.log.some(
+        lambda offset, slot: z3.And(slot["batch"].term == entry, leader.high_watermark.term > offset)
+    )
+
+
+def _marked(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The marker of the transaction that ends stands below the leader's high watermark."""
+    transactions, _ = of(pipeline)
+    ending = []
+    for transaction in transactions.each:
+        for status, commits in ((Status.PREPARE_COMMIT, True), (Status.PREPARE_ABORT, False)):
+            marker = transactions.marker(transaction, commits=commits)
+            here = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+            ending.append(z3.And(here, _is_replicated(leader, marker)))
+    return z3.Or(*ending)
+
+
+def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
+    """The markers are replicated, and the coordinator writes that the transaction is complete (11.1, T6)."""
+    transactions, _ = of(pipeline)
+    commits = transactions.is_(Status.PREPARE_COMMIT)
+    effect = Effect()
+    effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
+    at_leader = z3.And(leader.presumes_leadership, accepts(pipeline, leader))
+    return Action(
+        "complete_transaction",
+        "coordinator",
+        "brokers",
+        {"leader": leader.number},
+        z3.And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} tells the coordinator that the marker is replicated: the transaction is complete"
+        ),
+        "11.1 T6",
+    )
+
+
+def time_out_transaction(pipeline: Pipeline) -> Action:
+    """transaction.timeout.ms is over: the coordinator fences the producer and aborts (semantics 11.1, T7)."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transactions.status] = int(Status.PREPARE_ABORT)
+    raise_epoch(pipeline, effect)
+    return Action(
+        "time_out_transaction",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(transactions.is_(Status.ONGOING), epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            "transaction.timeout.ms is over: the coordinator fences the producer and decides to abort "
+            f"transaction {before[transactions.current.name] + 1}"
+        ),
+        "11.1 T7",
+        Fault.TRANSACTION_TIMEOUT,
+    )
+
+
+def fence_former(pipeline: Pipeline) -> Action:
+    """initTransactions() finds a transaction going on: the coordinator fences it and aborts it (11.1, T1')."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transactions.status] = int(Status.PREPARE_ABORT)
+    raise_epoch(pipeline, effect)
+    waits = z3.And(z3.Not(transactions.initialised.is_set), transactions.is_(Status.ONGOING))
+    return Action(
+        "fence_former",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(waits, epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            "the new producer calls initTransactions(): the coordinator fences the one before it and decides to abort "
+            f"transaction {before[transactions.current.name] + 1}"
+        ),
+        "11.1 T1'",
+    )
+
+
+def _wants_to_begin(pipeline: Pipeline) -> z3.BoolRef:
+    each = of(pipeline)[0].each
+    return z3.Or(*(begins_next(pipeline, transaction) for transaction in each))
+
+
+def initialise(pipeline: Pipeline) -> Action:
+    """The producer gets a new epoch: a new instance, or one that aborted (semantics 11.1, T1; 3.4)."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    raise_epoch(pipeline, effect)
+    take_epoch(pipeline, effect)
+    effect[transactions.initialised] = True
+    due = z3.And(z3.Not(transactions.initialised.is_set), transactions.is_at_rest, _wants_to_begin(pipeline))
+    return Action(
+        "initialise",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(due, epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
+        "11.1 T1",
+    )
+
+
+def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
+    """A transaction is to be ended, or a producer to be started, with a new producer epoch."""
+    transactions, rules = of(pipeline)
+    waits = z3.Or(transactions.is_(Status.ONGOING), z3.And(transactions.is_at_rest, _wants_to_begin(pipeline)))
+    wanted = [z3.And(z3.Not(transactions.initialised.is_set), waits)]
+    if rules.epoch_each or Fault.TRANSACTION_TIMEOUT in pipeline.deployment.possible_faults:
+        wanted.append(transactions.is_(Status.ONGOING))
+    return z3.Or(*wanted)
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Everything that the coordinator does by itself."""
+    transactions = pipeline.transactions
+    if transactions is None:
+        return
+    for leader in pipeline.replicas:
+        for transaction in transactions.each:
+            for commits in (True, False):
+                yield write_marker(pipeline, leader, transaction, commits=commits)
+        yield complete_transaction(pipeline, leader)
+    yield time_out_transaction(pipeline)
+    yield fence_former(pipeline)
+    yield initialise(pipeline)

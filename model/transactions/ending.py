@@ -1,0 +1,346 @@
+"""How a transaction ends: committed, aborted, too late, or by a request that is late itself (semantics 11.1, 11.6).
+
+The coordinator's log is taken to keep what it decides, and its requests to be answered in the end (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.faults import Fault
+from model.idempotence import epoch_left
+from model.language import Action, Effect, State
+from model.network import complete
+from model.state import Fate, Pipeline
+from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
+from model.transactions.sending import batches_of, words
+from model.transactions.state import Outcome, Status, Transaction
+
+COMMIT, ABORT = 1, 2
+"""What an abandoned EndTxn asks for."""
+
+
+def _fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
+    """What was never sent of a transaction fails when it is aborted; what was is retried to its end."""
+    for batch in batches_of(pipeline, transaction):
+        assert batch.sequence is not None
+        undrained = z3.And(batch.is_(Fate.BUFFERED), batch.sequence.term < 0)
+        complete(pipeline, effect, batch, Fate.FAILED, undrained)
+
+
+def _is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Nothing of the transaction is in flight, or to be retried (semantics 11.1, T4)."""
+    numbered = []
+    for batch in batches_of(pipeline, transaction):
+        assert batch.sequence is not None
+        numbered.append(z3.And(batch.incomplete, batch.sequence.term >= 0))
+    return z3.Not(z3.Or(*numbered))
+
+
+def _all_acknowledged(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    return z3.And(*(batch.is_(Fate.ACKNOWLEDGED) for batch in batches_of(pipeline, transaction)))
+
+
+def _may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Every send was acknowledged, and the client asks the coordinator to commit."""
+    return z3.And(transaction.is_(Outcome.OPEN), _all_acknowledged(pipeline, transaction))
+
+
+def _may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """The application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
+    return z3.And(transaction.is_(Outcome.ABORTING), _is_drained(pipeline, transaction))
+
+
+def _can_decide(pipeline: Pipeline) -> z3.BoolRef:
+    """The coordinator takes an EndTxn for the transaction that is going on (semantics 11.1, T4)."""
+    transactions, rules = of(pipeline)
+    room = epoch_left(pipeline) if rules.epoch_each else z3.BoolVal(True)
+    return z3.And(transactions.is_(Status.ONGOING), has_epoch(pipeline), room)
+
+
+def _decide(pipeline: Pipeline, effect: Effect, status: Status) -> None:
+    transactions, rules = of(pipeline)
+    effect[transactions.status] = int(status)
+    if rules.epoch_each:
+        raise_epoch(pipeline, effect)
+
+
+def crash_with_transactions(pipeline: Pipeline, effect: Effect) -> None:
+    """The application forgets what goes on; its next instance has to call initTransactions() first."""
+    transactions, session = of(pipeline)[0], pipeline.producer.session
+    for transaction in transactions.each:
+        effect.set_when(transaction.is_going_on, transaction.outcome, int(Outcome.LOST))
+    effect[transactions.initialised] = False
+    effect[transactions.added] = False
+    effect[session] = session.term + 1
+
+
+def _let_go(pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome) -> None:
+    """The application knows how the transaction ended; before TV2 the client of an aborted one raises its epoch."""
+    transactions, rules = of(pipeline)
+    effect[transaction.outcome] = int(outcome)
+    effect[transactions.added] = False
+    if rules.epoch_each:
+        take_epoch(pipeline, effect)
+    elif outcome is Outcome.ABORTED:
+        effect[transactions.initialised] = False
+
+
+def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The coordinator writes PrepareCommit: the transaction is decided, and commitTransaction() returns (11.1, T4).
+
+    Nothing but a crash tells a client that knows it from one that does not yet.
+    """
+    effect = Effect()
+    _decide(pipeline, effect, Status.PREPARE_COMMIT)
+    _let_go(pipeline, effect, transaction, Outcome.COMMITTED)
+    return Action(
+        "prepare_commit",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(_may_commit(pipeline, transaction), _can_decide(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"the application commits {words(pipeline, transaction)}: the coordinator decides so, and the call returns"
+        ),
+        "11.1 T4",
+    )
+
+
+def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The coordinator decides to commit, and the application is gone before it knows (semantics 11.1, T4)."""
+    effect = Effect()
+    _decide(pipeline, effect, Status.PREPARE_COMMIT)
+    crash_with_transactions(pipeline, effect)
+    return Action(
+        "crash_at_commit",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(
+            _may_commit(pipeline, transaction),
+            _can_decide(pipeline),
+            pipeline.producer.session.term < pipeline.producer.session.high,
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"the application commits {words(pipeline, transaction)}, and crashes before it knows that the coordinator "
+            "has decided so"
+        ),
+        "11.1 T4",
+        Fault.PRODUCER_CRASH,
+    )
+
+
+def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """A send of the transaction failed, which leaves no choice: abortTransaction() (semantics 11.1)."""
+    failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches_of(pipeline, transaction)))
+    effect = Effect()
+    effect[transaction.outcome] = int(Outcome.ABORTING)
+    _fail_undrained(pipeline, effect, transaction)
+    return Action(
+        "begin_abort",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(transaction.is_(Outcome.OPEN), failed),
+        effect.updates,
+        lambda before, after: f"the application aborts {words(pipeline, transaction)}, for a send failed",
+        "11.1",
+    )
+
+
+def prepare_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns."""
+    effect = Effect()
+    _decide(pipeline, effect, Status.PREPARE_ABORT)
+    _let_go(pipeline, effect, transaction, Outcome.ABORTED)
+    return Action(
+        "prepare_abort",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"the coordinator decides to abort {words(pipeline, transaction)}, and abortTransaction() returns"
+        ),
+        "11.1 T4",
+    )
+
+
+def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """A request before this one has decided already: commitTransaction() returns (semantics 11.1 T4, 11.6)."""
+    transactions, _ = of(pipeline)
+    decided = z3.And(transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT), was_raised(pipeline))
+    effect = Effect()
+    _let_go(pipeline, effect, transaction, Outcome.COMMITTED)
+    return Action(
+        "learn_committed",
+        "producer",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(_may_commit(pipeline, transaction), decided),
+        effect.updates,
+        lambda before, after: f"commitTransaction() returns: {words(pipeline, transaction)} is committed already",
+        "11.1 T4, 11.6",
+    )
+
+
+def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """abortTransaction() returns: the coordinator had aborted already, or knows of no transaction (11.1, T4 T7)."""
+    transactions, _ = of(pipeline)
+    here = transactions.current.term == transaction.number
+    decided = z3.And(transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT), here)
+    never_began = z3.Not(transactions.added.is_set)
+    effect = Effect()
+    _let_go(pipeline, effect, transaction, Outcome.ABORTED)
+    return Action(
+        "learn_aborted",
+        "producer",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(_may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
+        effect.updates,
+        lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
+        "11.1 T4 T7",
+    )
+
+
+def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The coordinator has a newer epoch of this producer: the transaction is aborted, and the producer starts anew."""
+    transactions, _ = of(pipeline)
+    fenced = pipeline.producer.epoch.term < transactions.epoch.term
+    aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
+    effect = Effect()
+    _fail_undrained(pipeline, effect, transaction)
+    effect[transaction.outcome] = int(Outcome.ABORTED)
+    effect[transactions.added] = False
+    effect[transactions.initialised] = False
+    return Action(
+        "learn_fenced",
+        "producer",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, _is_drained(pipeline, transaction)),
+        effect.updates,
+        lambda before, after: (
+            f"the producer finds itself fenced: {words(pipeline, transaction)} is aborted, and the application starts "
+            "a new producer"
+        ),
+        "11.1 T7",
+    )
+
+
+def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The transaction was ended the other way before: INVALID_TXN_STATE, and the producer is of no use (11.1, T4).
+
+    An application that was refused the commit knows that it is aborted; one that was refused the abort knows nothing.
+    """
+    transactions, _ = of(pipeline)
+    aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
+    committed = transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
+    other_way = z3.Or(
+        z3.And(_may_commit(pipeline, transaction), aborted),
+        z3.And(_may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
+    )
+    effect = Effect()
+    unknown = transaction.is_(Outcome.ABORTING)
+    effect[transaction.outcome] = z3.If(unknown, int(Outcome.LOST), int(Outcome.ABORTED))
+    effect[transactions.added] = False
+    effect[transactions.initialised] = False
+    return Action(
+        "refuse_end",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(other_way, was_raised(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"the coordinator refuses to end {words(pipeline, transaction)} so: INVALID_TXN_STATE, and the application "
+            "starts a new producer"
+        ),
+        "11.1 T4",
+    )
+
+
+def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> Action:
+    """An EndTxn is held up on its way for longer than its client waits, which sends it again (semantics 11.6)."""
+    transactions, _ = of(pipeline)
+    assert transactions.late_end is not None and transactions.late_end_epoch is not None
+    asked = _may_commit(pipeline, transaction) if commits else _may_end_aborted(pipeline, transaction)
+    effect = Effect()
+    effect[transactions.late_end] = COMMIT if commits else ABORT
+    effect[transactions.late_end_epoch] = pipeline.producer.epoch.term
+    what = "commit" if commits else "abort"
+    return Action(
+        "delay_end",
+        "network",
+        "producer",
+        {"transaction": transaction.number, "commits": int(commits)},
+        z3.And(asked, transactions.added.is_set, transactions.late_end.term == 0),
+        effect.updates,
+        lambda before, after: (
+            f"the request to {what} {words(pipeline, transaction)} is held up, and the producer sends it again"
+        ),
+        "11.6",
+        Fault.DELAYED_REQUEST,
+    )
+
+
+def execute_late_end(pipeline: Pipeline) -> Action:
+    """The coordinator executes an abandoned EndTxn: it ends whatever goes on in the same epoch (semantics 11.6)."""
+    transactions, _ = of(pipeline)
+    late, epoch = transactions.late_end, transactions.late_end_epoch
+    assert late is not None and epoch is not None
+    commits = late.term == COMMIT
+    _, rules = of(pipeline)
+    room = epoch_left(pipeline) if rules.epoch_each else z3.BoolVal(True)
+    effect = Effect()
+    effect[transactions.status] = z3.If(commits, int(Status.PREPARE_COMMIT), int(Status.PREPARE_ABORT))
+    if rules.epoch_each:
+        raise_epoch(pipeline, effect)
+    effect[late] = 0
+    effect[epoch] = 0
+    in_time = z3.And(transactions.is_(Status.ONGOING), epoch.term == transactions.epoch.term)
+
+    def sentence(before: State, after: State) -> str:
+        asked = "commit" if before[late.name] == COMMIT else "abort"
+        ended = transactions.each[before[transactions.current.name]].name
+        return f"the coordinator executes the abandoned request to {asked}: that ends {ended}"
+
+    return Action(
+        "execute_late_end",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(late.term > 0, in_time, room),
+        effect.updates,
+        sentence,
+        "11.6",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every way in which a transaction is ended, or found to be."""
+    transactions = pipeline.transactions
+    if transactions is None:
+        return
+    late = transactions.late_end is not None
+    for transaction in transactions.each:
+        yield prepare_commit(pipeline, transaction)
+        yield crash_at_commit(pipeline, transaction)
+        yield begin_abort(pipeline, transaction)
+        yield prepare_abort(pipeline, transaction)
+        yield learn_aborted(pipeline, transaction)
+        yield learn_fenced(pipeline, transaction)
+        if late:
+            yield learn_committed(pipeline, transaction)
+            yield refuse_end(pipeline, transaction)
+            for commits in (True, False):
+                yield delay_end(pipeline, transaction, commits=commits)
+    if late:
+        yield execute_late_end(pipeline)

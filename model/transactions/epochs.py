@@ -1,0 +1,42 @@
+"""The producer's epoch at its coordinator, and at the client (semantics 11.1, 11.5)."""
+
+from __future__ import annotations
+
+import z3
+
+from model.deployment.transactional import Transactional
+from model.language import Effect
+from model.state import Pipeline
+from model.transactions.state import Transactions
+
+
+def of(pipeline: Pipeline) -> tuple[Transactions, Transactional]:
+    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    assert transactions is not None and rules is not None
+    return transactions, rules
+
+
+def has_epoch(pipeline: Pipeline) -> z3.BoolRef:
+    """The client's producer epoch is the coordinator's."""
+    return pipeline.producer.epoch.term == of(pipeline)[0].epoch.term
+
+
+def was_raised(pipeline: Pipeline) -> z3.BoolRef:
+    """The coordinator's epoch is the one that ending the client's transaction gave (TV2), or the client's own."""
+    transactions, rules = of(pipeline)
+    return transactions.epoch.term == pipeline.producer.epoch.term + int(rules.epoch_each)
+
+
+def raise_epoch(pipeline: Pipeline, effect: Effect) -> None:
+    epoch = of(pipeline)[0].epoch
+    effect[epoch] = epoch.term + 1
+
+
+def take_epoch(pipeline: Pipeline, effect: Effect) -> None:
+    """The client goes on with the coordinator's epoch, numbering from 0, if that is another one."""
+    producer, transactions = pipeline.producer, of(pipeline)[0]
+    newer = producer.epoch.term != effect[transactions.epoch]
+    effect.set_when(newer, producer.next_sequence, 0)
+    effect.set_when(newer, producer.last_acknowledged, -1)
+    effect.set_when(newer, producer.unresolved, 0)
+    effect[producer.epoch] = effect[transactions.epoch]

@@ -1,0 +1,103 @@
+"""Which records are sent in which transaction, and when: begin, and add the partition (semantics 11.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import z3
+
+from model.deployment.deployment import OnRestart, OnSendError, Sends
+from model.language import Effect
+from model.state import Batch, Fate, Pipeline
+from model.transactions.epochs import has_epoch, of
+from model.transactions.state import Outcome, Status, Transaction
+
+
+def transaction_of(pipeline: Pipeline, batch: Batch) -> Transaction:
+    """The transaction in which a batch is sent."""
+    bounds, (transactions, rules) = pipeline.deployment.bounds, of(pipeline)
+    # The first transaction is the one that has fewer: what is late of it may then split the next.
+    group = (batch.record + -bounds.records % rules.records) // rules.records
+    return transactions.each[group * bounds.sends + batch.attempt]
+
+
+def batches_of(pipeline: Pipeline, transaction: Transaction) -> Sequence[Batch]:
+    """The batches that are sent in a transaction, in their order."""
+    return [batch for batch in pipeline.producer.batches if transaction_of(pipeline, batch) is transaction]
+
+
+def words(pipeline: Pipeline, transaction: Transaction) -> str:
+    records = " and ".join(str(batch.record + 1) for batch in batches_of(pipeline, transaction))
+    return f"{transaction.name} (record{'s' if len(batches_of(pipeline, transaction)) > 1 else ''} {records})"
+
+
+def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """The application sends the records of this transaction in another one (semantics 3.1, P12 P13)."""
+    again = []
+    if pipeline.deployment.on_send_error is OnSendError.RESEND:
+        again.append(transaction.is_(Outcome.ABORTED))
+    if pipeline.deployment.on_restart is OnRestart.RESEND:
+        again.append(transaction.is_(Outcome.LOST))
+    return z3.Or(*again)
+
+
+def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Nothing will be sent any more of the records of this transaction, as far as the bound on sends goes."""
+    ended = transaction.is_(Outcome.COMMITTED, Outcome.ABORTED, Outcome.LOST)
+    if transaction.attempt == pipeline.deployment.bounds.sends - 1:
+        return ended
+    return z3.And(ended, z3.Not(sent_again(pipeline, transaction)))
+
+
+def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """It is this transaction's turn: its records are to be sent now, in this attempt."""
+    each = of(pipeline)[0].each
+    conditions = [transaction.is_(Outcome.UNBEGUN)]
+    for group in range(transaction.group):
+        conditions.append(z3.Or(*(_is_over(pipeline, one) for one in each if one.group == group)))
+    if transaction.attempt:
+        conditions.append(sent_again(pipeline, each[transaction.number - 1]))
+    if pipeline.deployment.on_send_error is OnSendError.HALT:
+        conditions.append(z3.Not(z3.Or(*(one.is_(Outcome.ABORTED) for one in each))))
+    return z3.And(*conditions)
+
+
+def may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The application calls send() for this record next, in a transaction that it begins with it, or has begun."""
+    transactions, _ = of(pipeline)
+    transaction = transaction_of(pipeline, batch)
+    before = [other for other in batches_of(pipeline, transaction) if other.record < batch.record]
+    others = [other for other in batches_of(pipeline, transaction) if other is not batch]
+    opens = z3.BoolVal(False) if before else begins_next(pipeline, transaction)
+    in_order = z3.And(*(z3.Not(other.is_(Fate.UNSENT)) for other in before))
+    intact = z3.Not(z3.Or(*(other.is_(Fate.FAILED) for other in others)))
+    conditions = [transactions.initialised.is_set, batch.is_(Fate.UNSENT)]
+    conditions.append(z3.Or(opens, z3.And(transaction.is_(Outcome.OPEN), in_order, intact)))
+    if pipeline.deployment.sends is Sends.SYNC:
+        conditions.append(z3.Not(z3.Or(*(other.incomplete for other in others))))
+    return z3.And(*conditions)
+
+
+def begin(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """The transaction of the batch is open from its first send() on."""
+    effect[transaction_of(pipeline, batch).outcome] = int(Outcome.OPEN)
+
+
+def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The partition is in the transaction, or can be added to it; what is aborted is only retried (11.1, T2)."""
+    transactions, _ = of(pipeline)
+    transaction = transaction_of(pipeline, batch)
+    assert batch.sequence is not None
+    retried = z3.And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
+    can_be_added = z3.And(transactions.is_at_rest, has_epoch(pipeline))
+    in_transaction = z3.Or(transactions.added.is_set, can_be_added)
+    return z3.And(in_transaction, z3.Or(transaction.is_(Outcome.OPEN), retried))
+
+
+def add_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """Before the first record of a transaction goes, the coordinator notes that the partition is in it (11.1, T2)."""
+    transactions, _ = of(pipeline)
+    first = z3.Not(transactions.added.is_set)
+    effect.set_when(first, transactions.status, int(Status.ONGOING))
+    effect.set_when(first, transactions.current, transaction_of(pipeline, batch).number)
+    effect[transactions.added] = True

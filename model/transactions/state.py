@@ -1,0 +1,159 @@
+"""The state of transactions: what the application knows of each, and what their coordinator has decided (semantics 11).
+
+The producer has one ``transactional.id``. Its coordinator keeps what it decides (docs/semantics.md). Transactions are
+numbered in the order in which they begin: the records of a *group* are sent in one transaction, and once more in the
+next *attempt* if that was aborted and the application sends them again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import z3
+
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from model.language import Variable, flag
+
+
+class Outcome(IntEnum):
+    """What the application knows of a transaction. ``LOST``: it crashed before it knew how the transaction ended.
+
+    ``ABORTING``: it has called abortTransaction().
+    """
+
+    UNBEGUN = 0
+    OPEN = 1
+    ABORTING = 2
+    COMMITTED = 3
+    ABORTED = 4
+    LOST = 5
+
+
+class Status(IntEnum):
+    """The coordinator's state of the transactional id (semantics 11.1)."""
+
+    EMPTY = 0
+    ONGOING = 1
+    PREPARE_COMMIT = 2
+    PREPARE_ABORT = 3
+    COMPLETE_COMMIT = 4
+    COMPLETE_ABORT = 5
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """The ``attempt``-th transaction (from 0) with the records of ``group`` (from 0)."""
+
+    number: int
+    group: int
+    attempt: int
+    outcome: Variable
+
+    def is_(self, *outcomes: Outcome) -> z3.BoolRef:
+        """The outcome is one of these."""
+        return z3.Or(*(self.outcome.term == int(outcome) for outcome in outcomes))
+
+    @property
+    def is_going_on(self) -> z3.BoolRef:
+        """The application has begun it and does not know how it ends."""
+        return self.is_(Outcome.OPEN, Outcome.ABORTING)
+
+    @property
+    def name(self) -> str:
+        return f"transaction {self.number + 1}"
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """All transactions of the producer, and their coordinator.
+
+    ``status`` and ``epoch`` (of the producer) are the coordinator's, ``current`` the number of the transaction that
+    they are about. ``initialised``: initTransactions(), or the client's own bump, is done. ``added``: the client knows
+    the partition to be in the transaction. ``late_end``: an abandoned EndTxn that may still be executed (1 commit,
+    2 abort), with the epoch it was sent with; None where requests are not delayed.
+    """
+
+    each: tuple[Transaction, ...]
+    batches: int
+    status: Variable
+    epoch: Variable
+    current: Variable
+    initialised: Variable
+    added: Variable
+    late_end: Variable | None
+    late_end_epoch: Variable | None
+
+    def is_(self, *statuses: Status) -> z3.BoolRef:
+        """The coordinator's state is one of these."""
+        return z3.Or(*(self.status.term == int(status) for status in statuses))
+
+    @property
+    def is_at_rest(self) -> z3.BoolRef:
+        """The coordinator has nothing to finish."""
+        return self.is_(Status.EMPTY, Status.COMPLETE_COMMIT, Status.COMPLETE_ABORT)
+
+    @property
+    def is_ending(self) -> z3.BoolRef:
+        """The coordinator has decided how the transaction ends, and writes markers (semantics 11.1, T5)."""
+        return self.is_(Status.PREPARE_COMMIT, Status.PREPARE_ABORT)
+
+    def marker(self, transaction: Transaction, *, commits: bool) -> int:
+        """What stands in a log in the place of a batch's number where the transaction ends."""
+        return self.batches + transaction.number + (0 if commits else len(self.each))
+
+    def is_marker(self, entry: z3.ArithRef) -> z3.BoolRef:
+        """The entry of a log ends a transaction, and is no record."""
+        return entry >= self.batches
+
+    def is_abort(self, entry: z3.ArithRef) -> z3.BoolRef:
+        """The entry of a log aborts a transaction."""
+        return entry >= self.batches + len(self.each)
+
+    def of_marker(self, entry: int) -> tuple[Transaction, bool]:
+        """The transaction that a marker of a concrete log ends, and whether it commits it."""
+        number = entry - self.batches
+        return self.each[number % len(self.each)], number < len(self.each)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        outcomes = tuple(transaction.outcome for transaction in self.each)
+        late = tuple(one for one in (self.late_end, self.late_end_epoch) if one is not None)
+        return (*outcomes, self.status, self.epoch, self.current, self.initialised, self.added, *late)
+
+
+def number_of_transactions(deployment: Deployment) -> int:
+    """How many transactions the application may begin; 0 without transactions."""
+    if deployment.transactional is None:
+        return 0
+    groups = -(-deployment.bounds.records // deployment.transactional.records)
+    return groups * deployment.bounds.sends
+
+
+def declare_transactions(deployment: Deployment) -> Transactions | None:
+    """The variables of the producer's transactions at the start; None if it has none."""
+    bounds, count = deployment.bounds, number_of_transactions(deployment)
+    if not count:
+        return None
+    delayed = Fault.DELAYED_REQUEST in deployment.possible_faults
+    epochs = bounds.producer_epochs - 1
+    return Transactions(
+        tuple(
+            Transaction(
+                number,
+                number // bounds.sends,
+                number % bounds.sends,
+                Variable(f"transaction_{number}", 0, max(Outcome), Outcome.UNBEGUN),
+            )
+            for number in range(count)
+        ),
+        bounds.records * bounds.sends,
+        Variable("coordinator_status", 0, max(Status), Status.EMPTY),
+        Variable("coordinator_epoch", 0, epochs, 0),
+        Variable("coordinator_transaction", 0, count - 1, 0),
+        flag("initialised", True),
+        flag("partition_added"),
+        Variable("late_end", 0, 2, 0) if delayed else None,
+        Variable("late_end_epoch", 0, epochs, 0) if delayed else None,
+    )

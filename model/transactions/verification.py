@@ -1,0 +1,46 @@
+"""A leader asks the coordinator whether a transaction is going on before it opens one in its log (semantics 11.5)."""
+
+from __future__ import annotations
+
+import z3
+
+from model.arrival import accepts, arrives, checked
+from model.idempotence import numbers_sent
+from model.language import Action, Effect
+from model.network import complete
+from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.state import Status
+from model.transactions.visibility import is_left_open
+from model.wording import record_name
+
+
+def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
+    """The log has an open transaction of this producer epoch, or the coordinator knows of one (KIP-890)."""
+    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    if transactions is None or rules is None or not rules.verified:
+        return z3.BoolVal(True)
+    last = leader.log.at(leader.log.end.term - 1, "producer_epoch")
+    open_here = z3.And(is_left_open(pipeline, leader), last == epoch)
+    return z3.Or(open_here, z3.And(transactions.is_(Status.ONGOING), transactions.epoch.term == epoch))
+
+
+def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """No such transaction is going on: INVALID_TXN_STATE, and the send fails (semantics 11.5)."""
+    check, (epoch, _) = checked(pipeline, batch, leader), numbers_sent(pipeline, batch)
+    assert check is not None
+    arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
+    effect = Effect()
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    return Action(
+        "reject_unverified",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(arrived, z3.Not(is_verified(pipeline, leader, epoch))),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} asks the coordinator, which knows of no such transaction, and refuses "
+            f"{record_name(batch)}: INVALID_TXN_STATE"
+        ),
+        "11.5",
+    )

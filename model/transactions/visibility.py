@@ -1,0 +1,116 @@
+"""What can be read of a log that transactions are written to: markers, the last stable offset, aborted records.
+
+Semantics 11.2. There is one transactional id, so that a marker ends whatever is open before it. Without transactions
+everything below the high watermark can be read.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from model.state import Pipeline, Replica
+
+
+def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """What stands at an offset ends a transaction, and is no record."""
+    if pipeline.transactions is None:
+        return z3.BoolVal(False)
+    return pipeline.transactions.is_marker(leader.log.slots[offset]["batch"].term)
+
+
+def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """The first marker after the offset is there, and aborts."""
+    assert pipeline.transactions is not None
+    aborts = z3.BoolVal(False)
+    for later in range(leader.log.capacity - 1, offset, -1):
+        entry = leader.log.slots[later]["batch"].term
+        is_one = z3.And(leader.log.has(later), pipeline.transactions.is_marker(entry))
+        aborts = z3.If(is_one, pipeline.transactions.is_abort(entry), aborts)
+    return aborts
+
+
+def is_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """The record at the offset is in a transaction that this log aborts."""
+    if pipeline.transactions is None:
+        return z3.BoolVal(False)
+    return z3.And(z3.Not(is_marker(pipeline, leader, offset)), _next_marker_aborts(pipeline, leader, offset))
+
+
+def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef) -> z3.BoolRef:
+    """The record at the offset is in a transaction that no marker below ``end`` ends."""
+    ended = [
+        z3.And(end > later, is_marker(pipeline, leader, later)) for later in range(offset + 1, leader.log.capacity)
+    ]
+    return z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
+
+
+def is_left_open(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """Some record of the log is in a transaction that the log does not end."""
+    end = leader.log.end.term
+    return z3.Or(*(_is_open(pipeline, leader, offset, end) for offset in range(leader.log.capacity)))
+
+
+def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """The first record of an open transaction, or the high watermark (semantics 11.2)."""
+    end = stable = leader.high_watermark.term
+    if pipeline.transactions is None:
+        return end
+    for offset in reversed(range(leader.log.capacity)):
+        stable = z3.If(_is_open(pipeline, leader, offset, end), z3.IntVal(offset), stable)
+    return stable
+
+
+def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """How far the consumer can read: below the last stable offset with read_committed, else the high watermark."""
+    transactional = pipeline.deployment.transactional
+    if transactional is not None and transactional.read_committed:
+        return last_stable_offset(pipeline, leader)
+    return leader.high_watermark.term
+
+
+def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """The consumer can be given the record at the offset."""
+    below = end_of_reading(pipeline, leader) > offset
+    if pipeline.transactions is None:
+        return below
+    return z3.And(below, z3.Not(_is_passed_over(pipeline, leader, offset)))
+
+
+def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    transactional = pipeline.deployment.transactional
+    assert transactional is not None
+    aborted = z3.And(is_aborted(pipeline, leader, offset), z3.BoolVal(transactional.read_committed))
+    return z3.Or(is_marker(pipeline, leader, offset), aborted)
+
+
+def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRef) -> z3.BoolRef:
+    """What stands at the position is below the end of reading, and the consumer is not given it."""
+    here = [
+        z3.And(position == offset, _is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)
+    ]
+    return z3.And(position < end_of_reading(pipeline, leader), z3.Or(*here))
+
+
+def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
+    """The consumer can be given all of so many entries from the position on."""
+    below = position + count <= end_of_reading(pipeline, leader)
+    if pipeline.transactions is None:
+        return below
+    passed = [
+        z3.And(position <= offset, position + count > offset, _is_passed_over(pipeline, leader, offset))
+        for offset in range(leader.log.capacity)
+    ]
+    return z3.And(below, z3.Not(z3.Or(*passed)))
+
+
+def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
+    """The record stands in the replica's log, which does not abort it."""
+    if pipeline.transactions is None:
+        return pipeline.holds_record(replica, record)
+    batches = [batch.number for batch in pipeline.producer.of_record(record)]
+    return replica.log.some(
+        lambda offset, slot: z3.And(
+            z3.Or(*(slot["batch"].term == number for number in batches)),
+            z3.Not(is_aborted(pipeline, replica, offset)),
+        )
+    )

@@ -1,0 +1,135 @@
+"""Transactions: all or nothing, nothing of what was aborted, and no reader is kept waiting for good (semantics 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import State
+from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.sending import batches_of
+from model.transactions.state import Outcome, Transaction
+from model.transactions.visibility import can_be_read, is_left_open
+from properties.property import Property
+from properties.situations import on_serving_leader, serving_leader, value
+
+
+def _is_read(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
+    """The consumer can be given this batch."""
+    return leader.log.some(
+        lambda offset, slot: z3.And(slot["batch"].term == batch.number, can_be_read(pipeline, leader, offset))
+    )
+
+
+def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Of what was sent in the transaction the consumer can be given a part, and not the rest."""
+    batches = batches_of(pipeline, transaction)
+
+    def in_part(leader: Replica) -> z3.BoolRef:
+        read = [_is_read(pipeline, leader, batch) for batch in batches]
+        missing = [
+            z3.And(z3.Not(batch.is_(Fate.UNSENT)), z3.Not(is_read))
+            for batch, is_read in zip(batches, read, strict=True)
+        ]
+        return z3.And(z3.Or(*read), z3.Or(*missing))
+
+    return on_serving_leader(pipeline, in_part)
+
+
+def read_though_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """The application knows the transaction to be aborted, and the consumer can be given a record of it."""
+    batches = batches_of(pipeline, transaction)
+    read = on_serving_leader(pipeline, lambda leader: z3.Or(*(_is_read(pipeline, leader, batch) for batch in batches)))
+    return z3.And(transaction.is_(Outcome.ABORTED), read)
+
+
+def hanging(pipeline: Pipeline) -> z3.BoolRef:
+    """The coordinator has nothing to finish, and a record of the committed log is in an open transaction."""
+    transactions = pipeline.transactions
+    assert transactions is not None
+
+    def blocks(leader: Replica) -> z3.BoolRef:
+        return z3.And(is_left_open(pipeline, leader), leader.high_watermark.term == leader.log.end.term)
+
+    return z3.And(transactions.is_at_rest, on_serving_leader(pipeline, blocks))
+
+
+def properties(pipeline: Pipeline) -> Iterator[Property]:
+    """The properties of a pipeline whose producer uses transactions."""
+    transactions = pipeline.transactions
+    if transactions is None:
+        return
+    each = transactions.each
+    ended = z3.Or(*(transaction.is_(Outcome.COMMITTED, Outcome.ABORTED) for transaction in each))
+    aborted = z3.Or(*(transaction.is_(Outcome.ABORTED) for transaction in each))
+    aborted_in_log = z3.And(
+        aborted,
+        on_serving_leader(
+            pipeline, lambda leader: leader.log.some(lambda _, slot: transactions.is_abort(slot["batch"].term))
+        ),
+    )
+
+    def named(condition: str, state: State) -> Transaction:
+        tests = {"torn": torn, "aborted": read_though_aborted}
+        return next((one for one in each if value(tests[condition](pipeline, one), pipeline, state)), each[0])
+
+    def explain_torn(state: State) -> str:
+        transaction, leader = named("torn", state), serving_leader(pipeline, state)
+        batches = batches_of(pipeline, transaction)
+        read = [b for b in batches if leader is not None and value(_is_read(pipeline, leader, b), pipeline, state)]
+        missing = [b for b in batches if b not in read]
+        given = " and ".join(str(batch.record + 1) for batch in read)
+        rest = " and ".join(str(batch.record + 1) for batch in missing)
+        return f"of {transaction.name} the consumer can be given record {given}, and not record {rest}"
+
+    yield Property(
+        "atomicity",
+        "transactions",
+        "The consumer is given every record of a transaction, or none.",
+        "atomic transactions",
+        z3.Or(*(torn(pipeline, transaction) for transaction in each)),
+        ended,
+        "a transaction was committed or aborted",
+        explain_torn,
+    )
+
+    def explain_aborted(state: State) -> str:
+        transaction, leader = named("aborted", state), serving_leader(pipeline, state)
+        read = [
+            batch
+            for batch in batches_of(pipeline, transaction)
+            if leader is not None and value(_is_read(pipeline, leader, batch), pipeline, state)
+        ]
+        records = " and ".join(str(batch.record + 1) for batch in read)
+        return f"{transaction.name} was aborted, and the consumer can be given record {records} of it"
+
+    yield Property(
+        "no-aborted-read",
+        "transactions",
+        "The consumer is given no record of a transaction that the application knows to be aborted.",
+        "aborted transactions leave nothing behind",
+        z3.Or(*(read_though_aborted(pipeline, transaction) for transaction in each)),
+        aborted_in_log,
+        "a transaction was aborted that had written to the log",
+        explain_aborted,
+    )
+
+    def explain_hanging(state: State) -> str:
+        leader = serving_leader(pipeline, state)
+        where = "the log" if leader is None else f"the log of {leader.name}"
+        return (
+            f"{where} has a record in an open transaction, which the coordinator does not know of and will not end: "
+            "readers with read_committed wait"
+        )
+
+    yield Property(
+        "no-hanging-transaction",
+        "transactions",
+        "No transaction stays open in the log when its coordinator has nothing to finish.",
+        "readers of committed records always get on",
+        hanging(pipeline),
+        ended,
+        "a transaction was committed or aborted",
+        explain_hanging,
+    )

@@ -1,0 +1,103 @@
+"""What releases and settings make of transactions, and what goes with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.required_properties import OF_TRANSACTIONS
+
+
+def pipeline(kafka: str, *more: str, client: str = "") -> str:
+    version = f"client: java, version: '{client}', " if client else ""
+    producer = f"producer: {{{version}settings: {{transactional.id: t}}}}"
+    return "\n".join((f'kafka: "{kafka}"', producer, *more))
+
+
+@pytest.mark.parametrize(
+    ("kafka", "client", "broker", "verified", "epoch_each", "first_is_zero"),
+    [
+        ("2.8", "", "{}", False, False, False),
+        ("3.5", "", "{}", False, False, False),
+        ("3.6", "", "{}", True, False, False),
+        ("3.9", "", "{transaction.partition.verification.enable: false}", False, False, False),
+        ("4.0", "", "{}", True, True, False),
+        ("4.0", "3.9", "{}", True, False, False),
+        ("4.0", "", "{transaction.version: 1}", True, False, False),
+        ("4.0", "", "{transaction.partition.verification.enable: false}", True, True, False),
+        ("4.1", "", "{}", True, True, True),
+        ("4.1", "", "{transaction.version: 0}", True, False, False),
+    ],
+)
+def test_what_a_release_does(
+    read_yaml, kafka: str, client: str, broker: str, verified: bool, epoch_each: bool, first_is_zero: bool
+) -> None:
+    """KIP-890 came in two parts: 3.6 asks the coordinator, 4.0 raises the epoch with every transaction."""
+    rules = read_yaml(pipeline(kafka, f"broker: {{settings: {broker}}}", client=client)).transactional
+    assert rules is not None
+    assert (rules.verified, rules.epoch_each, rules.first_is_zero) == (verified, epoch_each, first_is_zero)
+
+
+@pytest.mark.parametrize(
+    ("consumer", "committed"),
+    [
+        ("{}", False),
+        ("{settings: {isolation.level: read_committed}}", True),
+        ("{client: librdkafka, version: '2.5'}", True),
+        ("{client: librdkafka, version: '2.5', settings: {isolation.level: READ_UNCOMMITTED}}", False),
+        ("{client: librdkafka, version: '1.1'}", False),
+        ("{client: sarama, version: '1.40'}", False),
+        ("{client: sarama, version: '1.40', settings: {Consumer.IsolationLevel: ReadCommitted}}", True),
+        ("{client: sarama, version: '1.40', settings: {Consumer.IsolationLevel: 1}}", True),
+    ],
+)
+def test_what_a_consumer_reads(read_yaml, consumer: str, committed: bool) -> None:
+    """Java's and sarama's read everything unless told otherwise, librdkafka's what is committed."""
+    deployment = read_yaml(pipeline("4.0", f"consumer: {consumer}"))
+    assert deployment.transactional.read_committed is committed
+    assert any("read_uncommitted" in note for note in deployment.notes) is not committed
+
+
+def test_without_a_transactional_id_nothing_is_said_of_transactions(read_yaml) -> None:
+    deployment = read_yaml('kafka: "4.0"\nconsumer: {isolation.level: read_committed}')
+    assert deployment.transactional is None
+    assert not set(OF_TRANSACTIONS) & set(deployment.require)
+    assert (deployment.bounds.records, deployment.bounds.log) == (2, 3)
+    reasons = {ignored.key: ignored.reason for ignored in deployment.ignored}
+    assert reasons["isolation.level"] == "the producer uses no transactions"
+
+
+def test_transactions_bring_their_properties_and_room(read_yaml) -> None:
+    deployment = read_yaml(pipeline("4.0", "consumer: {settings: {isolation.level: read_committed}}"))
+    assert set(OF_TRANSACTIONS) < set(deployment.require)
+    assert (deployment.bounds.records, deployment.bounds.log) == (3, 6)
+    used = {(setting.scope, setting.key): setting.value for setting in deployment.settings}
+    assert used["producer", "transactional.id"] == "t"
+    assert used["consumer", "isolation.level"] == "read_committed"
+    assert used["application", "transaction_records"] == "2"
+
+
+def test_any_transactional_id_will_do(read_yaml) -> None:
+    text = pipeline("4.0").replace("transactional.id: t", "transactional.id: '${HOSTNAME}'")
+    assert read_yaml(text).transactional is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (pipeline("4.0", "require: [no-dropped-record]"), "how long a coordinator of transactions takes"),
+        (
+            pipeline("4.0", "topic: {settings: {retention.ms: 1000}}"),
+            "transactional.id: not modelled yet: transactions",
+        ),
+        (pipeline("4.0", "broker: {settings: {transaction.version: 3}}"), "transaction.version: must be 0, 1 or 2"),
+        (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "no version 2 before Kafka 4.0"),
+        (pipeline("2.4"), "idempotent producers with clients before 2.5"),
+        (pipeline("4.0", "bounds: {log: 9}"), "from 1 to 8"),
+        (
+            pipeline("4.1").replace("t}", "t, transaction.two.phase.commit.enable: true}"),
+            "not modelled yet: transactions that another coordinator decides",
+        ),
+    ],
+)
+def test_what_is_refused(refusal, text: str, message: str) -> None:
+    assert message in refusal(text)

@@ -1,0 +1,264 @@
+"""Transactions step by step: what the client, the coordinator and the brokers do (semantics 11)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from model.deployment.deployment import OnRestart, OnSendError
+from model.deployment.explored import Bounds
+from model.deployment.transactional import Transactional
+from model.state import Fate
+from model.transactions.state import Outcome, Status
+from model.transactions.visibility import can_be_read, end_of_reading, last_stable_offset
+from properties.catalogue import properties_of
+from properties.situations import value
+from tests.checker.plain_evaluator import holds
+from tests.model.scripted import Scenario, scenario
+
+BOUNDS = Bounds(records=3, log=6, sends=1, epochs=6, producer_epochs=6)
+VERSION_1 = Transactional(2, verified=False, epoch_each=False, first_is_zero=False, read_committed=True)
+VERIFIED = replace(VERSION_1, verified=True)
+VERSION_2 = replace(VERIFIED, epoch_each=True)
+
+COMMIT, ABORT = {"commits": 1}, {"commits": 0}
+
+
+def begun(rules: Transactional = VERSION_1, **settings: object) -> Scenario:
+    """A producer with transactions: record 1 in the first, records 2 and 3 in the second."""
+    asked = ("atomicity", "no-aborted-read", "no-hanging-transaction", "no-log-duplicate", "no-silent-loss")
+    settings = {"replicas": 1, "min_insync_replicas": 1, "bounds": BOUNDS, "require": asked} | settings
+    return scenario("idempotent", transactional=rules, **settings)
+
+
+def write(run: Scenario, *batches: int) -> Scenario:
+    for batch in batches:
+        run.do("send", batch=batch).do("transmit", batch=batch, leader=1).do("append", batch=batch, leader=1)
+        run.do("acknowledge", batch=batch, leader=1)
+    return run
+
+
+def end(run: Scenario, transaction: int, *, commits: bool) -> Scenario:
+    """The marker is written and replicated."""
+    run.do("write_marker", leader=1, transaction=transaction, commits=int(commits))
+    return run.do("complete_transaction", leader=1)
+
+
+def outcome(run: Scenario, transaction: int) -> Outcome:
+    return Outcome(run.value(run.pipeline.transactions.each[transaction].outcome))
+
+
+def status(run: Scenario) -> Status:
+    return Status(run.value(run.pipeline.transactions.status))
+
+
+def violates(run: Scenario, name: str) -> bool:
+    prop = next(one for one in properties_of(run.pipeline) if one.name == name)
+    return holds(prop.violated, run.state)
+
+
+def readable(run: Scenario) -> list[int]:
+    """The offsets that the consumer can be given."""
+    leader = run.pipeline.replica(1)
+    return [o for o in range(leader.log.capacity) if holds(can_be_read(run.pipeline, leader, o), run.state)]
+
+
+def give_up(run: Scenario, batch: int) -> Scenario:
+    """The request is held up at the broker until the send fails."""
+    run.do("send", batch=batch).do("transmit", batch=batch, leader=1).do("delay_request", batch=batch)
+    return run.do("give_up", batch=batch).do("begin_abort", transaction=0)
+
+
+def test_nothing_is_read_before_the_commit_marker() -> None:
+    run = write(begun(), 0)
+    assert (outcome(run, 0), status(run), readable(run)) == (Outcome.OPEN, Status.ONGOING, [])
+    run.do("prepare_commit", transaction=0)
+    assert (outcome(run, 0), status(run), readable(run)) == (Outcome.COMMITTED, Status.PREPARE_COMMIT, [])
+    assert not run.can("poll", leader=1, count=1)
+    end(run, 0, commits=True)
+    assert (status(run), readable(run)) == (Status.COMPLETE_COMMIT, [0])
+    run.do("poll", leader=1, count=1)
+    assert run.value(run.pipeline.consumer.processed[0]) == 1
+    assert not run.can("poll", leader=1, count=1), "a marker is no record"
+    run.do("pass_over", leader=1)
+    assert run.value(run.pipeline.consumer.position) == 2
+
+
+def test_with_read_uncommitted_open_and_aborted_records_are_read() -> None:
+    run = write(begun(replace(VERSION_1, read_committed=False)), 0)
+    assert readable(run) == [0]
+    assert not violates(run, "no-aborted-read")
+    aborted = give_up(begun(replace(VERSION_1, read_committed=False)), 0)
+    aborted.do("execute_delayed", batch=0, leader=1).do("prepare_abort", transaction=0)
+    end(aborted, 0, commits=False)
+    assert readable(aborted) == [0]
+    assert violates(aborted, "no-aborted-read")
+
+
+def test_an_aborted_record_is_passed_over() -> None:
+    run = give_up(begun(), 0).do("execute_delayed", batch=0, leader=1).do("prepare_abort", transaction=0)
+    end(run, 0, commits=False)
+    assert (outcome(run, 0), readable(run)) == (Outcome.ABORTED, [])
+    assert not run.can("poll", leader=1, count=1)
+    run.do("pass_over", leader=1).do("pass_over", leader=1)
+    assert run.value(run.pipeline.consumer.position) == 2
+    assert not violates(run, "no-aborted-read")
+
+
+def test_the_last_stable_offset_is_where_the_open_transaction_begins() -> None:
+    run = write(begun(), 0).do("prepare_commit", transaction=0)
+    write(end(run, 0, commits=True), 1)
+    leader = run.pipeline.replica(1)
+    offsets = [
+        value(term(run.pipeline, leader) == 2, run.pipeline, run.state) for term in (last_stable_offset, end_of_reading)
+    ]
+    assert offsets == [True, True]
+    assert run.high_watermark(1) == 3
+
+
+def test_the_next_transaction_waits_for_the_markers_of_the_one_before() -> None:
+    run = write(begun(), 0).do("prepare_commit", transaction=0).do("send", batch=1)
+    assert not run.can("transmit", batch=1, leader=1), "CONCURRENT_TRANSACTIONS"
+    assert end(run, 0, commits=True).can("transmit", batch=1, leader=1)
+
+
+def test_a_commit_needs_every_acknowledgement() -> None:
+    run = write(begun(), 0).do("prepare_commit", transaction=0)
+    run = write(end(run, 0, commits=True), 1)
+    assert not run.can("prepare_commit", transaction=1), "record 3 is not sent yet"
+    run.do("send", batch=2).do("transmit", batch=2, leader=1).do("append", batch=2, leader=1)
+    assert not run.can("prepare_commit", transaction=1), "nor acknowledged"
+    assert run.do("acknowledge", batch=2, leader=1).can("prepare_commit", transaction=1)
+
+
+def test_a_late_record_after_the_abort_hangs_and_then_joins_the_next_transaction() -> None:
+    """KIP-890: the epoch is the same still, so that the leader takes it for the beginning of another transaction."""
+    run = give_up(begun(), 0).do("prepare_abort", transaction=0)
+    run.do("write_marker", leader=1, transaction=0, **ABORT).do("execute_delayed", batch=0, leader=1)
+    run.do("complete_transaction", leader=1)
+    assert violates(run, "no-hanging-transaction")
+    run.do("initialise")
+    write(run, 1, 2).do("prepare_commit", transaction=1)
+    assert not violates(run, "no-aborted-read")
+    end(run, 1, commits=True)
+    assert violates(run, "no-aborted-read")
+
+
+@pytest.mark.parametrize("rules", [VERIFIED, VERSION_2])
+def test_a_leader_that_asks_the_coordinator_does_not_take_it(rules: Transactional) -> None:
+    run = give_up(begun(rules), 0).do("prepare_abort", transaction=0)
+    run.do("write_marker", leader=1, transaction=0, **ABORT)
+    assert not run.can("execute_delayed", batch=0, leader=1)
+    run.do("complete_transaction", leader=1)
+    run = run if rules is VERSION_2 else run.do("initialise")
+    write(run, 1)
+    assert not run.can("execute_delayed", batch=0, leader=1), "the epoch is an old one"
+
+
+def test_a_late_request_to_commit_ends_the_next_transaction() -> None:
+    """KAFKA-17754: before TV2 nothing tells it from a request of the next transaction, which has the same epoch."""
+    run = write(begun(VERIFIED), 0).do("delay_end", transaction=0, **COMMIT).do("prepare_commit", transaction=0)
+    write(end(run, 0, commits=True), 1).do("execute_late_end")
+    end(run, 1, commits=True).do("send", batch=2)
+    assert violates(run, "atomicity")
+
+
+def test_version_2_tells_a_late_request_to_commit() -> None:
+    run = write(begun(VERSION_2), 0).do("delay_end", transaction=0, **COMMIT).do("prepare_commit", transaction=0)
+    write(end(run, 0, commits=True), 1)
+    assert not run.can("execute_late_end")
+
+
+def test_a_late_request_may_be_the_first_to_be_executed() -> None:
+    """The client asks again, and hears that it is done."""
+    for rules in (VERSION_1, VERSION_2):
+        run = write(begun(rules), 0).do("delay_end", transaction=0, **COMMIT).do("execute_late_end")
+        assert not run.can("prepare_commit", transaction=0)
+        assert outcome(run.do("learn_committed", transaction=0), 0) is Outcome.COMMITTED
+        write(end(run, 0, commits=True), 1)
+
+
+def test_a_late_request_to_abort_comes_too_late_for_the_next_transaction() -> None:
+    run = give_up(begun(), 0).do("discard_delayed", batch=0)
+    run.do("delay_end", transaction=0, **ABORT).do("prepare_abort", transaction=0)
+    end(run, 0, commits=False).do("initialise")
+    write(run, 1, 2)
+    assert not run.can("execute_late_end"), "the client has raised its epoch since"
+
+
+def test_a_transaction_that_takes_too_long_is_aborted_and_its_producer_fenced() -> None:
+    run = write(begun(), 0).do("time_out_transaction")
+    assert not run.can("prepare_commit", transaction=0)
+    run.do("write_marker", leader=1, transaction=0, **ABORT)
+    assert outcome(run.do("learn_fenced", transaction=0), 0) is Outcome.ABORTED
+    run.do("complete_transaction", leader=1)
+    assert readable(run) == []
+    assert not run.can("send", batch=1), "the producer starts anew first"
+    write(run.do("initialise"), 1)
+
+
+def test_records_of_a_fenced_producer_are_refused() -> None:
+    run = begun().do("send", batch=0).do("transmit", batch=0, leader=1).do("time_out_transaction")
+    run.do("write_marker", leader=1, transaction=0, **ABORT)
+    assert not run.can("append", batch=0, leader=1)
+    assert run.do("reject_old_epoch", batch=0, leader=1).fate(0) is Fate.FAILED
+
+
+def test_a_new_instance_aborts_what_the_one_before_left() -> None:
+    run = write(begun(on_restart=OnRestart.FORGET), 0).do("crash_producer")
+    assert outcome(run, 0) is Outcome.LOST
+    assert not run.can("initialise"), "the transaction of the one before is to be ended first"
+    run.do("fence_former")
+    end(run, 0, commits=False).do("initialise")
+    assert violates(run, "no-silent-loss"), "the application has forgotten what it had sent"
+    write(run, 1)
+    assert run.value(run.pipeline.producer.epoch) == 2
+
+
+def test_a_crash_may_come_between_the_decision_and_the_answer() -> None:
+    """The transaction is committed, and an application that sends again what it does not know of duplicates it."""
+    bounds = replace(BOUNDS, records=1, sends=2)
+    run = write(begun(on_restart=OnRestart.RESEND, bounds=bounds), 0).do("crash_at_commit", transaction=0)
+    assert (outcome(run, 0), status(run)) == (Outcome.LOST, Status.PREPARE_COMMIT)
+    write(end(run, 0, commits=True).do("initialise"), 1).do("prepare_commit", transaction=1)
+    end(run, 1, commits=True)
+    assert readable(run) == [0, 2]
+    assert violates(run, "no-log-duplicate")
+
+
+def test_what_is_aborted_is_sent_again_in_another_transaction() -> None:
+    bounds = replace(BOUNDS, records=1, sends=2)
+    run = give_up(begun(on_send_error=OnSendError.RESEND, bounds=bounds), 0).do("execute_delayed", batch=0, leader=1)
+    end(run.do("prepare_abort", transaction=0), 0, commits=False).do("initialise")
+    write(run, 1).do("prepare_commit", transaction=1)
+    end(run, 1, commits=True)
+    assert readable(run) == [2]
+    assert not any(violates(run, name) for name in ("no-log-duplicate", "no-aborted-read", "no-silent-loss"))
+
+
+def test_sequence_numbers_go_on_over_a_marker_and_start_again_in_a_new_epoch() -> None:
+    for rules, first in ((VERSION_1, 1), (VERSION_2, 0)):
+        run = write(begun(rules), 0).do("prepare_commit", transaction=0)
+        write(end(run, 0, commits=True), 1)
+        log = run.pipeline.replica(1).log.entries(run.state)
+        assert [entry["sequence"] for entry in log] == [0, -1, first]
+
+
+def test_a_retry_is_recognised_behind_a_marker() -> None:
+    run = begun().do("send", batch=0).do("transmit", batch=0, leader=1).do("delay_request", batch=0)
+    run.do("notice", broker=1).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("acknowledge", batch=0, leader=1).do("prepare_commit", transaction=0)
+    end(run, 0, commits=True)
+    assert not run.can("execute_delayed", batch=0, leader=1)
+
+
+def test_a_marker_needs_enough_replicas() -> None:
+    run = begun(replicas=2, min_insync_replicas=2)
+    run.do("send", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("fetch", leader=1, follower=2).do("fetch", leader=1, follower=2).do("acknowledge", batch=0, leader=1)
+    run.do("prepare_commit", transaction=0)
+    run.do("write_marker", leader=1, transaction=0, **COMMIT)
+    assert not run.can("complete_transaction", leader=1), "the follower does not have it"
+    run.do("fetch", leader=1, follower=2).do("fetch", leader=1, follower=2)
+    assert run.can("complete_transaction", leader=1)
