@@ -51,15 +51,19 @@ def auto(folder: Path, noted: list[Superstep], partitions: int = 3) -> AutoEngin
 def told(result: Result) -> list[Any]:
     """What a result says, however it was found.
 
-    Who is asked for further runs to the same violation depends on who explores, and so does how far a second look that
-    comes to its limit got: what it had found by then is left out.
+    Who is asked for further runs to the same violation depends on who explores, and with it why each of them cannot
+    happen in time; so does how far a second look that comes to its limit got: what it had found by then is left out.
     """
     verdicts = [
         replace(one, cut_sets=(), traces=(), notes=()) if one.coverage.stopped == "second look" else one
         for one in result.verdicts
     ]
     return [
-        replace(verdict, traces=tuple((trace.faults, len(trace.steps)) for trace in verdict.traces))  # type: ignore[misc]
+        replace(
+            verdict,
+            traces=tuple((trace.faults, len(trace.steps)) for trace in verdict.traces),  # type: ignore[misc]
+            lemmas=bool(verdict.lemmas),  # type: ignore[arg-type]
+        )
         for verdict in verdicts
     ] + [replace(result.engine, engine="", seconds=0.0, compile_seconds=0.0, looks_again=0, states_again=0)]
 

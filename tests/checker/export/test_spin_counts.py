@@ -30,12 +30,22 @@ pytestmark = needs_spin
         "acks-0",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("eligible-leader-replicas", "orders", "retries-in-flight-1")
+            for name in ("eligible-leader-replicas", "exactly-once", "orders", "retries-in-flight-1")
         ),
     ],
 )
 def test_deployments(name: str, tmp_path: Path) -> None:
     exported = export_deployment(example(name), total=1)
+    (model,) = write(exported, Format.PROMELA, tmp_path)
+    run = run_spin(model, tmp_path, optimise=["-O0"])
+    assert run.errors == 0
+    assert run.states == engine_states(exported) > 10_000
+
+
+@pytest.mark.slow
+def test_transactions(tmp_path: Path) -> None:
+    kinds = (Fault.DELAYED_REQUEST, Fault.PRODUCER_CRASH, Fault.TRANSACTION_TIMEOUT)
+    exported = export_deployment(replace(example("transactions", kinds), replicas=2), total=1)
     (model,) = write(exported, Format.PROMELA, tmp_path)
     run = run_spin(model, tmp_path, optimise=["-O0"])
     assert run.errors == 0
