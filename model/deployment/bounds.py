@@ -24,8 +24,8 @@ def default_sends(on_send_error: OnSendError, on_restart: OnRestart) -> int:
     return 2 if on_send_error is OnSendError.RESEND or on_restart is OnRestart.RESEND else 1
 
 
-WITH_TRANSACTIONS = Bounds(records=3, log=6, producer_epochs=6)
-"""Room for two transactions, one of them with two records, with their markers."""
+WITH_TRANSACTIONS = Bounds(records=2, log=5, producer_epochs=6)
+"""Room for a transaction with two records and its marker, for one that follows, and for a record that comes late."""
 
 
 def read_bounds(

@@ -15,7 +15,7 @@ from model.language import Action, Effect, State
 from model.network import complete
 from model.state import Fate, Pipeline
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
-from model.transactions.sending import batches_of, words
+from model.transactions.sending import batches_of, begins_next, words
 from model.transactions.state import Outcome, Status, Transaction
 
 COMMIT, ABORT = 1, 2
@@ -267,6 +267,50 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
     )
 
 
+def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The producer goes on: later records, which are not followed, are written to the partition (semantics 11.1)."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transaction.outcome] = int(Outcome.OPEN)
+    effect[transactions.status] = int(Status.ONGOING)
+    effect[transactions.current] = transaction.number
+    effect[transactions.added] = True
+    may_begin = z3.And(transactions.initialised.is_set, begins_next(pipeline, transaction))
+    return Action(
+        "begin_later",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(may_begin, transactions.is_at_rest, has_epoch(pipeline)),
+        effect.updates,
+        lambda before, after: f"the application goes on with later records, in {transaction.name}",
+        "11.1 T2",
+    )
+
+
+def delay_earlier_end(pipeline: Pipeline) -> Action:
+    """An earlier transaction was committed by the second request to do so; the first is still on its way (11.6)."""
+    transactions, _ = of(pipeline)
+    late = transactions.late_end
+    assert late is not None
+    effect = Effect()
+    effect[late] = COMMIT
+    nothing_yet = z3.And(*(transaction.is_(Outcome.UNBEGUN) for transaction in transactions.each))
+    return Action(
+        "delay_earlier_end",
+        "network",
+        "producer",
+        {},
+        z3.And(nothing_yet, transactions.initialised.is_set, late.term == 0),
+        effect.updates,
+        lambda before, after: (
+            "a request to commit an earlier transaction is held up; the producer has sent it again, and that is over"
+        ),
+        "11.6",
+        Fault.DELAYED_REQUEST,
+    )
+
+
 def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> Action:
     """An EndTxn is held up on its way for longer than its client waits, which sends it again (semantics 11.6)."""
     transactions, _ = of(pipeline)
@@ -330,6 +374,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     if transactions is None:
         return
     late = transactions.late_end is not None
+    yield begin_later(pipeline, transactions.each[-1])
+    if late and not of(pipeline)[1].epoch_each:
+        yield delay_earlier_end(pipeline)
     for transaction in transactions.each:
         yield prepare_commit(pipeline, transaction)
         yield crash_at_commit(pipeline, transaction)

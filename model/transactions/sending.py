@@ -11,6 +11,7 @@ from model.language import Effect
 from model.state import Batch, Fate, Pipeline
 from model.transactions.epochs import has_epoch, of
 from model.transactions.state import Outcome, Status, Transaction
+from model.transactions.visibility import is_left_open
 
 
 def transaction_of(pipeline: Pipeline, batch: Batch) -> Transaction:
@@ -27,8 +28,12 @@ def batches_of(pipeline: Pipeline, transaction: Transaction) -> Sequence[Batch]:
 
 
 def words(pipeline: Pipeline, transaction: Transaction) -> str:
-    records = " and ".join(str(batch.record + 1) for batch in batches_of(pipeline, transaction))
-    return f"{transaction.name} (record{'s' if len(batches_of(pipeline, transaction)) > 1 else ''} {records})"
+    """A transaction and its records, in words."""
+    batches = batches_of(pipeline, transaction)
+    if not batches:
+        return f"{transaction.name} (with later records)"
+    records = " and ".join(str(batch.record + 1) for batch in batches)
+    return f"{transaction.name} (record{'s' if len(batches) > 1 else ''} {records})"
 
 
 def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -50,9 +55,14 @@ def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """It is this transaction's turn: its records are to be sent now, in this attempt."""
+    """It is this transaction's turn: its records are to be sent now, in this attempt.
+
+    One of later records makes a difference only where something is left open in a log, which it would end.
+    """
     each = of(pipeline)[0].each
     conditions = [transaction.is_(Outcome.UNBEGUN)]
+    if not batches_of(pipeline, transaction):
+        conditions.append(z3.Or(*(is_left_open(pipeline, replica) for replica in pipeline.replicas)))
     for group in range(transaction.group):
         conditions.append(z3.Or(*(_is_over(pipeline, one) for one in each if one.group == group)))
     if transaction.attempt:

@@ -2,7 +2,8 @@
 
 The producer has one ``transactional.id``. Its coordinator keeps what it decides (docs/semantics.md). Transactions are
 numbered in the order in which they begin: the records of a *group* are sent in one transaction, and once more in the
-next *attempt* if that was aborted and the application sends them again.
+next *attempt* if that was aborted and the application sends them again. The last one stands for what the producer sends
+later: its records are not followed, only that it is committed.
 """
 
 from __future__ import annotations
@@ -124,11 +125,11 @@ class Transactions:
 
 
 def number_of_transactions(deployment: Deployment) -> int:
-    """How many transactions the application may begin; 0 without transactions."""
+    """How many transactions the application may begin, with one of later records; 0 without transactions."""
     if deployment.transactional is None:
         return 0
     groups = -(-deployment.bounds.records // deployment.transactional.records)
-    return groups * deployment.bounds.sends
+    return groups * deployment.bounds.sends + 1
 
 
 def declare_transactions(deployment: Deployment) -> Transactions | None:

@@ -262,3 +262,29 @@ def test_a_marker_needs_enough_replicas() -> None:
     assert not run.can("complete_transaction", leader=1), "the follower does not have it"
     run.do("fetch", leader=1, follower=2).do("fetch", leader=1, follower=2)
     assert run.can("complete_transaction", leader=1)
+
+
+def test_a_later_transaction_commits_what_was_left_open() -> None:
+    """Its own records are not followed: what it does to others is that they become part of it."""
+    bounds = replace(BOUNDS, records=1)
+    run = give_up(begun(bounds=bounds), 0).do("prepare_abort", transaction=0)
+    run.do("write_marker", leader=1, transaction=0, **ABORT).do("complete_transaction", leader=1)
+    assert not run.can("initialise"), "there is nothing left to do"
+    run.do("execute_delayed", batch=0, leader=1).do("initialise").do("begin_later", transaction=1)
+    assert not violates(run, "no-hanging-transaction")
+    end(run.do("prepare_commit", transaction=1), 1, commits=True)
+    assert readable(run) == [1]
+    assert violates(run, "no-aborted-read")
+
+
+def test_a_request_to_commit_an_earlier_transaction_may_be_late() -> None:
+    bounds = replace(BOUNDS, records=2)
+    run = write(begun(VERIFIED, bounds=bounds).do("delay_earlier_end"), 0).do("execute_late_end")
+    end(run, 0, commits=True).do("send", batch=1).do("transmit", batch=1, leader=1)
+    assert violates(run, "atomicity")
+    assert run.do("reject_unverified", batch=1, leader=1).fate(1) is Fate.FAILED
+
+
+def test_it_is_told_from_others_with_version_2() -> None:
+    with pytest.raises(AssertionError, match="there is no delay_earlier_end"):
+        begun(VERSION_2).do("delay_earlier_end")

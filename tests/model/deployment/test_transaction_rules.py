@@ -69,7 +69,7 @@ def test_without_a_transactional_id_nothing_is_said_of_transactions(read_yaml) -
 def test_transactions_bring_their_properties_and_room(read_yaml) -> None:
     deployment = read_yaml(pipeline("4.0", "consumer: {settings: {isolation.level: read_committed}}"))
     assert set(OF_TRANSACTIONS) < set(deployment.require)
-    assert (deployment.bounds.records, deployment.bounds.log) == (3, 6)
+    assert (deployment.bounds.records, deployment.bounds.log, deployment.bounds.producer_epochs) == (2, 5, 6)
     used = {(setting.scope, setting.key): setting.value for setting in deployment.settings}
     assert used["producer", "transactional.id"] == "t"
     assert used["consumer", "isolation.level"] == "read_committed"
