@@ -175,7 +175,8 @@ COORDINATOR_LASTS = Granted(
 
 RESULTS_LAST = Granted(
     "the topic that results are written to, and the group's committed offsets, are taken to keep what a transaction "
-    "committed, and whoever reads results to read with isolation.level=read_committed",
+    "committed, whoever reads results to read with isolation.level=read_committed, and no request of the producer of "
+    "results to be late",
     lambda deployment: deployment.sink is Sink.KAFKA,
     READING,
 )

@@ -147,6 +147,8 @@ def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count:
         advance(pipeline, effect, leader, count)
     if deployment.commits_at_once:
         effect[consumer.position] = effect[consumer.committed]
+        if consumer.committed.low < 0:
+            effect[consumer.position] = z3.If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
         effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
 

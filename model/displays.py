@@ -27,6 +27,7 @@ _OUTCOMES = {
     Outcome.COMMITTED: "committed, the application knows",
     Outcome.ABORTED: "aborted, the application knows",
     Outcome.LOST: "forgotten by the restarted producer",
+    Outcome.REFUSED: "refused to end, the application knows",
 }
 
 _STATUSES = {

@@ -82,3 +82,6 @@ LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAY
 
 BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE}
 """Faults after which clients have to connect again."""
+
+OF_BROKERS = BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE}
+"""Faults after which a broker may be away, or another one lead some partition."""

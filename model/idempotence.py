@@ -150,6 +150,18 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
 
 
+def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """In a transaction a record that was refused gives its number back: those after it move up (11.1)."""
+    producer = pipeline.producer
+    assert batch.sequence is not None
+    numbered = batch.sequence.term >= 0
+    for other in producer.batches:
+        if other is not batch and other.sequence is not None:
+            later = z3.And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)
+            effect.set_when(later, other.sequence, other.sequence.term - 1)
+    effect.set_when(numbered, producer.next_sequence, producer.next_sequence.term - 1)
+
+
 def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
     """Before it retries, a client that drains waits until nothing is in flight (semantics 4.1)."""
     if pipeline.producer.draining is not None:

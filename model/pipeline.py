@@ -36,6 +36,7 @@ from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
+from model.timing.transactions import remember_disturbance
 from model.transactions import coordinator, ending
 
 VERSION = "9"
@@ -58,7 +59,7 @@ def build(deployment: Deployment) -> Model:
     of_clients = (producer, network, produce, ending, coordinator)
     machines = (*of_clients, *of_brokers, consumer, restarting, failing, membership, retention)
     actions = tuple(
-        forget_numbers_when_done(pipeline, action)
+        remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action))
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
@@ -89,6 +90,11 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         for batch in batches
         for leader in replicas
     ]
+    if pipeline.transactions is not None:
+        full += [
+            z3.And(coordinator.marker_due(pipeline, leader, one, commits=commits), z3.Not(produce.has_room(leader)))
+            for one, leader, commits in product(pipeline.transactions.each, replicas, (True, False))
+        ]
     last_sends = [pipeline.producer.of_record(record)[-1] for record in range(pipeline.deployment.bounds.records)]
     limits = {
         "log": z3.Or(*full),

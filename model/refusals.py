@@ -7,7 +7,7 @@ import z3
 from model.arrival import accepts, answered_in_order, arrives, checked, is_at
 from model.draining import stop_for_good
 from model.faults import Fault
-from model.idempotence import bump_epoch, epoch_left, is_renumbered
+from model.idempotence import bump_epoch, close_gap, epoch_left, is_renumbered
 from model.language import Action, Effect, State
 from model.network import complete, fail_attempt
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
@@ -180,6 +180,9 @@ def _fail_for_good(
         bumps = _bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)
         guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
+    elif pipeline.transactions is not None:
+        close_gap(pipeline, effect, batch)
+        guard = z3.And(guard, producer.next_sequence.term > 0)
 
     def sentence(before: State, after: State) -> str:
         bumped = after[producer.epoch.name] > before[producer.epoch.name]

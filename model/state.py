@@ -14,7 +14,7 @@ from enum import IntEnum
 import z3
 
 from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, REPLACES_MEMBER, Fault
+from model.faults import FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, REPLACES_MEMBER, Fault
 from model.language import Log, Variable, flag, log
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 
@@ -259,7 +259,8 @@ class History:
     ``fell_silent``, by broker: it died, and nobody closed its connections. ``unnoticed``: neither has the producer
     noticed since. ``lost_requests``: the connection of some request broke, and with acks=0 nobody waits for its answer.
     The group has no consumer because it threw out the one it had (``thrown_out``), or moved the partition in order
-    (``handed_over``).
+    (``handed_over``). ``disturbed``: some broker was away, cut off or slow, or stopped leading (asked for where there
+    are transactions: their coordinator may have been another one since).
     """
 
     fell_silent: dict[int, Variable]
@@ -267,10 +268,11 @@ class History:
     lost_requests: Variable | None
     thrown_out: Variable | None
     handed_over: Variable | None
+    disturbed: Variable | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        single = (self.lost_requests, self.thrown_out, self.handed_over)
+        single = (self.lost_requests, self.thrown_out, self.handed_over, self.disturbed)
         return (*self.fell_silent.values(), *self.unnoticed.values(), *(one for one in single if one is not None))
 
 
@@ -372,6 +374,7 @@ def _declare_history(deployment: Deployment) -> History:
         flag("lost_requests") if nobody_waits else None,
         flag("thrown_out") if Fault.EVICTION in possible else None,
         flag("handed_over") if Fault.REBALANCE in possible else None,
+        flag("disturbed") if deployment.transactional is not None and OF_BROKERS & possible else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
 import z3
 
@@ -10,6 +11,7 @@ from model.consumer import validated
 from model.deployment.deployment import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
+from model.transactions.state import Outcome
 from model.transactions.visibility import is_aborted, keeps_record
 from properties.property import Property
 from properties.situations import (
@@ -120,8 +122,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "A record whose send was acknowledged is in the log of every leader from then on.",
         "durability of acknowledged writes",
         z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
-        leader_replaced_after_acknowledgement(pipeline),
-        "a record was acknowledged and the leader replaced after it",
+        z3.Or(leader_replaced_after_acknowledgement(pipeline), _aborted_after_commit(pipeline))
+        if pipeline.transactions is not None
+        else leader_replaced_after_acknowledgement(pipeline),
+        "a record was acknowledged and the leader replaced after it"
+        + (", or another transaction aborted" if pipeline.transactions is not None else ""),
         explain_acked,
     )
 
@@ -212,6 +217,15 @@ def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
     return z3.And(given_up, missing)
+
+
+def _aborted_after_commit(pipeline: Pipeline) -> z3.BoolRef:
+    """A transaction was committed, and one after it aborted."""
+    transactions = pipeline.transactions
+    if transactions is None:
+        return z3.BoolVal(False)
+    pairs = combinations(transactions.each, 2)
+    return z3.Or(*(z3.And(one.is_(Outcome.COMMITTED), later.is_(Outcome.ABORTED)) for one, later in pairs))
 
 
 def _lost_request(pipeline: Pipeline) -> z3.BoolRef:

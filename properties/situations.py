@@ -39,11 +39,11 @@ def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
 def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """The application was told that some send of the record failed, or the transaction with it."""
     if pipeline.transactions is not None:
-        aborted = [
-            z3.And(transaction_of(pipeline, batch).is_(Outcome.ABORTED), z3.Not(batch.is_(Fate.UNSENT)))
-            for batch in pipeline.producer.of_record(record)
-        ]
-        return z3.Or(*aborted)
+        told = []
+        for batch in pipeline.producer.of_record(record):
+            failed = transaction_of(pipeline, batch).is_(Outcome.ABORTED, Outcome.REFUSED)
+            told += [batch.is_(Fate.FAILED), z3.And(failed, z3.Not(batch.is_(Fate.UNSENT)))]
+        return z3.Or(*told)
     return z3.Or(*(batch.is_(Fate.FAILED) for batch in pipeline.producer.of_record(record)))
 
 

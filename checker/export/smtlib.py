@@ -175,9 +175,9 @@ class SmtLib:
 
     def _lines(self, place: int, names: Mapping[int, str], room: int) -> Lines:
         text = self._text(place, names)
-        if len(text) <= room or place in names:
-            return [text]
         node = self.expressions.nodes[place]
+        if len(text) <= room or place in names or not node.children:
+            return [text]
         prefix = f"({OPERATORS[node.op]} "
         found: Lines = []
         for child in node.children:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from model.deployment.bounds import default_sends
+from model.deployment.bounds import default_sends, log_with_transactions
 from model.deployment.deployment import (
     Commit,
     Deployment,
@@ -215,8 +215,8 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
         raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
     if to_kafka and chosen["processing"].value == Processing.HANDED_OFF:
         raise complaint(given["sink"], "not modelled yet: transactions of several threads", NotModelledError)
-    if to_kafka and chosen["commit"].value == Commit.NEVER:
-        raise complaint(given["sink"], "offsets in a transaction are a group's: leave commit out")
+    if to_kafka and "commit" in given and chosen["commit"].value != Commit.AFTER:
+        raise complaint(given["commit"], "offsets are committed with the results (sink=kafka): leave commit out")
 
 
 def _choose(key: str, given: Settings) -> Setting:
@@ -253,9 +253,20 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
 
 
 def _with_default_sends(deployment: Deployment) -> Deployment:
-    current = next((s for s in deployment.settings if (s.scope, s.key) == ("bounds", "sends")), None)
-    if current is None or current.origin.kind != "default":
-        return deployment
+    """The bounds that follow from how often the application sends a record, where nobody said them."""
     sends = default_sends(deployment.on_send_error, deployment.on_restart)
-    settings = tuple(Setting(s.scope, s.key, str(sends), s.origin) if s is current else s for s in deployment.settings)
-    return replace(deployment, settings=settings, bounds=replace(deployment.bounds, sends=sends))
+    changed = {"sends": sends}
+    if deployment.transactional is not None:
+        said = _said_bound(deployment, "sends")
+        changed["log"] = log_with_transactions(deployment.bounds.sends if said else sends)
+    changed = {key: value for key, value in changed.items() if not _said_bound(deployment, key)}
+    settings = tuple(
+        Setting(s.scope, s.key, str(changed[s.key]), s.origin) if s.scope == "bounds" and s.key in changed else s
+        for s in deployment.settings
+    )
+    return replace(deployment, settings=settings, bounds=replace(deployment.bounds, **changed))
+
+
+def _said_bound(deployment: Deployment, key: str) -> bool:
+    current = next((s for s in deployment.settings if (s.scope, s.key) == ("bounds", key)), None)
+    return current is None or current.origin.kind != "default"

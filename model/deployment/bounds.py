@@ -28,6 +28,11 @@ WITH_TRANSACTIONS = Bounds(records=2, log=5, producer_epochs=6)
 """Room for a transaction with two records and its marker, for one that follows, and for a record that comes late."""
 
 
+def log_with_transactions(sends: int) -> int:
+    """Room for each time that a transaction is sent, with its marker."""
+    return min(WITH_TRANSACTIONS.log + 3 * (sends - 1), RANGES_WITH_TRANSACTIONS["log"].stop - 1)
+
+
 def read_bounds(
     given: Settings, on_send_error: OnSendError, on_restart: OnRestart, *, transactional: bool
 ) -> tuple[Bounds, tuple[Setting, ...]]:
@@ -39,11 +44,12 @@ def read_bounds(
         return read_number(given[key], ranges[key]) if key in given else default
 
     records = number("records", standard.records)
-    room = standard.log if transactional else min(records + 1, RANGES["log"].stop - 1)
+    sends = number("sends", default_sends(on_send_error, on_restart))
+    room = log_with_transactions(sends) if transactional else min(records + 1, RANGES["log"].stop - 1)
     values = {
         "records": records,
         "log": number("log", room),
-        "sends": number("sends", default_sends(on_send_error, on_restart)),
+        "sends": sends,
         "epochs": number("epochs", standard.epochs),
         "producer_epochs": number("producer_epochs", standard.producer_epochs),
     }

@@ -81,7 +81,13 @@ def build(given: GivenDeployment) -> Deployment:
     bounds, bound_settings = read_bounds(
         given.bounds, application.on_send_error, application.on_restart, transactional=uses
     )
+    lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
+    if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
+        raise complaint(given.application["sink"], transaction_rules.NO_FENCING, NotModelledError)
     transactional = None
+    if uses and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
+        what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
+        raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
     if uses:
         records = application.transaction_records
         transactional = transaction_rules.transactional_of(

@@ -85,7 +85,9 @@ def _check_idempotence(section: Section, kafka: Release) -> None:
     oldest = ".".join(map(str, IDEMPOTENT))
     for whose, release in (("clients", section.release), ("brokers", kafka)):
         if release.line < IDEMPOTENT:
-            what = f"idempotent producers with {whose} before {oldest}; set {IDEMPOTENCE}=false to check without"
+            instead = f"set {IDEMPOTENCE}=false"
+            instead = f"remove {TRANSACTIONAL}" if section.has(TRANSACTIONAL) else instead
+            what = f"idempotent producers with {whose} before {oldest}; {instead} to check without"
             raise section.not_modelled(IDEMPOTENCE, what)
 
 

@@ -16,6 +16,11 @@ FEATURE = "transaction.version"
 KEYS = (VERIFICATION, FEATURE)
 """The settings these rules read: their values must be known."""
 
+FENCES_MEMBERS = (2, 5)
+"""From here on brokers refuse the offsets of a member that was thrown out, and say which are pending (11.3)."""
+
+NO_FENCING = "not modelled yet: results and offsets in one transaction with brokers or Java consumers before 2.5"
+
 RAISES_EPOCHS = (4, 0)
 """From here on brokers and clients raise the producer epoch with every transaction (TV2)."""
 

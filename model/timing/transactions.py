@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import z3
 
-from model.language import Clock, Duration
-from model.state import Pipeline, Replica
+from model.durations import CLIENT_LOOKS
+from model.faults import OF_BROKERS
+from model.language import Action, Clock, Duration
+from model.state import Pipeline
 from model.timing.part import Part, Requirement
 
 MESSAGES_OF_COORDINATOR = 6
 """What a step of the coordinator takes at most: its own log is replicated, and a leader asked and answering."""
+
+
+def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
+    """A fault of a broker is remembered for the clocks, if they ask."""
+    disturbed = pipeline.history.disturbed
+    if disturbed is None or action.fault not in OF_BROKERS:
+        return action
+    return replace(action, updates={**action.updates, disturbed: z3.IntVal(1)})
 
 
 def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
@@ -19,16 +30,8 @@ def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
 
     It leads a partition of its own: how long that may be without a leader is not modelled.
     """
-    deployment = pipeline.deployment
-    if deployment.restart_before_fenced and deployment.brokers_may_be_away:
-        return z3.BoolVal(False)
-
-    def is_untouched(broker: Replica) -> z3.BoolRef:
-        return z3.And(broker.up.is_set, z3.Not(broker.cut_off.is_set), z3.Not(broker.slow.is_set))
-
-    silent = z3.Or(*(flag.is_set for flag in pipeline.history.fell_silent.values()))
-    untouched = [is_untouched(broker) for broker in pipeline.replicas]
-    return z3.And(pipeline.controller.epoch.term == 1, *untouched, z3.Not(silent))
+    disturbed = pipeline.history.disturbed
+    return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
 
 
 class Transactions(Part):
@@ -41,8 +44,6 @@ class Transactions(Part):
         if self._pipeline.transactions is None:
             return
         at_hand = coordinator_is_at_hand(self._pipeline)
-        if z3.is_false(z3.simplify(at_hand)):
-            return
         takes = Duration.of(self._times.network, MESSAGES_OF_COORDINATOR + self._pipeline.deployment.producer_connects)
         for replica in self._pipeline.replicas:
             leader = {"leader": replica.number}
@@ -50,3 +51,8 @@ class Transactions(Part):
             yield Clock("marking", leader, marks, f"a marker was to be written by {replica.name}", takes)
             completes = z3.And(self._guard("complete_transaction", **leader), at_hand)
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
+        late = self._pipeline.transactions.late_end
+        if late is not None:
+            # The client gives up on it when request.timeout.ms is over.
+            waits = Duration.of(self._times.request_timeout, CLIENT_LOOKS) + Duration.of(self._times.late_request)
+            yield Clock("late_end", {}, late.term > 0, "a request to end a transaction was held up", waits)

@@ -17,13 +17,20 @@ from model.transactions.sending import begins_next, words
 from model.transactions.state import Status, Transaction
 
 
+def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
+    """The leader would append the marker of the transaction if its log had room."""
+    transactions, _ = of(pipeline)
+    marker = transactions.marker(transaction, commits=commits)
+    status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
+    decided = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+    stands = leader.log.some(lambda _, slot: slot["batch"].term == marker)
+    return z3.And(decided, leader.presumes_leadership, accepts(pipeline, leader), z3.Not(stands))
+
+
 def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> Action:
     """The coordinator has a leader append how the transaction ends (semantics 11.1, T5)."""
     transactions, _ = of(pipeline)
     marker = transactions.marker(transaction, commits=commits)
-    status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
-    due = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
-    stands = leader.log.some(lambda _, slot: slot["batch"].term == marker)
     room = leader.log.end.term < leader.log.capacity
     effect = Effect()
     entry = {"batch": marker, "epoch": leader.epoch.term, "producer_epoch": transactions.epoch.term, "sequence": -1}
@@ -34,7 +41,7 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
         leader.name,
         "brokers",
         {"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
-        z3.And(due, leader.presumes_leadership, accepts(pipeline, leader), z3.Not(stands), room),
+        z3.And(marker_due(pipeline, leader, transaction, commits=commits), room),
         effect.updates,
         lambda before, after: (
             f"{leader.name} appends the coordinator's {'commit' if commits else 'abort'} marker of "

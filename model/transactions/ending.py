@@ -77,15 +77,31 @@ def crash_with_transactions(pipeline: Pipeline, effect: Effect) -> None:
     effect[session] = session.term + 1
 
 
-def _let_go(pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome) -> None:
-    """The application knows how the transaction ended; before TV2 the client of an aborted one raises its epoch."""
+def _let_go(
+    pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome, *, starts_anew: bool = False
+) -> None:
+    """The application knows how the transaction ended; before TV2 its client may have to ask for a new epoch."""
     transactions, rules = of(pipeline)
     effect[transaction.outcome] = int(outcome)
     effect[transactions.added] = False
     if rules.epoch_each:
         take_epoch(pipeline, effect)
-    elif outcome is Outcome.ABORTED:
+    elif starts_anew:
         effect[transactions.initialised] = False
+
+
+def _ways_to_abort(pipeline: Pipeline) -> tuple[bool, ...]:
+    """Whether the client asks for a new epoch after an abort: always, or never, or it depends (semantics 11.1)."""
+    return (False,) if of(pipeline)[1].epoch_each else (True, False)
+
+
+def _keeps_its_epoch(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """The send failed while commitTransaction() was waiting for it: then the client asks for no new epoch (11.1).
+
+    All records had been sent by then. A sequence number of which nothing is known leads to a new epoch all the same.
+    """
+    sent = [z3.Not(batch.is_(Fate.UNSENT)) for batch in batches_of(pipeline, transaction)]
+    return z3.And(*sent, z3.Not(pipeline.producer.unresolved.is_set))
 
 
 def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
@@ -136,8 +152,12 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 
 def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """A send of the transaction failed, which leaves no choice: abortTransaction() (semantics 11.1)."""
-    failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches_of(pipeline, transaction)))
+    """A send of the transaction failed, which leaves no choice: abortTransaction() (semantics 11.1).
+
+    One of a later transaction may.
+    """
+    batches = batches_of(pipeline, transaction)
+    failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches)) if batches else z3.BoolVal(True)
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.ABORTING)
     _fail_undrained(pipeline, effect, transaction)
@@ -153,17 +173,20 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     )
 
 
-def prepare_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
+def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -> Action:
     """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns."""
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_ABORT)
-    _let_go(pipeline, effect, transaction, Outcome.ABORTED)
+    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
+    guard = z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline))
+    if len(_ways_to_abort(pipeline)) > 1 and not anew:
+        guard = z3.And(guard, _keeps_its_epoch(pipeline, transaction))
     return Action(
         "prepare_abort",
         "coordinator",
         "brokers",
-        {"transaction": transaction.number},
-        z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline)),
+        {"transaction": transaction.number, "anew": int(anew)},
+        guard,
         effect.updates,
         lambda before, after: (
             f"the coordinator decides to abort {words(pipeline, transaction)}, and abortTransaction() returns"
@@ -192,12 +215,12 @@ def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     """abortTransaction() returns: the coordinator had aborted already, or knows of no transaction (11.1, T4 T7)."""
-    transactions, _ = of(pipeline)
+    transactions, rules = of(pipeline)
     here = transactions.current.term == transaction.number
     decided = z3.And(transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT), here)
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
-    _let_go(pipeline, effect, transaction, Outcome.ABORTED)
+    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=not rules.epoch_each)
     return Action(
         "learn_aborted",
         "producer",
@@ -236,10 +259,7 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 
 def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The transaction was ended the other way before: INVALID_TXN_STATE, and the producer is of no use (11.1, T4).
-
-    An application that was refused the commit knows that it is aborted; one that was refused the abort knows nothing.
-    """
+    """The transaction was ended the other way before: INVALID_TXN_STATE, and the producer is of no use (11.1, T4)."""
     transactions, _ = of(pipeline)
     aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
     committed = transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
@@ -248,8 +268,7 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
         z3.And(_may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
     )
     effect = Effect()
-    unknown = transaction.is_(Outcome.ABORTING)
-    effect[transaction.outcome] = z3.If(unknown, int(Outcome.LOST), int(Outcome.ABORTED))
+    effect[transaction.outcome] = int(Outcome.REFUSED)
     effect[transactions.added] = False
     effect[transactions.initialised] = False
     return Action(
@@ -308,6 +327,26 @@ def delay_earlier_end(pipeline: Pipeline) -> Action:
         ),
         "11.6",
         Fault.DELAYED_REQUEST,
+    )
+
+
+def discard_late_end(pipeline: Pipeline) -> Action:
+    """An abandoned EndTxn is never executed (semantics 11.6)."""
+    transactions, _ = of(pipeline)
+    late, epoch = transactions.late_end, transactions.late_end_epoch
+    assert late is not None and epoch is not None
+    effect = Effect()
+    effect[late] = 0
+    effect[epoch] = 0
+    return Action(
+        "discard_late_end",
+        "network",
+        "producer",
+        {},
+        late.term > 0,
+        effect.updates,
+        lambda before, after: "the abandoned request to end a transaction is dropped",
+        "11.6",
     )
 
 
@@ -381,7 +420,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield prepare_commit(pipeline, transaction)
         yield crash_at_commit(pipeline, transaction)
         yield begin_abort(pipeline, transaction)
-        yield prepare_abort(pipeline, transaction)
+        for anew in _ways_to_abort(pipeline):
+            yield prepare_abort(pipeline, transaction, anew=anew)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)
         if late:
@@ -391,3 +431,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield delay_end(pipeline, transaction, commits=commits)
     if late:
         yield execute_late_end(pipeline)
+        yield discard_late_end(pipeline)

@@ -40,7 +40,7 @@ def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """The application sends the records of this transaction in another one (semantics 3.1, P12 P13)."""
     again = []
     if pipeline.deployment.on_send_error is OnSendError.RESEND:
-        again.append(transaction.is_(Outcome.ABORTED))
+        again.append(transaction.is_(Outcome.ABORTED, Outcome.REFUSED))
     if pipeline.deployment.on_restart is OnRestart.RESEND:
         again.append(transaction.is_(Outcome.LOST))
     return z3.Or(*again)
@@ -48,7 +48,7 @@ def sent_again(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Nothing will be sent any more of the records of this transaction, as far as the bound on sends goes."""
-    ended = transaction.is_(Outcome.COMMITTED, Outcome.ABORTED, Outcome.LOST)
+    ended = transaction.is_(Outcome.COMMITTED, Outcome.ABORTED, Outcome.LOST, Outcome.REFUSED)
     if transaction.attempt == pipeline.deployment.bounds.sends - 1:
         return ended
     return z3.And(ended, z3.Not(sent_again(pipeline, transaction)))
@@ -57,18 +57,23 @@ def _is_over(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """It is this transaction's turn: its records are to be sent now, in this attempt.
 
-    One of later records makes a difference only where something is left open in a log, which it would end.
+    One of later records makes a difference only where something is left open in a log, which it would end, or something
+    late may yet become part of it.
     """
-    each = of(pipeline)[0].each
+    transactions, rules = of(pipeline)
+    each = transactions.each
     conditions = [transaction.is_(Outcome.UNBEGUN)]
     if not batches_of(pipeline, transaction):
-        conditions.append(z3.Or(*(is_left_open(pipeline, replica) for replica in pipeline.replicas)))
+        there = [is_left_open(pipeline, replica) for replica in pipeline.replicas]
+        if not rules.epoch_each:
+            there += [batch.delayed.term != 0 for batch in pipeline.producer.batches]
+        conditions.append(z3.Or(*there))
     for group in range(transaction.group):
         conditions.append(z3.Or(*(_is_over(pipeline, one) for one in each if one.group == group)))
     if transaction.attempt:
         conditions.append(sent_again(pipeline, each[transaction.number - 1]))
     if pipeline.deployment.on_send_error is OnSendError.HALT:
-        conditions.append(z3.Not(z3.Or(*(one.is_(Outcome.ABORTED) for one in each))))
+        conditions.append(z3.Not(z3.Or(*(one.is_(Outcome.ABORTED, Outcome.REFUSED) for one in each))))
     return z3.And(*conditions)
 
 

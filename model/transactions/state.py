@@ -19,7 +19,8 @@ from model.language import Variable, flag
 
 
 class Outcome(IntEnum):
-    """What the application knows of a transaction. ``LOST``: it crashed before it knew how the transaction ended.
+    """What the application knows of a transaction. ``LOST``: it crashed before it knew how the transaction ended;
+    ``REFUSED``: its request to end it was refused, whatever became of it.
 
     ``ABORTING``: it has called abortTransaction().
     """
@@ -30,6 +31,7 @@ class Outcome(IntEnum):
     COMMITTED = 3
     ABORTED = 4
     LOST = 5
+    REFUSED = 6
 
 
 class Status(IntEnum):

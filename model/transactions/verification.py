@@ -5,7 +5,7 @@ from __future__ import annotations
 import z3
 
 from model.arrival import accepts, arrives, checked
-from model.idempotence import numbers_sent
+from model.idempotence import close_gap, numbers_sent
 from model.language import Action, Effect
 from model.network import complete
 from model.state import Batch, Fate, Pipeline, Replica
@@ -31,12 +31,13 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
     effect = Effect()
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    close_gap(pipeline, effect, batch)
     return Action(
         "reject_unverified",
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(arrived, z3.Not(is_verified(pipeline, leader, epoch))),
+        z3.And(arrived, z3.Not(is_verified(pipeline, leader, epoch)), pipeline.producer.next_sequence.term > 0),
         effect.updates,
         lambda before, after: (
             f"{leader.name} asks the coordinator, which knows of no such transaction, and refuses "

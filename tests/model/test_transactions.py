@@ -23,6 +23,8 @@ VERIFIED = replace(VERSION_1, verified=True)
 VERSION_2 = replace(VERIFIED, epoch_each=True)
 
 COMMIT, ABORT = {"commits": 1}, {"commits": 0}
+ANEW, KEPT = {"anew": 1}, {"anew": 0}
+"""Whether the client asks for a new epoch after an abort."""
 
 
 def begun(rules: Transactional = VERSION_1, **settings: object) -> Scenario:
@@ -90,14 +92,14 @@ def test_with_read_uncommitted_open_and_aborted_records_are_read() -> None:
     assert readable(run) == [0]
     assert not violates(run, "no-aborted-read")
     aborted = give_up(begun(replace(VERSION_1, read_committed=False)), 0)
-    aborted.do("execute_delayed", batch=0, leader=1).do("prepare_abort", transaction=0)
+    aborted.do("execute_delayed", batch=0, leader=1).do("prepare_abort", transaction=0, **ANEW)
     end(aborted, 0, commits=False)
     assert readable(aborted) == [0]
     assert violates(aborted, "no-aborted-read")
 
 
 def test_an_aborted_record_is_passed_over() -> None:
-    run = give_up(begun(), 0).do("execute_delayed", batch=0, leader=1).do("prepare_abort", transaction=0)
+    run = give_up(begun(), 0).do("execute_delayed", batch=0, leader=1).do("prepare_abort", transaction=0, **ANEW)
     end(run, 0, commits=False)
     assert (outcome(run, 0), readable(run)) == (Outcome.ABORTED, [])
     assert not run.can("poll", leader=1, count=1)
@@ -134,7 +136,7 @@ def test_a_commit_needs_every_acknowledgement() -> None:
 
 def test_a_late_record_after_the_abort_hangs_and_then_joins_the_next_transaction() -> None:
     """KIP-890: the epoch is the same still, so that the leader takes it for the beginning of another transaction."""
-    run = give_up(begun(), 0).do("prepare_abort", transaction=0)
+    run = give_up(begun(), 0).do("prepare_abort", transaction=0, **ANEW)
     run.do("write_marker", leader=1, transaction=0, **ABORT).do("execute_delayed", batch=0, leader=1)
     run.do("complete_transaction", leader=1)
     assert violates(run, "no-hanging-transaction")
@@ -147,7 +149,7 @@ def test_a_late_record_after_the_abort_hangs_and_then_joins_the_next_transaction
 
 @pytest.mark.parametrize("rules", [VERIFIED, VERSION_2])
 def test_a_leader_that_asks_the_coordinator_does_not_take_it(rules: Transactional) -> None:
-    run = give_up(begun(rules), 0).do("prepare_abort", transaction=0)
+    run = give_up(begun(rules), 0).do("prepare_abort", transaction=0, **(KEPT if rules is VERSION_2 else ANEW))
     run.do("write_marker", leader=1, transaction=0, **ABORT)
     assert not run.can("execute_delayed", batch=0, leader=1)
     run.do("complete_transaction", leader=1)
@@ -181,7 +183,7 @@ def test_a_late_request_may_be_the_first_to_be_executed() -> None:
 
 def test_a_late_request_to_abort_comes_too_late_for_the_next_transaction() -> None:
     run = give_up(begun(), 0).do("discard_delayed", batch=0)
-    run.do("delay_end", transaction=0, **ABORT).do("prepare_abort", transaction=0)
+    run.do("delay_end", transaction=0, **ABORT).do("prepare_abort", transaction=0, **ANEW)
     end(run, 0, commits=False).do("initialise")
     write(run, 1, 2)
     assert not run.can("execute_late_end"), "the client has raised its epoch since"
@@ -230,7 +232,7 @@ def test_a_crash_may_come_between_the_decision_and_the_answer() -> None:
 def test_what_is_aborted_is_sent_again_in_another_transaction() -> None:
     bounds = replace(BOUNDS, records=1, sends=2)
     run = give_up(begun(on_send_error=OnSendError.RESEND, bounds=bounds), 0).do("execute_delayed", batch=0, leader=1)
-    end(run.do("prepare_abort", transaction=0), 0, commits=False).do("initialise")
+    end(run.do("prepare_abort", transaction=0, **ANEW), 0, commits=False).do("initialise")
     write(run, 1).do("prepare_commit", transaction=1)
     end(run, 1, commits=True)
     assert readable(run) == [2]
@@ -267,9 +269,8 @@ def test_a_marker_needs_enough_replicas() -> None:
 def test_a_later_transaction_commits_what_was_left_open() -> None:
     """Its own records are not followed: what it does to others is that they become part of it."""
     bounds = replace(BOUNDS, records=1)
-    run = give_up(begun(bounds=bounds), 0).do("prepare_abort", transaction=0)
+    run = give_up(begun(bounds=bounds), 0).do("prepare_abort", transaction=0, **ANEW)
     run.do("write_marker", leader=1, transaction=0, **ABORT).do("complete_transaction", leader=1)
-    assert not run.can("initialise"), "there is nothing left to do"
     run.do("execute_delayed", batch=0, leader=1).do("initialise").do("begin_later", transaction=1)
     assert not violates(run, "no-hanging-transaction")
     end(run.do("prepare_commit", transaction=1), 1, commits=True)
@@ -288,3 +289,47 @@ def test_a_request_to_commit_an_earlier_transaction_may_be_late() -> None:
 def test_it_is_told_from_others_with_version_2() -> None:
     with pytest.raises(AssertionError, match="there is no delay_earlier_end"):
         begun(VERSION_2).do("delay_earlier_end")
+
+
+def test_a_send_that_fails_during_the_commit_leads_to_no_new_epoch() -> None:
+    """Then what is late of it becomes part of the next transaction, whether or not the leader asks (3.4, 11.1)."""
+    run = give_up(begun(VERIFIED), 0).do("prepare_abort", transaction=0, **KEPT)
+    end(run, 0, commits=False).do("send", batch=1).do("transmit", batch=1, leader=1)
+    run.do("execute_delayed", batch=0, leader=1).do("append", batch=1, leader=1).do("acknowledge", batch=1, leader=1)
+    write(run, 2).do("prepare_commit", transaction=1)
+    end(run, 1, commits=True)
+    assert violates(run, "no-aborted-read")
+
+
+def test_one_that_fails_before_all_are_sent_leads_to_one() -> None:
+    """The application has not called commitTransaction() then."""
+    bounds = replace(BOUNDS, records=2)
+    assert not give_up(begun(VERIFIED, bounds=bounds), 0).can("prepare_abort", transaction=0, **KEPT)
+
+
+def test_a_record_that_is_refused_gives_its_number_back() -> None:
+    """The next takes the same, so that a late copy of the one that was refused is taken for it."""
+    run = begun(VERIFIED).do("send", batch=0).do("transmit", batch=0, leader=1)
+    run.do("refuse_for_good", batch=0, leader=1).do("begin_abort", transaction=0)
+    end(run.do("prepare_abort", transaction=0, **KEPT), 0, commits=False)
+    write(run, 1)
+    entries = run.pipeline.replica(1).log.entries(run.state)
+    assert [entry["sequence"] for entry in entries] == [-1, 0]
+
+
+def test_a_refused_end_is_reported() -> None:
+    """The application hears of INVALID_TXN_STATE, and of the send that failed before."""
+    bounds = replace(BOUNDS, records=2)
+    run = write(begun(VERIFIED, bounds=bounds).do("delay_earlier_end"), 0).do("execute_late_end")
+    end(run, 0, commits=True).do("send", batch=1).do("transmit", batch=1, leader=1)
+    run.do("reject_unverified", batch=1, leader=1).do("begin_abort", transaction=0).do("refuse_end", transaction=0)
+    assert outcome(run, 0) is Outcome.REFUSED
+    assert not violates(run, "no-silent-loss")
+
+
+def test_a_marker_without_room_is_where_the_bound_on_the_log_stops() -> None:
+    bounds = replace(BOUNDS, records=1, log=1)
+    run = write(begun(bounds=bounds), 0)
+    limit = run.model.system.limits["log"]
+    assert not holds(limit, run.state)
+    assert holds(limit, run.do("prepare_commit", transaction=0).state)

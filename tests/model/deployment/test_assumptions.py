@@ -105,7 +105,8 @@ def test_a_failure_that_ends_the_process_is_a_crash(read_yaml) -> None:
     ("assume", "message"),
     [
         ({"processing": "handed-off"}, "not modelled yet: transactions of several threads"),
-        ({"commit": "never"}, "offsets in a transaction are a group's"),
+        ({"commit": "never"}, "offsets are committed with the results (sink=kafka): leave commit out"),
+        ({"commit": "before"}, "offsets are committed with the results (sink=kafka): leave commit out"),
     ],
 )
 def test_what_does_not_go_with_a_transaction_of_results(refusal, assume: dict[str, str], message: str) -> None:

@@ -91,7 +91,12 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
         ),
         (pipeline("4.0", "broker: {settings: {transaction.version: 3}}"), "transaction.version: must be 0, 1 or 2"),
         (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "no version 2 before Kafka 4.0"),
-        (pipeline("2.4"), "idempotent producers with clients before 2.5"),
+        (pipeline("2.4"), "idempotent producers with clients before 2.5; remove transactional.id to check without"),
+        ('kafka: "2.4"\nconsumer: {enable.auto.commit: false, group.id: g, sink: kafka}', "consumers before 2.5"),
+        (
+            pipeline("3.1", "assume: {faults: {full-buffer: 1}}").replace("t}", "t, enable.idempotence: true}"),
+            "KAFKA-9279",
+        ),
         (pipeline("4.0", "bounds: {log: 9}"), "from 1 to 8"),
         (
             pipeline("4.1").replace("t}", "t, transaction.two.phase.commit.enable: true}"),
