@@ -70,8 +70,8 @@ def test_what_breaks_transactions(
 def test_a_record_that_comes_after_its_abort(rules: Transactional, hangs: bool, joins: bool) -> None:
     """A killed leader delays a record until its transaction is aborted: it hangs, and joins the next (KIP-890).
 
-    A leader that asks the coordinator takes it all the same while the next is going on in the same epoch: that is so where
-    the send failed during commitTransaction().
+    A leader that asks the coordinator takes it all the same while the next is going on in the same epoch, as it is
+    where the send failed during commitTransaction().
     """
     verdicts = ask(writing(rules, K), ABORTED_READ, HANGING)
     assert list(verdicts[HANGING].cut_sets) == ([cut(K)] if hangs else [])
