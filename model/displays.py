@@ -83,7 +83,9 @@ def _transactions(transactions: Transactions) -> Iterator[Display]:
 
     def at_coordinator(state: State) -> str:
         words = _STATUSES[Status(state[status.name])]
-        return words if state[status.name] == Status.EMPTY else f"transaction {state[current.name] + 1}: {words}"
+        return (
+            words if state[status.name] == Status.EMPTY else f"{transactions.each[state[current.name]].name}: {words}"
+        )
 
     yield Display("coordinator", at_coordinator, (status, current))
     yield _number("producer epoch at the coordinator", transactions.epoch)

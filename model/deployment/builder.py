@@ -89,6 +89,7 @@ def build(given: GivenDeployment) -> Deployment:
         what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
         raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
     if uses:
+        transaction_rules.check_length(producer_settings.section, broker_settings.section)
         records = application.transaction_records
         transactional = transaction_rules.transactional_of(
             broker_settings.section, producer.release, records, reading.isolation

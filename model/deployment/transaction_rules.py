@@ -28,6 +28,21 @@ EXPECTS_ZERO = (4, 1)
 """From here on a leader that does not know the producer takes no first sequence number but 0, with TV2."""
 
 
+LENGTH = "transaction.timeout.ms"
+LONGEST = "transaction.max.timeout.ms"
+
+
+def check_length(producer: Section, broker: Section) -> None:
+    """A producer that wants longer transactions than brokers allow never gets an id: initTransactions() throws."""
+    length, longest = producer.integer(LENGTH), broker.integer(LONGEST)
+    if 0 < length <= longest:
+        return
+    limit = "more than 0" if length <= 0 else f"at most {broker.where(LONGEST)}"
+    at = producer if producer.has(LENGTH) or not broker.has(LONGEST) else broker
+    why = f"{LENGTH} ({length}) must be {limit}"
+    raise at.refused(LENGTH if at is producer else LONGEST, "InvalidTxnTimeoutException", why, "P30")
+
+
 def transactional_of(broker: Section, client: Release, records: int, isolation: Setting | None) -> Transactional:
     """How transactions work with these brokers and this Java producer.
 

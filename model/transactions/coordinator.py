@@ -105,7 +105,7 @@ def time_out_transaction(pipeline: Pipeline) -> Action:
         effect.updates,
         lambda before, after: (
             "transaction.timeout.ms is over: the coordinator fences the producer and decides to abort "
-            f"transaction {before[transactions.current.name] + 1}"
+            + transactions.each[before[transactions.current.name]].name
         ),
         "11.1 T7",
         Fault.TRANSACTION_TIMEOUT,
@@ -128,7 +128,7 @@ def fence_former(pipeline: Pipeline) -> Action:
         effect.updates,
         lambda before, after: (
             "the new producer calls initTransactions(): the coordinator fences the one before it and decides to abort "
-            f"transaction {before[transactions.current.name] + 1}"
+            + transactions.each[before[transactions.current.name]].name
         ),
         "11.1 T1'",
     )

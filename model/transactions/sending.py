@@ -31,7 +31,7 @@ def words(pipeline: Pipeline, transaction: Transaction) -> str:
     """A transaction and its records, in words."""
     batches = batches_of(pipeline, transaction)
     if not batches:
-        return f"{transaction.name} (with later records)"
+        return f"{transaction.name} (later records)"
     records = " and ".join(str(batch.record + 1) for batch in batches)
     return f"{transaction.name} (record{'s' if len(batches) > 1 else ''} {records})"
 

@@ -65,7 +65,8 @@ class Transaction:
 
     @property
     def name(self) -> str:
-        return f"transaction {self.number + 1}"
+        again = f" (attempt {self.attempt + 1})" if self.attempt else ""
+        return f"transaction {self.group + 1}{again}"
 
 
 @dataclass(frozen=True)

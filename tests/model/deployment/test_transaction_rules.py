@@ -99,6 +99,15 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
         ),
         (pipeline("4.0", "bounds: {log: 9}"), "from 1 to 8"),
         (
+            pipeline("4.0").replace("t}", "t, transaction.timeout.ms: 900001}"),
+            "refused by the Java producer 4.0 with InvalidTxnTimeoutException: transaction.timeout.ms (900001) must be "
+            "at most transaction.max.timeout.ms=900000 by default (rule P30)",
+        ),
+        (
+            pipeline("4.0", "broker: {settings: {transaction.max.timeout.ms: 59999}}"),
+            "transaction.max.timeout.ms: refused by Kafka 4.0 with InvalidTxnTimeoutException",
+        ),
+        (
             pipeline("4.1").replace("t}", "t, transaction.two.phase.commit.enable: true}"),
             "not modelled yet: transactions that another coordinator decides",
         ),
