@@ -78,6 +78,7 @@ def test_a_record_that_comes_after_its_abort(rules: Transactional, hangs: bool, 
     assert list(verdicts[ABORTED_READ].cut_sets) == ([cut(K)] if joins else [])
 
 
+@pytest.mark.slow
 def test_a_hanging_transaction_lasts_until_the_producer_sends_another() -> None:
     """Readers wait for whatever comes next of the same transactional id: for good, if nothing does."""
     verdicts = ask(writing(BEFORE, D), HANGING, "recoverability")
@@ -85,6 +86,7 @@ def test_a_hanging_transaction_lasts_until_the_producer_sends_another() -> None:
     assert verdicts["recoverability"].status is Status.HOLDS
 
 
+@pytest.mark.slow
 def test_a_transaction_is_written_once_unless_the_application_forgets_it() -> None:
     """What is sent again after a crash may have been committed: transactions alone do not tell."""
     bounds = replace(BOUNDS, records=2, sends=2)
@@ -95,6 +97,7 @@ def test_a_transaction_is_written_once_unless_the_application_forgets_it() -> No
     assert list(ask(crashed, "no-log-duplicate")["no-log-duplicate"].cut_sets) == [cut(P)]
 
 
+@pytest.mark.slow
 def test_a_committed_record_is_never_lost_silently() -> None:
     verdict = ask(writing(VERSION_2, X, R, D, T), "no-silent-loss")["no-silent-loss"]
     assert verdict.status is Status.HOLDS
