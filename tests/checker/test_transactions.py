@@ -45,12 +45,16 @@ def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any
         (VERIFIED, (D,), {ATOMICITY: cut(D), HANGING: None, ABORTED_READ: None}),
         # With an epoch for each transaction nothing late is taken for part of the next (second part).
         (VERSION_2, (D,), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}),
-        (BEFORE, (T, P, X), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}),
-        (VERIFIED, (T, P, X, R), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}),
-        (VERSION_2, (T, P, X, R), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}),
+        pytest.param(BEFORE, (T, P, X), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow),
+        pytest.param(
+            VERIFIED, (T, P, X, R), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow
+        ),
+        pytest.param(
+            VERSION_2, (T, P, X, R), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow
+        ),
         # isolation.level=read_uncommitted shows transactions in part, and aborted ones.
         (ALL, (), {ATOMICITY: cut()}),
-        (ALL, (X,), {ATOMICITY: cut(), ABORTED_READ: cut(X)}),
+        pytest.param(ALL, (X,), {ATOMICITY: cut(), ABORTED_READ: cut(X)}, marks=pytest.mark.slow),
     ],
 )
 def test_what_breaks_transactions(
