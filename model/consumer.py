@@ -146,9 +146,8 @@ def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count:
     elif deployment.commit is Commit.DELIVERED:
         advance(pipeline, effect, leader, count)
     if deployment.commits_at_once:
-        effect[consumer.position] = effect[consumer.committed]
-        if consumer.committed.low < 0:
-            effect[consumer.position] = z3.If(effect[consumer.committed] > 0, effect[consumer.committed], 0)
+        committed = effect[consumer.committed]
+        effect[consumer.position] = z3.If(committed > 0, committed, 0) if consumer.committed.low < 0 else committed
         effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
 

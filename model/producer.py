@@ -17,7 +17,7 @@ from model.network import abandon, complete, fail_attempt, is_dead, join_connect
 from model.produce import held_up, queues_at
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.ending import crash_with_transactions
-from model.transactions.sending import add_partition, begin, may_send, may_transmit
+from model.transactions.sending import add_partition, begin, may_send, may_transmit, transaction_of
 from model.wording import record_name
 
 
@@ -208,7 +208,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     join_connection(pipeline, effect, batch, leader)
     assign_sequence(pipeline, effect, batch)
     if pipeline.transactions is not None:
-        add_partition(pipeline, effect, batch)
+        add_partition(pipeline, effect, transaction_of(pipeline, batch))
     if pipeline.producer.draining is not None:
         effect[pipeline.producer.draining] = False
 

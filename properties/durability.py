@@ -11,7 +11,7 @@ from model.consumer import validated
 from model.deployment.deployment import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
-from model.transactions.state import Outcome
+from model.transactions.state import Outcome, Transactions
 from model.transactions.visibility import is_aborted, keeps_record
 from properties.property import Property
 from properties.situations import (
@@ -116,17 +116,18 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         record = first(records, lambda r: value(lost_though_acknowledged(pipeline, r), pipeline, state))
         return f"record {record + 1} was acknowledged, but it is not in {_leader_words(pipeline, state)}"
 
+    at_risk, or_else = leader_replaced_after_acknowledgement(pipeline), ""
+    if pipeline.transactions is not None:
+        at_risk = z3.Or(at_risk, _aborted_after_commit(pipeline.transactions))
+        or_else = ", or another transaction aborted"
     yield Property(
         "no-acked-loss",
         "durability",
         "A record whose send was acknowledged is in the log of every leader from then on.",
         "durability of acknowledged writes",
         z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
-        z3.Or(leader_replaced_after_acknowledgement(pipeline), _aborted_after_commit(pipeline))
-        if pipeline.transactions is not None
-        else leader_replaced_after_acknowledgement(pipeline),
-        "a record was acknowledged and the leader replaced after it"
-        + (", or another transaction aborted" if pipeline.transactions is not None else ""),
+        at_risk,
+        "a record was acknowledged and the leader replaced after it" + or_else,
         explain_acked,
     )
 
@@ -219,11 +220,8 @@ def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     return z3.And(given_up, missing)
 
 
-def _aborted_after_commit(pipeline: Pipeline) -> z3.BoolRef:
+def _aborted_after_commit(transactions: Transactions) -> z3.BoolRef:
     """A transaction was committed, and one after it aborted."""
-    transactions = pipeline.transactions
-    if transactions is None:
-        return z3.BoolVal(False)
     pairs = combinations(transactions.each, 2)
     return z3.Or(*(z3.And(one.is_(Outcome.COMMITTED), later.is_(Outcome.ABORTED)) for one, later in pairs))
 

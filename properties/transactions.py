@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import z3
 
@@ -70,17 +70,22 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         ),
     )
 
-    def named(condition: str, state: State) -> Transaction:
-        tests = {"torn": torn, "aborted": read_though_aborted}
-        return next((one for one in each if value(tests[condition](pipeline, one), pipeline, state)), each[0])
+    def first_that_is(condition: Callable[[Pipeline, Transaction], z3.BoolRef], state: State) -> Transaction:
+        return next((one for one in each if value(condition(pipeline, one), pipeline, state)), each[0])
+
+    def records(transaction: Transaction, state: State, *, read: bool) -> str:
+        """Which records of a transaction the consumer can be given, or cannot."""
+        leader = serving_leader(pipeline, state)
+        chosen = [
+            batch.record + 1
+            for batch in batches_of(pipeline, transaction)
+            if (leader is not None and value(_is_read(pipeline, leader, batch), pipeline, state)) is read
+        ]
+        return " and ".join(map(str, chosen))
 
     def explain_torn(state: State) -> str:
-        transaction, leader = named("torn", state), serving_leader(pipeline, state)
-        batches = batches_of(pipeline, transaction)
-        read = [b for b in batches if leader is not None and value(_is_read(pipeline, leader, b), pipeline, state)]
-        missing = [b for b in batches if b not in read]
-        given = " and ".join(str(batch.record + 1) for batch in read)
-        rest = " and ".join(str(batch.record + 1) for batch in missing)
+        transaction = first_that_is(torn, state)
+        given, rest = records(transaction, state, read=True), records(transaction, state, read=False)
         return f"of {transaction.name} the consumer can be given record {given}, and not record {rest}"
 
     yield Property(
@@ -95,14 +100,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     )
 
     def explain_aborted(state: State) -> str:
-        transaction, leader = named("aborted", state), serving_leader(pipeline, state)
-        read = [
-            batch
-            for batch in batches_of(pipeline, transaction)
-            if leader is not None and value(_is_read(pipeline, leader, batch), pipeline, state)
-        ]
-        records = " and ".join(str(batch.record + 1) for batch in read)
-        return f"{transaction.name} was aborted, and the consumer can be given record {records} of it"
+        transaction = first_that_is(read_though_aborted, state)
+        given = records(transaction, state, read=True)
+        return f"{transaction.name} was aborted, and the consumer can be given record {given} of it"
 
     yield Property(
         "no-aborted-read",

@@ -27,7 +27,6 @@ RAISES_EPOCHS = (4, 0)
 EXPECTS_ZERO = (4, 1)
 """From here on a leader that does not know the producer takes no first sequence number but 0, with TV2."""
 
-
 LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
 

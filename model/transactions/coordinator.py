@@ -17,12 +17,18 @@ from model.transactions.sending import begins_next, words
 from model.transactions.state import Status, Transaction
 
 
+def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
+    """The coordinator is about to have this transaction committed, or aborted."""
+    transactions, _ = of(pipeline)
+    status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
+    return z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+
+
 def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
     """The leader would append the marker of the transaction if its log had room."""
     transactions, _ = of(pipeline)
     marker = transactions.marker(transaction, commits=commits)
-    status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
-    decided = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+    decided = _is_decided(pipeline, transaction, commits=commits)
     stands = leader.log.some(lambda _, slot: slot["batch"].term == marker)
     return z3.And(decided, leader.presumes_leadership, accepts(pipeline, leader), z3.Not(stands))
 
@@ -62,10 +68,10 @@ def _marked(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     transactions, _ = of(pipeline)
     ending = []
     for transaction in transactions.each:
-        for status, commits in ((Status.PREPARE_COMMIT, True), (Status.PREPARE_ABORT, False)):
+        for commits in (True, False):
             marker = transactions.marker(transaction, commits=commits)
-            here = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
-            ending.append(z3.And(here, _is_replicated(leader, marker)))
+            decided = _is_decided(pipeline, transaction, commits=commits)
+            ending.append(z3.And(decided, _is_replicated(leader, marker)))
     return z3.Or(*ending)
 
 

@@ -15,7 +15,7 @@ from model.language import Action, Effect, State
 from model.network import complete
 from model.state import Fate, Pipeline
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
-from model.transactions.sending import batches_of, begins_next, words
+from model.transactions.sending import add_partition, batches_of, begins_next, words
 from model.transactions.state import Outcome, Status, Transaction
 
 COMMIT, ABORT = 1, 2
@@ -53,16 +53,16 @@ def _may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef
     return z3.And(transaction.is_(Outcome.ABORTING), _is_drained(pipeline, transaction))
 
 
-def _can_decide(pipeline: Pipeline) -> z3.BoolRef:
-    """The coordinator takes an EndTxn for the transaction that is going on (semantics 11.1, T4)."""
+def _can_decide(pipeline: Pipeline, epoch: z3.ArithRef) -> z3.BoolRef:
+    """The coordinator takes an EndTxn from this epoch for the transaction that is going on (semantics 11.1, T4)."""
     transactions, rules = of(pipeline)
     room = epoch_left(pipeline) if rules.epoch_each else z3.BoolVal(True)
-    return z3.And(transactions.is_(Status.ONGOING), has_epoch(pipeline), room)
+    return z3.And(transactions.is_(Status.ONGOING), epoch == transactions.epoch.term, room)
 
 
-def _decide(pipeline: Pipeline, effect: Effect, status: Status) -> None:
+def _decide(pipeline: Pipeline, effect: Effect, status: z3.ArithRef | int) -> None:
     transactions, rules = of(pipeline)
-    effect[transactions.status] = int(status)
+    effect[transactions.status] = status
     if rules.epoch_each:
         raise_epoch(pipeline, effect)
 
@@ -90,9 +90,19 @@ def _let_go(
         effect[transactions.initialised] = False
 
 
-def _ways_to_abort(pipeline: Pipeline) -> tuple[bool, ...]:
-    """Whether the client asks for a new epoch after an abort: always, or never, or it depends (semantics 11.1)."""
-    return (False,) if of(pipeline)[1].epoch_each else (True, False)
+def _start_anew(pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome) -> None:
+    """The producer is of no use any more: the application makes another, which calls initTransactions()."""
+    transactions, _ = of(pipeline)
+    effect[transaction.outcome] = int(outcome)
+    effect[transactions.added] = False
+    effect[transactions.initialised] = False
+
+
+def _drop_late_end(pipeline: Pipeline, effect: Effect) -> None:
+    transactions, _ = of(pipeline)
+    assert transactions.late_end is not None and transactions.late_end_epoch is not None
+    effect[transactions.late_end] = 0
+    effect[transactions.late_end_epoch] = 0
 
 
 def _keeps_its_epoch(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -117,7 +127,7 @@ def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
         "coordinator",
         "brokers",
         {"transaction": transaction.number},
-        z3.And(_may_commit(pipeline, transaction), _can_decide(pipeline)),
+        z3.And(_may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
         effect.updates,
         lambda before, after: (
             f"the application commits {words(pipeline, transaction)}: the coordinator decides so, and the call returns"
@@ -138,7 +148,7 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
         {"transaction": transaction.number},
         z3.And(
             _may_commit(pipeline, transaction),
-            _can_decide(pipeline),
+            _can_decide(pipeline, pipeline.producer.epoch.term),
             pipeline.producer.session.term < pipeline.producer.session.high,
         ),
         effect.updates,
@@ -174,12 +184,15 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 
 def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -> Action:
-    """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns."""
+    """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns.
+
+    ``anew``: the client then asks for a new epoch, as one before TV2 does unless it may keep its own.
+    """
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_ABORT)
     _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
-    guard = z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline))
-    if len(_ways_to_abort(pipeline)) > 1 and not anew:
+    guard = z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
+    if not anew and not of(pipeline)[1].epoch_each:
         guard = z3.And(guard, _keeps_its_epoch(pipeline, transaction))
     return Action(
         "prepare_abort",
@@ -215,12 +228,12 @@ def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     """abortTransaction() returns: the coordinator had aborted already, or knows of no transaction (11.1, T4 T7)."""
-    transactions, rules = of(pipeline)
+    transactions, _ = of(pipeline)
     here = transactions.current.term == transaction.number
     decided = z3.And(transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT), here)
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
-    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=not rules.epoch_each)
+    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
     return Action(
         "learn_aborted",
         "producer",
@@ -240,9 +253,7 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
     aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
     effect = Effect()
     _fail_undrained(pipeline, effect, transaction)
-    effect[transaction.outcome] = int(Outcome.ABORTED)
-    effect[transactions.added] = False
-    effect[transactions.initialised] = False
+    _start_anew(pipeline, effect, transaction, Outcome.ABORTED)
     return Action(
         "learn_fenced",
         "producer",
@@ -268,9 +279,7 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
         z3.And(_may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
     )
     effect = Effect()
-    effect[transaction.outcome] = int(Outcome.REFUSED)
-    effect[transactions.added] = False
-    effect[transactions.initialised] = False
+    _start_anew(pipeline, effect, transaction, Outcome.REFUSED)
     return Action(
         "refuse_end",
         "coordinator",
@@ -291,9 +300,7 @@ def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.OPEN)
-    effect[transactions.status] = int(Status.ONGOING)
-    effect[transactions.current] = transaction.number
-    effect[transactions.added] = True
+    add_partition(pipeline, effect, transaction)
     may_begin = z3.And(transactions.initialised.is_set, begins_next(pipeline, transaction))
     return Action(
         "begin_later",
@@ -333,11 +340,10 @@ def delay_earlier_end(pipeline: Pipeline) -> Action:
 def discard_late_end(pipeline: Pipeline) -> Action:
     """An abandoned EndTxn is never executed (semantics 11.6)."""
     transactions, _ = of(pipeline)
-    late, epoch = transactions.late_end, transactions.late_end_epoch
-    assert late is not None and epoch is not None
+    late = transactions.late_end
+    assert late is not None
     effect = Effect()
-    effect[late] = 0
-    effect[epoch] = 0
+    _drop_late_end(pipeline, effect)
     return Action(
         "discard_late_end",
         "network",
@@ -379,16 +385,10 @@ def execute_late_end(pipeline: Pipeline) -> Action:
     transactions, _ = of(pipeline)
     late, epoch = transactions.late_end, transactions.late_end_epoch
     assert late is not None and epoch is not None
-    commits = late.term == COMMIT
-    _, rules = of(pipeline)
-    room = epoch_left(pipeline) if rules.epoch_each else z3.BoolVal(True)
     effect = Effect()
-    effect[transactions.status] = z3.If(commits, int(Status.PREPARE_COMMIT), int(Status.PREPARE_ABORT))
-    if rules.epoch_each:
-        raise_epoch(pipeline, effect)
-    effect[late] = 0
-    effect[epoch] = 0
-    in_time = z3.And(transactions.is_(Status.ONGOING), epoch.term == transactions.epoch.term)
+    status = z3.If(late.term == COMMIT, z3.IntVal(Status.PREPARE_COMMIT), z3.IntVal(Status.PREPARE_ABORT))
+    _decide(pipeline, effect, status)
+    _drop_late_end(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         asked = "commit" if before[late.name] == COMMIT else "abort"
@@ -400,7 +400,7 @@ def execute_late_end(pipeline: Pipeline) -> Action:
         "coordinator",
         "brokers",
         {},
-        z3.And(late.term > 0, in_time, room),
+        z3.And(late.term > 0, _can_decide(pipeline, epoch.term)),
         effect.updates,
         sentence,
         "11.6",
@@ -420,7 +420,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield prepare_commit(pipeline, transaction)
         yield crash_at_commit(pipeline, transaction)
         yield begin_abort(pipeline, transaction)
-        for anew in _ways_to_abort(pipeline):
+        for anew in (False,) if of(pipeline)[1].epoch_each else (True, False):
             yield prepare_abort(pipeline, transaction, anew=anew)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)

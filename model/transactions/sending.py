@@ -109,10 +109,10 @@ def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.And(in_transaction, z3.Or(transaction.is_(Outcome.OPEN), retried))
 
 
-def add_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
     """Before the first record of a transaction goes, the coordinator notes that the partition is in it (11.1, T2)."""
     transactions, _ = of(pipeline)
     first = z3.Not(transactions.added.is_set)
     effect.set_when(first, transactions.status, int(Status.ONGOING))
-    effect.set_when(first, transactions.current, transaction_of(pipeline, batch).number)
+    effect.set_when(first, transactions.current, transaction.number)
     effect[transactions.added] = True
