@@ -17,7 +17,14 @@ from model.network import abandon, complete, fail_attempt, is_dead, join_connect
 from model.produce import held_up, queues_at
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.ending import crash_with_transactions
-from model.transactions.sending import add_partition, begin, may_send, may_transmit, transaction_of
+from model.transactions.sending import (
+    add_partition,
+    begin,
+    coordinator_is_at_hand,
+    may_send,
+    may_transmit,
+    transaction_of,
+)
 from model.wording import record_name
 
 
@@ -268,12 +275,16 @@ def _another_is_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 
 def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """A request in flight may have waited before: it is a retry, or the leader is another one than at first."""
+    """A request in flight may have waited before: it is a retry, or the leader is another one than at first.
+
+    One of a transaction may have waited for its coordinator, which may have been on a broker that had a fault.
+    """
     if pipeline.deployment.acks is Acks.NONE:
         return z3.BoolVal(False)
     if pipeline.deployment.leader_may_return_unnoticed:
         return z3.BoolVal(True)
-    return z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
+    waited = z3.Or(batch.retries.term > 0, pipeline.controller.epoch.term > 1)
+    return waited if pipeline.transactions is None else z3.Or(waited, z3.Not(coordinator_is_at_hand(pipeline)))
 
 
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:

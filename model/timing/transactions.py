@@ -12,26 +12,18 @@ from model.faults import OF_BROKERS
 from model.language import Action, Clock, Duration
 from model.state import Pipeline
 from model.timing.part import Part, Requirement
+from model.transactions.sending import coordinator_is_at_hand
 
 MESSAGES_OF_COORDINATOR = 6
 """What a step of the coordinator takes at most: its own log is replicated, and a leader asked and answering."""
 
 
 def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
-    """A fault of a broker is remembered for the clocks, if they ask."""
+    """A fault of a broker is remembered, where there are transactions."""
     disturbed = pipeline.history.disturbed
     if disturbed is None or action.fault not in OF_BROKERS:
         return action
     return replace(action, updates={**action.updates, disturbed: z3.IntVal(1)})
-
-
-def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
-    """Nothing has happened yet that could have moved the coordinator.
-
-    It leads a partition of its own: how long that may be without a leader is not modelled.
-    """
-    disturbed = pipeline.history.disturbed
-    return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
 
 
 class Transactions(Part):

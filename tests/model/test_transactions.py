@@ -333,3 +333,11 @@ def test_a_marker_without_room_is_where_the_bound_on_the_log_stops() -> None:
     limit = run.model.system.limits["log"]
     assert not holds(limit, run.state)
     assert holds(limit, run.do("prepare_commit", transaction=0).state)
+
+
+def test_a_request_that_may_have_waited_for_its_coordinator_can_run_out_of_time_in_flight() -> None:
+    """The coordinator may be on the broker that died, though another leads the partition."""
+    run = begun(replicas=3).do("send", batch=0).do("transmit", batch=0, leader=1)
+    assert not run.can("give_up", batch=0)
+    run = begun(replicas=3).do("kill", broker=3).do("send", batch=0).do("transmit", batch=0, leader=1)
+    assert run.leader == 1 and run.can("give_up", batch=0)
