@@ -173,10 +173,16 @@ COORDINATOR_LASTS = Granted(
     lambda deployment: deployment.transactional is not None,
 )
 
+COMMITS_LAST = Granted(
+    "the brokers are taken to keep what the group commits: name the fault lost-offsets for what happens if the topic "
+    "of offsets loses it",
+    lambda deployment: deployment.brokers_keep_offsets and Fault.LOST_OFFSETS not in deployment.possible_faults,
+    READING,
+)
+
 RESULTS_LAST = Granted(
-    "the topic that results are written to, and the group's committed offsets, are taken to keep what a transaction "
-    "committed, whoever reads results to read with isolation.level=read_committed, and no request of the producer of "
-    "results to be late",
+    "the topic that results are written to is taken to keep what a transaction committed, whoever reads results to "
+    "read with isolation.level=read_committed, and no request of the producer of results to be late",
     lambda deployment: deployment.sink is Sink.KAFKA,
     READING,
 )
@@ -194,6 +200,7 @@ EVERYTHING = (
     REPLACED,
     POLLS_WAIT,
     COORDINATOR_LASTS,
+    COMMITS_LAST,
     RESULTS_LAST,
 )
 """All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""

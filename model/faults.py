@@ -22,6 +22,7 @@ class Fault(StrEnum):
     EVICTION = "eviction"
     REBALANCE = "rebalance"
     LOST_COMMIT = "lost-commit"
+    LOST_OFFSETS = "lost-offsets"
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
@@ -45,6 +46,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.EVICTION: "a consumer polls too late, or is silent for too long: another takes over while it goes on",
     Fault.REBALANCE: "the group gives the partition to another consumer in order: a deployment, or more members",
     Fault.LOST_COMMIT: "an asynchronous commit fails, or the retry of an older one overtakes it",
+    Fault.LOST_OFFSETS: "the brokers lose what a group has committed: the topic of offsets is not kept well enough",
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
@@ -59,6 +61,7 @@ ONLY_BY_NAME = frozenset(
         Fault.EVICTION,
         Fault.REBALANCE,
         Fault.LOST_COMMIT,
+        Fault.LOST_OFFSETS,
         Fault.FULL_BUFFER,
         Fault.REFUSED_RECORD,
         Fault.SHUTDOWN,

@@ -53,7 +53,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         if committed_all:
             words += "auto-committed that" if deployment.commit.is_by_client else "committed that"
         elif before[consumer.committed.name] == EXPIRED:
-            words = f"{who} at offset 0: its committed offset is deleted, and earliest starts there"
+            words = f"{who} at offset 0: its committed offset is gone, and earliest starts there"
         elif committed < 0:
             words += "committed nothing, and earliest starts there"
         else:
@@ -86,7 +86,7 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) ->
     conditions += [consumer.queued[offset].term > 0 for offset in finished]
     if committed_all:
         conditions.append(consumer.position.term != consumer.committed.term)
-        if deployment.offsets_expire:
+        if deployment.offsets_may_be_gone:
             conditions.append(consumer.committed.term != EXPIRED)
         if deployment.commit.follows_processing:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
@@ -118,7 +118,7 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
 
     def sentence(before: State, after: State) -> str:
         expired = before[consumer.committed.name] == EXPIRED
-        why = "as its committed offset is deleted" if expired else "having committed none"
+        why = "as its committed offset is gone" if expired else "having committed none"
         return f"{group_words(pipeline)[0]} at the latest offset {after[consumer.position.name]}, {why}"
 
     return Action(
@@ -169,7 +169,7 @@ def _start(pipeline: Pipeline, effect: Effect) -> None:
     for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over):
         if remembered is not None:
             effect[remembered] = False
-    if pipeline.deployment.offsets_expire:
+    if pipeline.deployment.offsets_may_be_gone:
         effect.set_when(effect[consumer.committed] == EXPIRED, consumer.committed, -1)
     begun = [effect[count] > 0 for count in consumer.processed] + [queued.term > 0 for queued in consumer.queued]
     effect.set_when(z3.Or(*begun), consumer.restarted, 1)
@@ -184,7 +184,7 @@ def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every way in which a consumer of the group starts."""
     deployment = pipeline.deployment
-    may_have_none = deployment.group is Group.NEW or deployment.offsets_expire
+    may_have_none = deployment.group is Group.NEW or deployment.offsets_may_be_gone
     starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST
     for finished in _ways_to_finish(pipeline):
         yield restart(pipeline, finished, committed_all=False)

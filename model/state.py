@@ -458,7 +458,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
 def _declare_consumer(deployment: Deployment) -> Consumer:
     capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
     first = -1 if deployment.group is Group.NEW else 0
-    least = EXPIRED if deployment.offsets_expire else first
+    least = EXPIRED if deployment.offsets_may_be_gone else first
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
     lets_go = REPLACES_MEMBER if queue else {Fault.EVICTION}
     loses_commits = deployment.commit is Commit.ASYNC and Fault.LOST_COMMIT in deployment.possible_faults

@@ -451,13 +451,28 @@ class Deployment:
         return self.outages_of_consumer > 0 and not self.commits_at_once and self.commit is not Commit.NEVER
 
     @property
+    def brokers_keep_offsets(self) -> bool:
+        """A consumer that starts asks the brokers where the group was: not where the sink keeps that, or nobody."""
+        return self.outages_of_consumer > 0 and self.sink is not Sink.TRANSACTIONAL and self.commit is not Commit.NEVER
+
+    @property
+    def offsets_may_be_lost(self) -> bool:
+        """The brokers may lose what the group committed (semantics 11.4)."""
+        return self.brokers_keep_offsets and Fault.LOST_OFFSETS in self.possible_faults
+
+    @property
+    def offsets_may_be_gone(self) -> bool:
+        """A group that has committed may find nothing committed: deleted for its age, or lost."""
+        return self.offsets_expire or self.offsets_may_be_lost
+
+    @property
     def offsets_expire(self) -> bool:
         """Whether the committed offsets may be deleted before the consumer is back (semantics 12).
 
-        Offsets that the sink keeps are not. Before 2.1 they age while the group runs as well (KIP-211): a client that
+        Before 2.1 they age while the group runs as well (KIP-211): a client that
         commits by itself renews them, an application only when there are new records.
         """
-        if not self.outages_of_consumer or self.sink is Sink.TRANSACTIONAL or self.commit is Commit.NEVER:
+        if not self.brokers_keep_offsets:
             return False
         times = self.durations
         away = _longest(times.application_restart)

@@ -18,7 +18,7 @@ REASONS: dict[str, str] = {
     "administration": "administration of topics is not part of a run; the topic exists and stays",
     "checkpoints": "checkpoints are assumed to be as old as they can be",
     "checksums": "records are assumed not to be corrupted",
-    "committed offsets": "a committed offset is assumed to last: the storage of offsets is not modelled yet",
+    "committed offsets": "a committed offset lasts, unless the fault lost-offsets is named",
     "compaction": "the topic is not compacted; compaction is not modelled yet",
     "coordinator": "the coordinator of transactions, where there are any, is taken to keep what it decides",
     "controller": "the controller quorum is assumed to be available and durable",

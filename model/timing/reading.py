@@ -76,14 +76,15 @@ class Reading(Part):
     def _needs_of_commits(self) -> Iterator[Requirement]:
         """A consumer that restarts where it was had no time to commit before it crashed (semantics 12, C2 C4).
 
-        How long ago that was decides something only where records get too old.
+        How long ago that was decides something only where records get too old. What was committed may be lost as well.
         """
-        if self._pipeline.log_start is None or not self._pipeline.deployment.commits_may_be_missed:
+        deployment = self._pipeline.deployment
+        if self._pipeline.log_start is None or not deployment.commits_may_be_missed or deployment.offsets_may_be_lost:
             return
-        within = self._pipeline.deployment.until_committed
+        within = deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):
             longest = Duration.of(self._times.application_restart)
-            if self._pipeline.deployment.replacements_of_consumer:
+            if deployment.replacements_of_consumer:
                 longest = longest + self._until_replaced
             need = Need(self.uncommitted(offset), at_most=within + longest)
             yield ("restart_consumer",), {"committed_all": 0}, need

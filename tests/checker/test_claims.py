@@ -48,7 +48,7 @@ def test_one_that_is_right_under_a_condition_says_when() -> None:
     assert [answer.case.condition for answer in decision.when_false] == ["acks=1"]
 
 
-QUICK = ("I001", "I007", "I012")
+QUICK = ("I001", "I069")
 """Incidents that are looked for in the quick tests as well."""
 
 

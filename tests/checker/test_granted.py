@@ -8,6 +8,7 @@ import pytest
 
 from checker.granted import (
     CAUGHT_UP_SOON,
+    COMMITS_LAST,
     COORDINATOR_LASTS,
     EVERYTHING,
     FETCHED_IN_TIME,
@@ -50,6 +51,7 @@ NEAR = [
     (REPLACED, {"consumer": RARELY}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
     (COORDINATOR_LASTS, {"producer": {"transactional.id": "t"}}),
+    (COMMITS_LAST, {"assume": {"faults.consumer-crash": "1"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
 ]
 
@@ -76,6 +78,8 @@ FAR = [
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.lost-request": "1", "faults.total": "1"}}),
     (REPLACED, {"consumer": RARELY, "assume": {"poll_interval": "0..3d"}}),
     (COORDINATOR_LASTS, {}),
+    (COMMITS_LAST, {"assume": {"faults.kill": "1"}}),
+    (COMMITS_LAST, {"assume": {"sink": "transactional"}}),
     (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),

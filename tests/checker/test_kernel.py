@@ -272,7 +272,11 @@ def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]
     return set(found)
 
 
-@pytest.mark.parametrize("name", NAMES)
+LARGE = ("transactions before KIP-890", "transactions, verified")
+"""Deployments that take long, and another of which the quick tests have instead."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in NAMES])
 def test_every_action(name: str) -> None:
     """Every action there is, in states where it is enabled, and some where another is."""
     system = readings(name).system

@@ -256,8 +256,8 @@ def test_a_pass_says_that_heartbeats_are_taken_to_come_in_time(tmp_path: Path, h
 @pytest.mark.parametrize(
     "name",
     [
-        "slow-workers",
         "short-retention",
+        pytest.param("slow-workers", marks=pytest.mark.slow),
         pytest.param("lagging-follower-kept", marks=pytest.mark.slow),
         pytest.param("three-retries", marks=pytest.mark.slow),
     ],

@@ -1,0 +1,70 @@
+"""What a group does whose committed offsets the brokers lose (semantics 11.4, 12 C13)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checker.granted import COMMITS_LAST
+from model.deployment import Deployment
+from model.deployment.deployment import Commit, Group, OffsetReset, Sink
+from model.faults import Fault
+from properties.verdict import CutSet, Status
+from tests.checker.asking import ask, cut, example
+from tests.model.scripted import scenario
+
+C, L = Fault.CONSUMER_CRASH, Fault.LOST_OFFSETS
+BOTH: CutSet = (("consumer-crash", 1), ("lost-offsets", 1))
+SKIP, AGAIN, EXACT = "no-skip", "no-reprocessing", "exactly-once-effect"
+
+
+def reading(name: str = "manual-commit-plain-sink", **settings: object) -> Deployment:
+    return replace(example(name, (C, L), 2), **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("deployment", "prop", "smallest"),
+    [
+        # latest passes what was written while the group was away; earliest reads all of it again.
+        (reading(offset_reset=OffsetReset.LATEST), SKIP, (BOTH,)),
+        (reading(offset_reset=OffsetReset.EARLIEST), SKIP, ()),
+        (reading(commit=Commit.BEFORE, offset_reset=OffsetReset.EARLIEST), AGAIN, (BOTH,)),
+        # What is processed in one transaction with its offsets is processed again if those are lost.
+        (reading("exactly-once"), EXACT, (BOTH,)),
+        (reading("exactly-once", sink=Sink.TRANSACTIONAL), EXACT, ()),
+    ],
+)
+def test_what_it_breaks(deployment: Deployment, prop: str, smallest: tuple[CutSet, ...]) -> None:
+    verdict = ask(deployment, prop)[prop]
+    assert verdict.cut_sets == smallest
+    assert verdict.status in ((Status.VIOLATED,) if smallest else (Status.HOLDS, Status.VACUOUS))
+
+
+def test_it_takes_the_fault() -> None:
+    verdict = ask(replace(example("exactly-once", (C,), 2)), EXACT)[EXACT]
+    assert verdict.status is Status.HOLDS
+    assert COMMITS_LAST.where(example("exactly-once", (C,), 2))
+    assert not COMMITS_LAST.where(reading("exactly-once"))
+
+
+def test_a_group_that_began_anew_never_finds_an_older_commit() -> None:
+    """Its first commit may be anywhere."""
+    new, old = (scenario("manual-commit-plain-sink", group=group) for group in (Group.NEW, Group.ESTABLISHED))
+    kept = {"lose_offsets(kept=0)", "lose_offsets(kept=1)"}
+    assert kept & {str(action) for action in old.model.system.actions} == kept
+    assert kept & {str(action) for action in new.model.system.actions} == {"lose_offsets(kept=0)"}
+
+
+def test_what_nobody_committed_cannot_be_lost() -> None:
+    run = scenario("manual-commit-plain-sink", offset_reset=OffsetReset.EARLIEST).do("crash_consumer")
+    assert not run.can("lose_offsets", kept=1)
+    run.do("lose_offsets", kept=0)
+    assert not run.can("lose_offsets", kept=0)
+
+
+def test_the_topic_of_offsets_is_a_deployment_of_its_own() -> None:
+    by_default = example("offsets-topic", (Fault.SLOW_FOLLOWER, Fault.POWER_LOSS), 3)
+    assert ask(by_default, "no-acked-loss")["no-acked-loss"].status is Status.VIOLATED
+    alone = replace(by_default, replicas=1)
+    assert ask(alone, "no-acked-loss")["no-acked-loss"].cut_sets == (cut(Fault.POWER_LOSS),)
