@@ -14,6 +14,7 @@ import z3
 from model.deployment.deployment import Commit, Deployment, OffsetReset, Processing, Sink
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.sink import apply
 from model.state import Pipeline, Replica
 from model.transactions.visibility import can_all_be_read, can_be_passed_over, end_of_reading
 from model.wording import entry_name
@@ -86,8 +87,10 @@ def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.Ar
     return pipeline.record_of(leader.log.at(offset, "batch"))
 
 
-def process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef, *, moves_on: bool = True) -> None:
-    """Process one record: count it, and notice when it leaves the order of sending.
+def process(
+    pipeline: Pipeline, effect: Effect, record: z3.ArithRef, offset: z3.ArithRef | int, *, moves_on: bool = True
+) -> None:
+    """Process one record from this offset: count it, and notice when it leaves the order of sending.
 
     Going back to an earlier offset after a restart is a repetition, not disorder. What a member does that was thrown
     out is compared with what the group does, and is not what that goes on from (not ``moves_on``).
@@ -102,12 +105,14 @@ def process(pipeline: Pipeline, effect: Effect, record: z3.ArithRef, *, moves_on
         effect.set_when(z3.And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)
         if moves_on:
             effect.set_when(z3.And(this, effect[consumer.latest] < number + 1), consumer.latest, number + 1)
+    apply(pipeline.applied, effect, record, offset, z3.BoolVal(True))
 
 
 def process_next(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
     """Process the next so many records, one after the other."""
     for index in range(count):
-        process(pipeline, effect, record_at(pipeline, leader, pipeline.consumer.position.term + index))
+        offset = pipeline.consumer.position.term + index
+        process(pipeline, effect, record_at(pipeline, leader, offset), offset)
 
 
 def advance(pipeline: Pipeline, effect: Effect, leader: Replica, count: int) -> None:
@@ -283,6 +288,7 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
             count = consumer.processed[record]
             done = z3.And(offset <= place, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
             effect.set_when(done, count, effect[count] + 1)
+        apply(pipeline.applied, effect, queued.term - 1, place, z3.And(offset <= place, queued.term > 0))
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = offset
     effect[consumer.position_epoch] = z3.If(offset > 0, leader.log.at(offset - 1, "epoch"), 0)

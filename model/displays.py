@@ -150,7 +150,10 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
         (consumer.committed,),
     )
     for record, count in enumerate(consumer.processed):
-        yield _processed(record, count)
+        yield _counted(f"record {record + 1} processed", count)
+    if pipeline.applied is not None:
+        for record, count in enumerate(pipeline.applied.effects):
+            yield _counted(f"effect of record {record + 1}", count)
 
 
 def _with_a_worker(what: str, queued: Variable) -> Display:
@@ -160,6 +163,6 @@ def _with_a_worker(what: str, queued: Variable) -> Display:
     return Display(what, render, (queued,))
 
 
-def _processed(record: int, count: Variable) -> Display:
+def _counted(what: str, count: Variable) -> Display:
     words = ("no", "once", "more than once")
-    return Display(f"record {record + 1} processed", lambda state: words[state[count.name]], (count,))
+    return Display(what, lambda state: words[state[count.name]], (count,))

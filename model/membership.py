@@ -128,7 +128,7 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     consumer = pipeline.consumer
     late = consumer.late[offset]
     effect = Effect()
-    process(pipeline, effect, late.term - 1, moves_on=False)
+    process(pipeline, effect, late.term - 1, offset, moves_on=False)
     effect[late] = 0
     if pipeline.deployment.late_results_count:
         # The last one to commit wins: what the group has committed since goes back (semantics 12, C8).

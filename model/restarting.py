@@ -14,6 +14,7 @@ from model.consumer import commit, process
 from model.deployment.deployment import Commit, Group, OffsetReset
 from model.faults import REPLACES_MEMBER
 from model.language import Action, Effect, State
+from model.sink import apply
 from model.state import EXPIRED, Pipeline, Replica
 from model.transactions.visibility import end_of_reading
 
@@ -32,7 +33,7 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     effect = Effect()
     for offset in finished:
         queued = consumer.queued[offset]
-        process(pipeline, effect, queued.term - 1)
+        process(pipeline, effect, queued.term - 1, offset)
         effect[queued] = 0
     if committed_all:
         commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
@@ -110,7 +111,7 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     end = end_of_reading(pipeline, leader)
     effect = Effect()
     for offset in finished:
-        process(pipeline, effect, consumer.queued[offset].term - 1)
+        process(pipeline, effect, consumer.queued[offset].term - 1, offset)
     _start(pipeline, effect)
     _leave_to_late(pipeline, effect)
     effect[consumer.position] = end
@@ -148,6 +149,7 @@ def keep_for_late(pipeline: Pipeline, effect: Effect, offset: z3.ArithRef, recor
         for number, count in enumerate(pipeline.consumer.processed):
             again = z3.And(here, late.term == number + 1, effect[count] < count.high)
             effect.set_when(again, count, effect[count] + 1)
+        apply(pipeline.applied, effect, late.term - 1, place, z3.And(here, late.term > 0))
         effect.set_when(here, late, record + 1)
 
 

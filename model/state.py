@@ -16,6 +16,7 @@ import z3
 from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, REPLACES_MEMBER, Fault
 from model.language import Log, Variable, flag, log
+from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 
 UNLIMITED_ATTEMPTS = 10
@@ -281,7 +282,8 @@ class Pipeline:
     """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
 
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
-    ``log_start`` is the first offset that retention has left; None where no record gets that old unread.
+    ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
+    what a sink knows that tells records by their offset.
     """
 
     deployment: Deployment
@@ -292,6 +294,7 @@ class Pipeline:
     exposed: tuple[Variable, ...]
     log_start: Variable | None
     transactions: Transactions | None
+    applied: Applied | None
     history: History
 
     @property
@@ -300,8 +303,9 @@ class Pipeline:
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
         transactions = () if self.transactions is None else self.transactions.variables
+        applied = () if self.applied is None else self.applied.variables
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
-        return (*own, *transactions, *self.history.variables)
+        return (*own, *transactions, *applied, *self.history.variables)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]
@@ -360,6 +364,7 @@ def declare(deployment: Deployment) -> Pipeline:
         tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
         Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
         declare_transactions(deployment),
+        declare_applied(deployment),
         _declare_history(deployment),
     )
 

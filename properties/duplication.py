@@ -9,8 +9,9 @@ import z3
 
 from model.deployment.deployment import Sink
 from model.language import State
+from model.sink import Applied
 from model.state import Pipeline, Replica
-from properties.durability import consumer_restarted, unprocessed_for_good
+from properties.durability import consumer_restarted, unprocessed_for_good, without_effect
 from properties.property import Property
 from properties.situations import (
     both_can_be_read,
@@ -50,10 +51,23 @@ def repeated(pipeline: Pipeline, record: int) -> z3.BoolRef:
     return times > 1
 
 
+def _applied_twice(pipeline: Pipeline, applied: Applied, record: int) -> z3.BoolRef:
+    """A sink that tells records by their offset took the record from two of them, or will."""
+    consumer = pipeline.consumer
+    offsets = range(len(applied.seen))
+    queued = {at: z3.And(consumer.running.is_set, one.term == record + 1) for at, one in enumerate(consumer.queued)}
+    late = {at: one.term == record + 1 for at, one in enumerate(consumer.late)}
+    held = [[has[at] for has in (queued, late) if at in has] for at in offsets]
+    to_come = [z3.And(z3.Or(*has), z3.Not(applied.knows(at))) for at, has in enumerate(held)]
+    return z3.Sum(applied.effects[record].term, *(z3.If(one, 1, 0) for one in to_come)) > 1
+
+
 def repeated_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """The sink shows the record's effect more than once, given what the sink is (semantics 12.1)."""
     if pipeline.deployment.sink is Sink.IDEMPOTENT:
         return z3.BoolVal(False)
+    if pipeline.applied is not None:
+        return _applied_twice(pipeline, pipeline.applied, record)
     return repeated(pipeline, record)
 
 
@@ -105,10 +119,13 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         for record in records:
             if value(repeated_effect(pipeline, record), pipeline, state):
                 return f"the effect of record {record + 1} happened more than once"
-        record = first(records, lambda r: value(unprocessed_for_good(pipeline, r), pipeline, state))
-        return f"the effect of record {record + 1} never happens, and no failure was reported"
+        record = first(records, lambda r: value(unprocessed_for_good(pipeline, r, without_effect), pipeline, state))
+        why = "no failure was reported"
+        if pipeline.applied is not None and state[pipeline.consumer.processed[record].name]:
+            why = "the sink has another record's from the same offset"
+        return f"the effect of record {record + 1} never happens, and {why}"
 
-    wrong = [z3.Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r)) for r in records]
+    wrong = [z3.Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r, without_effect)) for r in records]
     yield Property(
         "exactly-once-effect",
         "duplication",

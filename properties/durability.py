@@ -35,7 +35,31 @@ def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
     return z3.And(acknowledged(pipeline, record), z3.Not(on_its_way), missing)
 
 
-def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
+def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
+    consumer = pipeline.consumer
+    with_a_worker = z3.Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late)))
+    return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
+
+
+def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The sink shows nothing of the record, and nobody is about to give it anything that it would take (12.1).
+
+    One that tells records by their offset refuses another one in the place of one that the log has lost.
+    """
+    applied, consumer = pipeline.applied, pipeline.consumer
+    if applied is None:
+        return unprocessed(pipeline, record)
+    held = (*enumerate(consumer.queued), *enumerate(consumer.late))
+    to_come = [z3.And(one.term == record + 1, z3.Not(applied.knows(offset))) for offset, one in held]
+    return z3.And(applied.effects[record].term == 0, z3.Not(z3.Or(*to_come)))
+
+
+Undone = Callable[[Pipeline, int], z3.BoolRef]
+"""That something has not been done with a record, and nobody is about to do it."""
+
+
+def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
     """The group's committed offset passes the record, nobody processed it, and nobody is about to.
 
     A running consumer may commit its position at once.
@@ -59,27 +83,20 @@ def skipped(pipeline: Pipeline, record: int) -> z3.BoolRef:
         return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
 
     return z3.And(
-        unprocessed(pipeline, record),
+        undone(pipeline, record),
         on_serving_leader(pipeline, passed),
     )
 
 
-def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
-    consumer = pipeline.consumer
-    with_a_worker = z3.Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late)))
-    return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
-
-
-def unprocessed_for_good(pipeline: Pipeline, record: int) -> z3.BoolRef:
+def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
     """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
-    lost = z3.And(lost_silently(pipeline, record), unprocessed(pipeline, record))
+    lost = z3.And(lost_silently(pipeline, record), undone(pipeline, record))
     not_coming = z3.And(accepted(pipeline, record), z3.Not(reported(pipeline, record)))
-    passed = z3.Or(skipped(pipeline, record), expired_unread(pipeline, record))
+    passed = z3.Or(skipped(pipeline, record, undone), expired_unread(pipeline, record, undone))
     return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), passed))
 
 
-def expired_unread(pipeline: Pipeline, record: int) -> z3.BoolRef:
+def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
     """Retention deleted the record before anybody processed it."""
     log_start = pipeline.log_start
     if log_start is None:
@@ -95,7 +112,7 @@ def expired_unread(pipeline: Pipeline, record: int) -> z3.BoolRef:
         gone = stands(leader, lambda offset: log_start.term > offset)
         return z3.And(gone, z3.Not(stands(leader, lambda offset: log_start.term <= offset)))
 
-    return z3.And(unprocessed(pipeline, record), on_serving_leader(pipeline, deleted))
+    return z3.And(undone(pipeline, record), on_serving_leader(pipeline, deleted))
 
 
 def consumer_restarted(pipeline: Pipeline) -> z3.BoolRef:

@@ -90,10 +90,11 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         tried=(),
     ),
     "sink": Assumption(
-        ("plain", "idempotent", "transactional", "kafka"),
+        ("plain", "idempotent", "by-offset", "transactional", "kafka"),
         "plain",
-        "whether the consumer's effect repeats with each processing, recognises a record by its id, is stored "
-        "together with the offset, or is written to another topic in one transaction with the offset",
+        "whether the consumer's effect repeats with each processing, recognises a record by its id, or by its "
+        "partition and offset, is stored together with the offset, or is written to another topic in one transaction "
+        "with the offset",
         tried=("plain", "idempotent", "transactional"),
     ),
     "group_metadata": Assumption(

@@ -132,13 +132,15 @@ class Truncation(StrEnum):
 class Sink(StrEnum):
     """What the consumer's effect goes to.
 
-    ``plain`` repeats the effect with each processing; ``idempotent`` recognises a record by its id;
+    ``plain`` repeats the effect with each processing; ``idempotent`` recognises a record by its id, ``by-offset`` by
+    its partition and offset;
     ``transactional`` stores the offset in the same transaction as the effect and resumes from it. ``kafka`` is another
     topic: results and offsets are written to it and to the group in one transaction of Kafka's (semantics 11.3).
     """
 
     PLAIN = "plain"
     IDEMPOTENT = "idempotent"
+    BY_OFFSET = "by-offset"
     TRANSACTIONAL = "transactional"
     KAFKA = "kafka"
 

@@ -107,6 +107,7 @@ def deployments() -> dict[str, Deployment]:
             producer_id=ProducerId.NEW,
             sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, gapless=True),
             commit=Commit.DELIVERED,
+            sink=Sink.BY_OFFSET,
         ),
         "sarama": replace(
             example("retries-in-flight-5"),

@@ -46,7 +46,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
     [
         ("foo", "1", "--assume foo=1: unknown assumption (choices: on_send_error, on_restart"),
         ("sinks", "1", "did you mean sink?"),
-        ("sink", "x", "--assume sink=x: must be one of plain, idempotent, transactional"),
+        ("sink", "x", "--assume sink=x: must be one of plain, idempotent, by-offset, transactional, kafka"),
         ("replicas", "9", "--assume replicas=9: 9 replicas are not modelled: from 1 to 5"),
         ("replicas", "x", "--assume replicas=x: ConfigException: Invalid value x"),
         ("elr", "maybe", "--assume elr=maybe: must be off (0) or on (1)"),
