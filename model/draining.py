@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import z3
 
+from model.faults import Fault
 from model.idempotence import epoch_left
 from model.language import Action, Effect
 from model.network import complete
@@ -64,6 +65,33 @@ def bump_when_drained(pipeline: Pipeline) -> Action:
         effect.updates,
         lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
         "4.1",
+    )
+
+
+def forget_topic(pipeline: Pipeline) -> Action:
+    """The topic is gone from the metadata for a moment: what is queued fails, and the numbers begin again (4.1).
+
+    The producer keeps its id and epoch, so that brokers take new records for old ones.
+    """
+    producer = pipeline.producer
+    effect = Effect()
+    for batch in producer.batches:
+        # The gap that this leaves among the numbers is forgotten with them.
+        complete(pipeline, effect, batch, Fate.FAILED, batch.is_(Fate.BUFFERED), out_of_retries=True)
+    effect[producer.next_sequence] = 0
+    return Action(
+        "forget_topic",
+        "producer",
+        "producer",
+        {},
+        z3.And(producer.next_sequence.term > 0, z3.Not(has_stopped(pipeline))),
+        effect.updates,
+        lambda before, after: (
+            "a broker that has just started says that the topic does not exist: the producer fails what it has queued, "
+            "and when the topic is there again it numbers from 0, in the same epoch"
+        ),
+        "4.1",
+        Fault.UNKNOWN_TOPIC,
     )
 
 

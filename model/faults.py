@@ -26,6 +26,7 @@ class Fault(StrEnum):
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
+    UNKNOWN_TOPIC = "unknown-topic"
     SHUTDOWN = "shutdown"
     LOG_DIR_FAILURE = "log-dir-failure"
     TRANSACTION_TIMEOUT = "transaction-timeout"
@@ -50,6 +51,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
+    Fault.UNKNOWN_TOPIC: "a broker that has just started says that the topic does not exist: the producer believes it",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
     Fault.TRANSACTION_TIMEOUT: "a transaction is open for longer than transaction.timeout.ms, and is aborted",
     Fault.LOG_DIR_FAILURE: "a broker's log directory fails or is full: its replica is offline until it restarts",
@@ -64,6 +66,7 @@ ONLY_BY_NAME = frozenset(
         Fault.LOST_OFFSETS,
         Fault.FULL_BUFFER,
         Fault.REFUSED_RECORD,
+        Fault.UNKNOWN_TOPIC,
         Fault.SHUTDOWN,
         Fault.LOG_DIR_FAILURE,
         Fault.TRANSACTION_TIMEOUT,

@@ -10,7 +10,7 @@ from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.deployment.deployment import Acks
 from model.draining import acknowledge_what_came_before
 from model.idempotence import check_sequence, numbers_sent
-from model.language import Action, Effect, State
+from model.language import Action, Effect, State, Variable
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
 from model.refusals import (
     refuse_first_due,
@@ -82,6 +82,9 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     """The leader finds the batch among those it remembers of this producer: success, nothing appended (3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
+    found = check.duplicate
+    if _numbers_may_recur(pipeline):
+        found = z3.And(found, _is_itself(pipeline, batch, leader))
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
     effect[batch.fate] = int(Fate.APPENDED)
@@ -90,9 +93,55 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.duplicate),
+        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
         effect.updates,
         lambda before, after: f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing",
+        "3.5",
+    )
+
+
+def _numbers_may_recur(pipeline: Pipeline) -> bool:
+    """Within one producer epoch a record may have the numbers of another: given back, or forgotten (11.1, 4.1)."""
+    return pipeline.transactions is not None or pipeline.deployment.sender.forgets_numbers
+
+
+def _has_numbers(slot: Mapping[str, Variable], numbers: tuple[z3.ArithRef, z3.ArithRef]) -> z3.BoolRef:
+    epoch, sequence = numbers
+    return z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+
+
+def _is_itself(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """What stands in the log with the numbers of the request is the same batch."""
+    sent = numbers_sent(pipeline, batch)
+    return leader.log.some(lambda _, slot: z3.And(slot["batch"].term == batch.number, _has_numbers(slot, sent)))
+
+
+def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader takes the batch for one that it has, which has the same numbers: success, nothing appended (3.5).
+
+    It answers when that one is replicated.
+    """
+    check = checked(pipeline, batch, leader)
+    assert check is not None
+    sent = numbers_sent(pipeline, batch)
+    replicated_there = leader.log.every(
+        lambda offset, slot: z3.Implies(_has_numbers(slot, sent), leader.high_watermark.term > offset)
+    )
+    taken = z3.And(check.duplicate, z3.Not(_is_itself(pipeline, batch, leader)), replicated_there)
+    effect = Effect()
+    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    _succeed(pipeline, effect, batch)
+    return Action(
+        "take_for_another",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} takes {record_name(batch)} for an earlier one, whose sequence number it has: it appends "
+            "nothing and acknowledges it"
+        ),
         "3.5",
     )
 
@@ -144,13 +193,9 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     )
 
 
-def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader's success response reaches the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
+def _succeed(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """The client hears of success."""
     producer = pipeline.producer
-    condition = waits_at(batch, leader)
-    if pipeline.deployment.acks is Acks.ALL:
-        condition = z3.And(condition, replicated(batch, leader), pipeline.enough_in_sync(leader))
-    effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
     effect[batch.retries] = 0
@@ -160,6 +205,16 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         if pipeline.deployment.drains:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1
+
+
+def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader's success response reaches the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
+    producer = pipeline.producer
+    condition = waits_at(batch, leader)
+    if pipeline.deployment.acks is Acks.ALL:
+        condition = z3.And(condition, replicated(batch, leader), pipeline.enough_in_sync(leader))
+    effect = Effect()
+    _succeed(pipeline, effect, batch)
 
     def sentence(before: State, after: State) -> str:
         others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
@@ -276,6 +331,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield time_out_at_broker(pipeline, batch, leader)
             if pipeline.deployment.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
+                if _numbers_may_recur(pipeline):
+                    yield take_for_another(pipeline, batch, leader)
                 if pipeline.deployment.drains:
                     yield refuse_later(pipeline, batch, leader)
                     yield refuse_first_due(pipeline, batch, leader)

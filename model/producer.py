@@ -9,7 +9,7 @@ import z3
 
 from model.application import resend_due
 from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
-from model.draining import bump_when_drained, has_drained, has_stopped
+from model.draining import bump_when_drained, forget_topic, has_drained, has_stopped
 from model.faults import Fault
 from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
 from model.language import Action, Effect, State
@@ -425,6 +425,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         if pipeline.deployment.sender.connecting_counts and pipeline.deployment.acks is not Acks.NONE:
             yield fail_to_connect(pipeline, batch)
         yield give_up(pipeline, batch)
+    if pipeline.deployment.sender.forgets_numbers:
+        yield forget_topic(pipeline)
     if pipeline.deployment.drains:
         yield bump_when_drained(pipeline)
     elif pipeline.deployment.idempotence and pipeline.transactions is None:

@@ -51,6 +51,9 @@ REFUSAL = "RD_KAFKA_RESP_ERR__INVALID_ARG"
 CHECKS_POSITIONS = (2, 1)
 """From here on it checks positions against leader epochs (KIP-320), and goes back to no leader of an older one."""
 
+KEEPS_NUMBERS = (1, 9)
+"""From here on its idempotent producer keeps a partition's numbers while the topic is gone from its metadata."""
+
 RESETS = {
     "smallest": OffsetReset.EARLIEST,
     "earliest": OffsetReset.EARLIEST,
@@ -97,6 +100,7 @@ def producer(section: Section) -> ProducerValues:
             connecting_counts=False,
             drains=True,
             gapless=boolean(gapless.value),
+            forgets_numbers=boolean(idempotence.value) and section.release.line < KEEPS_NUMBERS,
         ),
         settings=(acks, idempotence, gapless, retries, in_flight, _linger(section), lasts, _answered(section, lasts)),
         notes=(),

@@ -98,6 +98,7 @@ def producer(section: Section) -> ProducerValues:
             connecting_counts=True,
             drains=False,
             gapless=False,
+            forgets_numbers=False,
         ),
         settings=(
             replace(acks, value=ACKS[acks.value]),

@@ -16,6 +16,7 @@ class Sender:
     ``connecting_counts``: so is one for which no connection comes about. ``drains``: with idempotence it waits until
     nothing is in flight before it retries, goes to another leader or bumps its epoch, and stops for good where the next
     record due is refused as out of order. ``gapless``: it stops for good as well where a record fails for good.
+    ``forgets_numbers``: it numbers from 0 again when a topic was gone from its metadata, in the same epoch.
     """
 
     retries_keep_their_place: bool
@@ -25,6 +26,7 @@ class Sender:
     connecting_counts: bool
     drains: bool
     gapless: bool
+    forgets_numbers: bool
 
 
 OF_JAVA = Sender(
@@ -35,5 +37,6 @@ OF_JAVA = Sender(
     connecting_counts=False,
     drains=False,
     gapless=False,
+    forgets_numbers=False,
 )
 """Kafka's own client."""

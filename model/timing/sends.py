@@ -29,6 +29,7 @@ REQUESTS_TO_ADD = 6
 HANDLED = (
     "append",
     "recognise_duplicate",
+    "take_for_another",
     "reject_not_leader",
     "reject_not_enough_replicas",
     "reject_out_of_order",
