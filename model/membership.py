@@ -1,7 +1,7 @@
 """The group gives the partition to another member: in order, or while the one before is still at work (semantics 12).
 
-A member that was thrown out finishes what it had all the same; its commits are refused (C9). Another one starts from
-the committed offset, as after a crash.
+The one before finishes what it had all the same: its commits are refused (C9), or make no difference (part B of
+docs/semantics.md). Another one starts from the committed offset, as after a crash.
 """
 
 from __future__ import annotations
@@ -41,14 +41,20 @@ def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
         effect[pipeline.history.thrown_out] = True
 
 
-def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The member processed ``done`` of ``count`` records, and does not poll, or is silent, for too long (12, C10)."""
+def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Effect:
+    """The member has processed ``done`` of ``count`` records when the group has another one; it keeps the others."""
     position = pipeline.consumer.position.term
     effect = Effect()
     process_next(pipeline, effect, leader, done)
     for index in range(done, count):
         keep_for_late(pipeline, effect, position + index, record_at(pipeline, leader, position + index))
     commit_processed(pipeline, effect, leader, count, done)
+    return effect
+
+
+def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """The member processed ``done`` of ``count`` records, and does not poll, or is silent, for too long (12, C10)."""
+    effect = _while_processing(pipeline, leader, count, done)
     _is_thrown_out(pipeline, effect)
     committed = ", commits" if pipeline.deployment.commits_first else ""
     return Action(
@@ -84,22 +90,49 @@ def throw_out(pipeline: Pipeline) -> Action:
     )
 
 
+def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
+    goes_on_without_it(pipeline, effect)
+    if pipeline.history.handed_over is not None:
+        effect[pipeline.history.handed_over] = True
+
+
+def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
+    """The client lets go while the application has processed ``done`` of ``count`` records (semantics 12, C12)."""
+    effect = _while_processing(pipeline, leader, count, done)
+    _hands_over(pipeline, effect)
+    committed = ", commits" if pipeline.deployment.commits_first else ""
+    return Action(
+        "hand_over_while_processing",
+        "consumer",
+        "consumer",
+        {"leader": leader.number, "count": count, "done": done},
+        pollable(pipeline, leader, count),
+        effect.updates,
+        lambda before, after: (
+            f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
+            f" and has processed {done} of {count} when the group rebalances, and its client hands the partition over"
+        ),
+        "12 C12",
+        Fault.REBALANCE,
+    )
+
+
 def hand_over(pipeline: Pipeline) -> Action:
     """A rebalance in order: the client commits what it would by itself, and another member goes on (12, C3 C11).
 
-    Between two polls an application that commits after processing has committed already.
+    Between two polls an application that commits after processing has committed already. Where that need not be so of
+    what was returned last (``behind``), it is decided when the next member starts.
     """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
     in_poll_thread = deployment.processing is Processing.POLL_THREAD
-    if not deployment.commits_at_once and (in_poll_thread or deployment.commit.is_by_client):
+    commits = (in_poll_thread or deployment.commit.is_by_client) and not deployment.rebalancing.behind
+    if not deployment.commits_at_once and commits:
         commit_position(pipeline, effect)
         if consumer.commit_lost is not None:
             for committed in (consumer.committed, consumer.committed_epoch):
                 effect[committed] = z3.If(consumer.commit_lost.is_set, committed.term, effect[committed])
-    goes_on_without_it(pipeline, effect)
-    if pipeline.history.handed_over is not None:
-        effect[pipeline.history.handed_over] = True
+    _hands_over(pipeline, effect)
 
     def sentence(before: State, after: State) -> str:
         position = before[consumer.position.name]
@@ -120,8 +153,13 @@ def hand_over(pipeline: Pipeline) -> Action:
     )
 
 
+def _the_one_before(pipeline: Pipeline) -> str:
+    thrown_out = Fault.EVICTION in pipeline.deployment.possible_faults
+    return "the member that was thrown out" if thrown_out else "the member that had the partition before"
+
+
 def finish_late(pipeline: Pipeline, offset: int) -> Action:
-    """A member that was thrown out processes a record that it still had (semantics 12, C9 C10).
+    """A member that another one replaced processes a record that it still had (semantics 12, C9 C10 C12).
 
     A poll thread takes them one after the other, workers in any order.
     """
@@ -143,15 +181,13 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
         {"offset": offset},
         z3.And(late.term > 0, in_turn),
         effect.updates,
-        lambda before, after: (
-            f"the member that was thrown out processes record {before[late.name]}, which it still had"
-        ),
+        lambda before, after: f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had",
         "12 C9 C10",
     )
 
 
 def crash_late(pipeline: Pipeline) -> Action:
-    """The process of a member that was thrown out ends (semantics 12.1)."""
+    """The process of a member that another one replaced ends (semantics 12.1)."""
     effect = Effect()
     for late in pipeline.consumer.late:
         effect[late] = 0
@@ -162,19 +198,27 @@ def crash_late(pipeline: Pipeline) -> Action:
         {},
         z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
         effect.updates,
-        lambda before, after: "the member that was thrown out crashes with what it still had",
+        lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
         "12.1",
         Fault.CONSUMER_CRASH,
     )
 
 
 def lose_commit(pipeline: Pipeline) -> Action:
-    """An asynchronous commit fails and is not sent again, or an older one is and overtakes it (semantics 12, C7 C8)."""
+    """A commit fails and is not sent again, or an older one is and overtakes it (semantics 12, C3 C7 C8)."""
     consumer = pipeline.consumer
     assert consumer.commit_lost is not None
     effect = Effect()
     effect[consumer.commit_lost] = True
     behind = z3.And(consumer.position.term != consumer.committed.term, z3.Not(consumer.commit_lost.is_set))
+    by_client = pipeline.deployment.commit.is_by_client
+
+    def sentence(before: State, after: State) -> str:
+        words = f"the consumer's commit of offset {before[consumer.position.name]} fails"
+        if by_client:
+            return f"{words}, and its client does not send it again"
+        return f"{words}, or the retry of an older one overtakes it; nobody waits for the answer"
+
     return Action(
         "lose_commit",
         "consumer",
@@ -182,10 +226,7 @@ def lose_commit(pipeline: Pipeline) -> Action:
         {},
         z3.And(consumer.running.is_set, behind),
         effect.updates,
-        lambda before, after: (
-            f"the consumer's commit of offset {before[consumer.position.name]} fails, or the retry of an older one"
-            " overtakes it; nobody waits for the answer"
-        ),
+        sentence,
         "12 C7 C8",
         Fault.LOST_COMMIT,
     )
@@ -202,6 +243,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             for count in range(1, most + 1):
                 for done in parts_done(deployment, count):
                     yield throw_out_while_processing(pipeline, leader, count, done)
+                    if deployment.rebalancing.at_any_time:
+                        yield hand_over_while_processing(pipeline, leader, count, done)
     yield throw_out(pipeline)
     yield hand_over(pipeline)
     for offset in range(len(pipeline.consumer.late)):

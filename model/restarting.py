@@ -18,6 +18,9 @@ from model.sink import apply
 from model.state import EXPIRED, Pipeline, Replica
 from model.transactions.visibility import end_of_reading
 
+FINDS_IT = "a consumer of the group finds out that there is a new partition"
+"""What the first one to read it does (semantics 12, C15)."""
+
 Finished = tuple[int, ...]
 """Offsets of records that workers had finished."""
 
@@ -55,6 +58,8 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
             words += "auto-committed that" if deployment.commit.is_by_client else "committed that"
         elif before[consumer.committed.name] == EXPIRED:
             words = f"{who} at offset 0: its committed offset is gone, and earliest starts there"
+        elif _is_discovery(pipeline, before):
+            words = f"{FINDS_IT} and starts at offset 0, for earliest starts there"
         elif committed < 0:
             words += "committed nothing, and earliest starts there"
         else:
@@ -74,6 +79,11 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
     )
 
 
+def _is_discovery(pipeline: Pipeline, before: State) -> bool:
+    undiscovered = pipeline.consumer.undiscovered
+    return undiscovered is not None and bool(before[undiscovered.name])
+
+
 def group_words(pipeline: Pipeline) -> tuple[str, str]:
     """Who starts, and when what it finds was decided: the same consumer after a crash, or perhaps another member."""
     if pipeline.deployment.possible_faults & REPLACES_MEMBER:
@@ -89,6 +99,8 @@ def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) ->
         conditions.append(consumer.position.term != consumer.committed.term)
         if deployment.offsets_may_be_gone:
             conditions.append(consumer.committed.term != EXPIRED)
+        if consumer.undiscovered is not None:
+            conditions.append(z3.Not(consumer.undiscovered.is_set))
         if deployment.commit.follows_processing:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
             conditions += [queued.term == 0 for queued in others]
@@ -118,6 +130,8 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     effect[consumer.position_epoch] = z3.If(end > 0, leader.log.at(end - 1, "epoch"), 0)
 
     def sentence(before: State, after: State) -> str:
+        if _is_discovery(pipeline, before):
+            return f"{FINDS_IT} and starts at the latest offset {after[consumer.position.name]}"
         expired = before[consumer.committed.name] == EXPIRED
         why = "as its committed offset is gone" if expired else "having committed none"
         return f"{group_words(pipeline)[0]} at the latest offset {after[consumer.position.name]}, {why}"
@@ -168,7 +182,7 @@ def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
 def _start(pipeline: Pipeline, effect: Effect) -> None:
     consumer = pipeline.consumer
     effect[consumer.running] = True
-    for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over):
+    for remembered in (pipeline.history.thrown_out, pipeline.history.handed_over, consumer.undiscovered):
         if remembered is not None:
             effect[remembered] = False
     if pipeline.deployment.offsets_may_be_gone:
@@ -186,7 +200,7 @@ def _ways_to_finish(pipeline: Pipeline) -> list[Finished]:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every way in which a consumer of the group starts."""
     deployment = pipeline.deployment
-    may_have_none = deployment.group is Group.NEW or deployment.offsets_may_be_gone
+    may_have_none = deployment.group is not Group.ESTABLISHED or deployment.offsets_may_be_gone
     starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST
     for finished in _ways_to_finish(pipeline):
         yield restart(pipeline, finished, committed_all=False)

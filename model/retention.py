@@ -66,13 +66,18 @@ def reset_position(pipeline: Pipeline, log_start: Variable, leader: Replica) -> 
 def expire_offsets(pipeline: Pipeline) -> Action:
     """The committed offsets of a group without members are deleted (semantics 12, C14)."""
     why = "was committed long ago" if pipeline.deployment.offsets_age_in_use else "has long had no member"
+    if pipeline.deployment.loaded_offsets_expire:
+        why = "its coordinator has loaded with an expiry that is over"
     consumer = pipeline.consumer
+    known = [consumer.committed.term != EXPIRED]
+    if consumer.undiscovered is not None:
+        known.append(z3.Not(consumer.undiscovered.is_set))
     return Action(
         "expire_offsets",
         "brokers",
         "brokers",
         {},
-        z3.And(z3.Not(consumer.running.is_set), consumer.committed.term != EXPIRED),
+        z3.And(z3.Not(consumer.running.is_set), *known),
         {consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
         lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
         "12 C14",

@@ -225,6 +225,7 @@ class Consumer:
     2) per record; ``queued`` holds, per offset, one more than the record handed off since the last start.
     ``late`` holds likewise what a member that was thrown out has still to process; ``replaced``: the last one was not
     ended but thrown out (None where there are no workers). ``commit_lost``: the last commit did not come to anything.
+    ``undiscovered``: the partition is new, and the group does not know of it (None where it does from the start).
     ``leader_epoch`` is the newest leader epoch that the running one has fetched in. ``latest`` is one more than the
     latest record processed since the last start; ``disorder`` remembers that processing left the order of sending,
     ``restarted`` that the group lost work half done.
@@ -240,6 +241,7 @@ class Consumer:
     late: tuple[Variable, ...]
     replaced: Variable | None
     commit_lost: Variable | None
+    undiscovered: Variable | None
     leader_epoch: Variable
     latest: Variable
     disorder: Variable
@@ -248,7 +250,7 @@ class Consumer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        flags = (one for one in (self.replaced, self.commit_lost) if one is not None)
+        flags = (one for one in (self.replaced, self.commit_lost, self.undiscovered) if one is not None)
         held = (*self.queued, *self.late, *flags)
         return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
@@ -462,16 +464,16 @@ def _declare_producer(deployment: Deployment) -> Producer:
 
 def _declare_consumer(deployment: Deployment) -> Consumer:
     capacity, epochs, records = deployment.bounds.log, deployment.bounds.epochs, deployment.bounds.records
-    first = -1 if deployment.group is Group.NEW else 0
+    first = 0 if deployment.group is Group.ESTABLISHED else -1
     least = EXPIRED if deployment.offsets_may_be_gone else first
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
-    lets_go = REPLACES_MEMBER if queue else {Fault.EVICTION}
-    loses_commits = deployment.commit is Commit.ASYNC and Fault.LOST_COMMIT in deployment.possible_faults
+    lets_go = REPLACES_MEMBER if queue or deployment.rebalancing.at_any_time else {Fault.EVICTION}
+    loses_commits = deployment.loses_commits and Fault.LOST_COMMIT in deployment.possible_faults
     may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
     if deployment.sink is Sink.KAFKA and not deployment.late_results_count:
         may_be_late = False
     return Consumer(
-        flag("consumer_running", True),
+        flag("consumer_running", deployment.group is not Group.UNAWARE),
         Variable("position", 0, capacity, 0),
         Variable("position_epoch", 0, epochs, 0),
         Variable("committed", least, capacity, first),
@@ -481,6 +483,7 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         tuple(Variable(f"late_{offset}", 0, records, 0) for offset in range(capacity if may_be_late else 0)),
         flag("replaced") if may_be_late and queue else None,
         flag("commit_lost") if loses_commits else None,
+        flag("undiscovered", True) if deployment.group is Group.UNAWARE else None,
         Variable("consumer_leader_epoch", 0, epochs, 0),
         Variable("latest_processed", 0, records, 0),
         flag("disorder"),

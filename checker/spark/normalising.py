@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
-from model.deployment.deployment import Deployment
+from model.deployment.deployment import Deployment, Group
 from model.deployment.document import to_document
 from model.deployment.duration_settings import LONGEST
 from model.deployment.errors import DeploymentError
@@ -73,9 +73,13 @@ def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     """The durations that no clock of the model has, with values that leave it so."""
     if not deployment.records_expire_unread:
         if not (deployment.offsets_expire and deployment.offsets_age_in_use):
-            for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
+            for name in ("max_poll", "consumer_session", "group_heartbeat", "assignment_interval"):
+                yield name, Quantity("", 0, 0)
+            for name in ("consumer_request", "consumer_connection"):
                 yield name, Quantity("", 0, 0)
         yield "retention", Quantity("", LONGEST, LONGEST if deployment.reading_in_time_is_assumed else None)
+    if not deployment.records_expire_unread or deployment.group is not Group.UNAWARE:
+        yield "consumer_metadata", Quantity("", 0, 0)
     if not deployment.offsets_expire:
         yield "offsets_kept", Quantity("", LONGEST, None)
 

@@ -62,9 +62,11 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         tried=(),
     ),
     "group": Assumption(
-        ("established", "new"),
+        ("established", "new", "unaware"),
         "established",
-        "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has",
+        "whether the consumer group has a committed offset from the start, or auto.offset.reset decides until it has, "
+        "or the partition is added while the group runs, which does not know of it yet",
+        tried=("established", "new"),
     ),
     "commit": Assumption(
         ("before", "after", "async", "delivered", "never"),

@@ -18,7 +18,7 @@ from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
-from model.deployment.group_rules import check_session
+from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
@@ -75,7 +75,10 @@ def build(given: GivenDeployment) -> Deployment:
         needs_group=(sink is None or sink.value.strip() != Sink.TRANSACTIONAL)
         and (commit is None or commit.value.strip() != Commit.NEVER),
     )
-    check_session(consumer_settings.section, reading.session, broker_settings.section)
+    check_protocol(consumer_settings.section, broker_settings.section, zookeeper=era.zookeeper)
+    if reading.session is not None:
+        check_session(consumer_settings.section, reading.session, broker_settings.section)
+    rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
     application = read_application(given.application, commits=reading.commits, transactional=uses)
     bounds, bound_settings = read_bounds(
@@ -84,6 +87,9 @@ def build(given: GivenDeployment) -> Deployment:
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
         raise complaint(given.application["sink"], transaction_rules.NO_FENCING, NotModelledError)
+    if Fault.REBALANCE.value in given.faults:
+        fault = given.faults[Fault.REBALANCE.value]
+        group_rules.check_rebalance(consumer_settings.section, rebalancing, application.sink, fault)
     transactional = None
     if uses and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
         what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
@@ -98,7 +104,13 @@ def build(given: GivenDeployment) -> Deployment:
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
     effective = (*broker.settings, *sending.settings, *reading.settings)
-    times = read_durations(sections, effective, given.environment, zookeeper=era.zookeeper)
+    times = read_durations(
+        sections,
+        effective,
+        given.environment,
+        zookeeper=era.zookeeper,
+        brokers_protocol=rebalancing.by_brokers,
+    )
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
@@ -113,7 +125,7 @@ def build(given: GivenDeployment) -> Deployment:
         _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
         *reading.settings,
         *((reading.isolation,) if uses and reading.isolation is not None else ()),
-        *_said(consumer_settings.section, PROTOCOL, reading.fetched_at_least),
+        *_said(consumer_settings.section, group_rules.ASSIGNORS, PROTOCOL, reading.fetched_at_least),
         *(setting for setting in times.settings if setting.scope == "consumer"),
         *application.settings,
         *(setting for setting in times.settings if setting.scope == "assume"),
@@ -134,6 +146,7 @@ def build(given: GivenDeployment) -> Deployment:
         restart_before_fenced=era.restart_before_fenced,
         old_fetches_count=era.old_fetches_count,
         offsets_age_in_use=era.offsets_age_in_use,
+        loaded_offsets_expire=era.loaded_offsets_expire,
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
@@ -151,6 +164,7 @@ def build(given: GivenDeployment) -> Deployment:
         producer_id=application.producer_id,
         transactional=transactional,
         group=application.group,
+        rebalancing=rebalancing,
         commit=application.commit,
         processing=application.processing,
         on_processing_error=application.on_processing_error,
@@ -178,6 +192,7 @@ def build(given: GivenDeployment) -> Deployment:
             *broker.notes,
             *sending.notes,
             *reading.notes,
+            *group_rules.notes_of(consumer_settings.section, broker_settings.section),
             *(transaction_rules.notes_of(broker_settings.section, transactional) if transactional is not None else ()),
             *_slow_polls(given, times.durations),
             *_failures_that_end_the_process(given, application),

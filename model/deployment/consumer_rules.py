@@ -8,17 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.deployment.deployment import Commit, OffsetReset, Origin, Setting
+from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
 from model.deployment.section import Section
 from model.deployment.values import boolean
+
+AUTO_COMMIT = "enable.auto.commit"
+HEARTBEAT = "heartbeat.interval.ms"
+SESSION = "session.timeout.ms"
 
 KEYS = (
     "enable.auto.commit",
     "auto.offset.reset",
     "max.poll.records",
-    "group.protocol",
+    PROTOCOL,
+    ASSIGNORS,
     "group.remote.assignor",
-    "heartbeat.interval.ms",
-    "session.timeout.ms",
+    HEARTBEAT,
+    SESSION,
     "share.acknowledgement.mode",
     "share.acquire.mode",
     "fetch.min.bytes",
@@ -29,7 +35,6 @@ KEYS = (
 CHECKS_POSITIONS = (2, 3)
 """From here on a Java consumer checks its position against the leader epochs of a log (KIP-320)."""
 
-AUTO_COMMIT = "enable.auto.commit"
 GROUP = "group.id"
 ISOLATION = "isolation.level"
 NULL_GROUP = "\x00null"
@@ -42,17 +47,17 @@ class ConsumerValues:
 
     ``commits``: what the client commits by itself, and for which setting; None where the application says what.
     ``commits_on_timer``: what is to be committed waits for the end of an interval. ``session``: the setting that says
-    how long a member may be silent, ``fetched_at_least``: the one that says for how much a fetch waits as long as it
-    may. ``isolation``: what it reads of transactions, None where the release has no choice. ``knows_epochs``: it goes
-    back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log was truncated, with brokers
-    that tell.
+    how long a member may be silent, None where brokers say it, ``fetched_at_least``: the one that says for how much a
+    fetch waits as long as it may. ``isolation``: what it reads of transactions, None where the release has no choice.
+    ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
+    was truncated, with brokers that tell.
     """
 
     commits: Setting | None
     commits_on_timer: bool
     offset_reset: OffsetReset
     max_poll_records: int
-    session: str
+    session: str | None
     fetched_at_least: str
     knows_epochs: bool
     checks_epochs: bool
@@ -79,20 +84,17 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
     if group is not None and group.value == "(none)" and not section.has(AUTO_COMMIT):
         auto_commit = section.derived(AUTO_COMMIT, "false", "C02: group.id is null")
         notes.append(f"{section.software} switches {AUTO_COMMIT} off because group.id is null (rule C02)")
-    heartbeat, session = section.setting("heartbeat.interval.ms"), section.setting("session.timeout.ms")
-    if int(heartbeat.value) >= int(session.value):
-        key = heartbeat.key if section.has(heartbeat.key) else session.key
-        why = f"heartbeat.interval.ms ({heartbeat.value}) must be less than session.timeout.ms ({session.value})"
-        raise section.refused(key, "IllegalArgumentException", why, "C06")
+    by_brokers = uses_brokers_protocol(section)
+    membership = (section.setting(PROTOCOL),) if by_brokers else _heartbeat_and_session(section)
     reset = section.setting("auto.offset.reset")
     if reset.value.startswith("by_duration"):
         raise section.not_modelled(reset.key, "a reset to a time; use earliest, latest or none")
     return ConsumerValues(
-        commits=committed_by_client(Commit.AUTO, auto_commit) if boolean(auto_commit.value) else None,
+        commits=_committed_by_client(section, auto_commit),
         commits_on_timer=boolean(auto_commit.value),
         offset_reset=OffsetReset(reset.value),
         max_poll_records=section.integer("max.poll.records"),
-        session="session.timeout.ms",
+        session=None if by_brokers else SESSION,
         fetched_at_least="fetch.min.bytes",
         knows_epochs=True,
         checks_epochs=section.release.line >= CHECKS_POSITIONS,
@@ -102,23 +104,36 @@ def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValu
             auto_commit,
             reset,
             section.setting("max.poll.records"),
-            heartbeat,
-            session,
+            *membership,
         ),
         notes=tuple(notes),
     )
 
 
+def _committed_by_client(section: Section, auto_commit: Setting) -> Setting | None:
+    """What earlier polls returned; in the preview of KIP-848 what this one returns as well (KAFKA-18641)."""
+    if not boolean(auto_commit.value):
+        return None
+    preview = uses_brokers_protocol(section) and section.release.line < GENERALLY_AVAILABLE
+    return committed_by_client(Commit.DELIVERED if preview else Commit.AUTO, auto_commit)
+
+
+def _heartbeat_and_session(section: Section) -> tuple[Setting, Setting]:
+    heartbeat, session = section.setting(HEARTBEAT), section.setting(SESSION)
+    if int(heartbeat.value) >= int(session.value):
+        key = heartbeat.key if section.has(heartbeat.key) else session.key
+        why = f"heartbeat.interval.ms ({heartbeat.value}) must be less than session.timeout.ms ({session.value})"
+        raise section.refused(key, "IllegalArgumentException", why, "C06")
+    return heartbeat, session
+
+
 def _check_protocol(section: Section) -> None:
-    classic_only = ("partition.assignment.strategy", "heartbeat.interval.ms", "session.timeout.ms")
-    if section.has("group.protocol") and section.text("group.protocol").lower() == "consumer":
-        for key in classic_only:
-            if section.release.line >= (4, 0) and section.has(key) and section.given[key].value.strip():
-                raise section.refused(
-                    key, "ConfigException", f"{key} cannot be set with group.protocol=consumer", "C08"
-                )
-        raise section.not_modelled("group.protocol", "the consumer group protocol; use classic")
-    if section.has("group.remote.assignor"):
+    by_brokers = uses_brokers_protocol(section)
+    for key in (ASSIGNORS, HEARTBEAT, SESSION):
+        set_by_client = section.has(key) and section.given[key].value.strip()
+        if by_brokers and section.release.line >= GENERALLY_AVAILABLE and set_by_client:
+            raise section.refused(key, "ConfigException", f"{key} cannot be set with group.protocol=consumer", "C08")
+    if section.has("group.remote.assignor") and not by_brokers:
         why = "group.remote.assignor cannot be set with group.protocol=classic"
         raise section.refused("group.remote.assignor", "ConfigException", why, "C09")
     for key in ("share.acknowledgement.mode", "share.acquire.mode"):
@@ -144,7 +159,7 @@ def _group(section: Section, auto_commit: Setting, notes: list[str], *, needed: 
             raise section.refused(GROUP, "InvalidGroupIdException", why, "C05")
         return Setting(section.scope, GROUP, "(none)", Origin("file", "null", given.origin.file, given.origin.line))
     if not given.value.strip():
-        if section.release.line >= (4, 0):
+        if section.release.line >= (4, 0) or uses_brokers_protocol(section):
             why = "group.id must not be empty"
             raise section.refused(GROUP, "InvalidGroupIdException", why, "C04")
         notes.append(f"{section.software} accepts the empty group.id with a warning (rule C03)")

@@ -13,6 +13,7 @@ from math import inf, isfinite
 from typing import Literal
 
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
@@ -58,10 +59,14 @@ class ProducerId(StrEnum):
 
 
 class Group(StrEnum):
-    """Whether the consumer group has committed an offset before, or starts by its reset policy."""
+    """Whether the consumer group has committed an offset before, or starts by its reset policy.
+
+    ``unaware``: it does not even know of the partition, which is added while it runs (semantics 12).
+    """
 
     ESTABLISHED = "established"
     NEW = "new"
+    UNAWARE = "unaware"
 
 
 class Commit(StrEnum):
@@ -224,6 +229,7 @@ class Deployment:
     consumer_knows_epochs: bool  # it fetches from no leader of an older epoch (brokers from 2.1; KIP-320)
     consumer_checks_epochs: bool  # and finds out by epochs that a log was truncated (2.3 with 2.3; 8)
     offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
+    loaded_offsets_expire: bool  # so do all that a coordinator has loaded, at once (2.1; 12, KAFKA-8069)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     # producer
@@ -240,6 +246,7 @@ class Deployment:
     transactional: Transactional | None  # how its transactions work; None without a transactional.id (semantics 11)
     # consumer
     group: Group
+    rebalancing: Rebalancing  # how its group takes the partition from it (semantics 12)
     commit: Commit
     processing: Processing
     on_processing_error: OnProcessingError
@@ -298,6 +305,7 @@ class Deployment:
         if self.outages_of_consumer:
             until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
             until = until + Duration.of(times.network, 3 * self.consumer_connects + REQUESTS_TO_START)
+            until = until + times.until_assigned if self.rebalancing.by_brokers else until
         if self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.LEADER_MOVE}):
             until = until + Duration.of(times.consumer_request) + self._consumer_connects_again
         if FALLS_SILENT & self.possible_faults and self.outages_of_consumer:
@@ -368,6 +376,8 @@ class Deployment:
         outages, replaced = self.outages_of_consumer, self.replacements_of_consumer
         crashes = outages - replaced
         away = crashes * _longest(self.durations.application_restart) if crashes else 0
+        if self.group is Group.UNAWARE:
+            away += self.until_discovered.at_most() or inf
         if replaced:
             away += replaced * (self.until_replaced.at_most() or inf)
         polls = (self.until_next_poll * (self.bounds.log + 1)).at_most()
@@ -396,7 +406,13 @@ class Deployment:
     def until_replaced(self) -> Duration:
         """How long it takes until another member has what one has that polls too late (semantics 12, C10)."""
         times = self.durations
-        return Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
+        until = Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
+        return until + times.until_assigned if self.rebalancing.by_brokers else until
+
+    @property
+    def until_discovered(self) -> Duration:
+        """How long it takes until a group reads a partition that is new: one member hears of it, and all rejoin."""
+        return Duration.of(self.durations.consumer_metadata) + self.until_replaced
 
     @property
     def _waits_for_workers(self) -> float:
@@ -448,6 +464,11 @@ class Deployment:
         return self.commit is Commit.BEFORE and not self.sink.keeps_offsets
 
     @property
+    def loses_commits(self) -> bool:
+        """What the consumer commits it may commit in vain, and nobody sends it again (semantics 12, C3 C7)."""
+        return self.commit is Commit.ASYNC or (self.commit is Commit.AUTO and self.rebalancing.sent_once)
+
+    @property
     def commits_may_be_missed(self) -> bool:
         """The consumer may be gone before what a poll returned is committed."""
         return self.outages_of_consumer > 0 and not self.commits_at_once and self.commit is not Commit.NEVER
@@ -477,7 +498,7 @@ class Deployment:
         if not self.brokers_keep_offsets:
             return False
         times = self.durations
-        away = _longest(times.application_restart)
+        away = inf if self.loaded_offsets_expire else _longest(times.application_restart)
         if self.offsets_age_in_use:
             away += _longest(times.auto_commit) + _longest(times.max_poll) if self.commit.is_by_client else inf
         return away >= times.offsets_kept_at_least.at_least()

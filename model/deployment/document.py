@@ -31,6 +31,7 @@ from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.hiding import printable
+from model.deployment.rebalancing import Rebalancing
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
 from model.deployment.times import Durations
@@ -62,6 +63,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "restart_before_fenced": deployment.restart_before_fenced,
         "old_fetches_count": deployment.old_fetches_count,
         "offsets_age_in_use": deployment.offsets_age_in_use,
+        "loaded_offsets_expire": deployment.loaded_offsets_expire,
         "fenced_may_join": deployment.fenced_may_join,
         "truncation": deployment.truncation.value,
         "consumer_knows_epochs": deployment.consumer_knows_epochs,
@@ -79,6 +81,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "producer_id": deployment.producer_id.value,
         "transactional": _transactional(deployment.transactional),
         "group": deployment.group.value,
+        "rebalancing": asdict(deployment.rebalancing),
         "commit": deployment.commit.value,
         "processing": deployment.processing.value,
         "on_processing_error": deployment.on_processing_error.value,
@@ -125,6 +128,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         restart_before_fenced=read.flag("restart_before_fenced"),
         old_fetches_count=read.flag("old_fetches_count"),
         offsets_age_in_use=read.flag("offsets_age_in_use"),
+        loaded_offsets_expire=read.flag("loaded_offsets_expire"),
         fenced_may_join=read.flag("fenced_may_join"),
         truncation=read.choice("truncation", Truncation),
         consumer_knows_epochs=read.flag("consumer_knows_epochs"),
@@ -142,6 +146,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         producer_id=read.choice("producer_id", ProducerId),
         transactional=transactional,
         group=read.choice("group", Group),
+        rebalancing=_read_rebalancing(read.members("rebalancing")),
         commit=read.choice("commit", Commit),
         processing=read.choice("processing", Processing),
         on_processing_error=read.choice("on_processing_error", OnProcessingError),
@@ -287,6 +292,12 @@ def _read_sender(read: _Members) -> Sender:
     sender = Sender(**{name: read.flag(name) for name in _TRAITS})
     read.check_no_more()
     return sender
+
+
+def _read_rebalancing(read: _Members) -> Rebalancing:
+    rebalancing = Rebalancing(**{field.name: read.flag(field.name) for field in fields(Rebalancing)})
+    read.check_no_more()
+    return rebalancing
 
 
 def _transactional(transactional: Transactional | None) -> dict[str, Any] | None:

@@ -40,6 +40,7 @@ OF_JAVA: Mapping[str, Source] = {
     "consumer_reconnect": ("consumer", "reconnect.backoff.max.ms", "reconnect.backoff.ms"),
     "consumer_backoff": ("consumer", "retry.backoff.max.ms", "retry.backoff.ms"),
     "consumer_fetch_wait": ("consumer", "fetch.max.wait.ms", None),
+    "consumer_metadata": ("consumer", "metadata.max.age.ms", None),
     "rebalance_delay": ("broker", "group.initial.rebalance.delay.ms", 0),
     "retention": ("topic", "retention.ms", None),
     "offsets_kept": ("broker", "offsets.retention.minutes", None),
@@ -52,6 +53,19 @@ OF_ZOOKEEPER: Mapping[str, Source] = {
 }
 """What is said elsewhere of brokers with ZooKeeper, whose client says at fixed parts of its session that it lives."""
 
+OF_BROKERS_PROTOCOL: Mapping[str, Source] = {
+    "consumer_session": ("broker", "group.consumer.session.timeout.ms", None),
+    "group_heartbeat": ("broker", "group.consumer.heartbeat.interval.ms", None),
+    "assignment_interval": ("broker", "group.consumer.assignment.interval.ms", 0),
+}
+"""What brokers say of the members of a group with ``group.protocol=consumer`` (KIP-848)."""
+
+BY_MEMBERS: Mapping[str, Source] = {
+    "group_heartbeat": ("broker", "no heartbeat that brokers ask for", 0),
+    "assignment_interval": ("broker", "no assignment by brokers", 0),
+}
+"""What brokers do not say where a member says who has what."""
+
 OF_LIBRDKAFKA: Mapping[str, Source] = {
     "request_timeout": ("producer", "socket.timeout.ms", None),
     "delivery_timeout": ("producer", "message.timeout.ms", None),
@@ -61,6 +75,7 @@ OF_LIBRDKAFKA: Mapping[str, Source] = {
     "consumer_connection": ("consumer", "socket.connection.setup.timeout.ms", SYSTEM_GIVES_UP),
     "consumer_backoff": ("consumer", "retry.backoff.max.ms", 1_000),
     "consumer_fetch_wait": ("consumer", "fetch.wait.max.ms", None),
+    "consumer_metadata": ("consumer", "topic.metadata.refresh.interval.ms", None),
 }
 """What librdkafka says by other settings. It never blocks a caller that does not ask for it."""
 
@@ -82,15 +97,20 @@ OF_SARAMA: Mapping[str, Source] = {
     "consumer_reconnect": ("consumer", "Consumer.Retry.Backoff", None),
     "consumer_backoff": ("consumer", "Consumer.Group.Rebalance.Retry.Backoff", None),
     "consumer_fetch_wait": ("consumer", "Consumer.MaxWaitTime", None),
+    "consumer_metadata": ("consumer", "Metadata.RefreshFrequency", None),
 }
 """What sarama says by other settings. It has no limit of its own for a delivery, nor for the time between two polls."""
 
 ELSEWHERE: Mapping[str, Mapping[str, Source]] = {JAVA: {}, "librdkafka": OF_LIBRDKAFKA, "sarama": OF_SARAMA}
 
 
-def sources(libraries: Mapping[str, str], *, zookeeper: bool) -> dict[str, Source]:
-    """What says each duration, with these libraries of producer and consumer."""
-    found = {**OF_JAVA, **(OF_ZOOKEEPER if zookeeper else {})}
+def sources(libraries: Mapping[str, str], *, zookeeper: bool, brokers_protocol: bool = False) -> dict[str, Source]:
+    """What says each duration, with these libraries of producer and consumer.
+
+    ``brokers_protocol``: the brokers say which member of the consumer's group has what.
+    """
+    found = {**OF_JAVA, **(OF_BROKERS_PROTOCOL if brokers_protocol else BY_MEMBERS)}
+    found |= OF_ZOOKEEPER if zookeeper else {}
     for role, library in libraries.items():
         found |= {name: source for name, source in ELSEWHERE[library].items() if source[0] == role}
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import product
 from typing import NamedTuple
 
 from model.deployment.deployment import Origin, Setting
@@ -65,8 +66,11 @@ CAPPED = (3, 7)
 
 def keys_of(scope: str, library: str = JAVA) -> tuple[str, ...]:
     """The settings of a component that are durations of the model: their values must be known."""
-    both = [source for zookeeper in (False, True) for source in sources({scope: library}, zookeeper=zookeeper).values()]
-    keys = [key for component, key, _ in both if component == scope]
+    every = (
+        sources({scope: library}, zookeeper=zookeeper, brokers_protocol=brokers_protocol)
+        for zookeeper, brokers_protocol in product((False, True), repeat=2)
+    )
+    keys = [key for found in every for component, key, _ in found.values() if component == scope]
     return tuple(dict.fromkeys((*keys, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
 
@@ -79,18 +83,26 @@ class DurationValues:
 
 
 def read_durations(
-    sections: Mapping[str, Section], effective: tuple[Setting, ...], given: Settings, *, zookeeper: bool
+    sections: Mapping[str, Section],
+    effective: tuple[Setting, ...],
+    given: Settings,
+    *,
+    zookeeper: bool,
+    brokers_protocol: bool,
 ) -> DurationValues:
     """The durations of a deployment.
 
     ``sections`` by component; ``effective`` are settings that a rule has looked at already, and perhaps changed;
-    ``given`` is what was said of the environment. Raises DeploymentError for a range that is none.
+    ``given`` is what was said of the environment; ``brokers_protocol``: with ``group.protocol=consumer``. Raises
+    DeploymentError for a range that is none.
     """
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
     libraries = {role: sections[role].library for role in ("producer", "consumer")}
-    for name, (scope, key, stand_in) in sources(libraries, zookeeper=zookeeper).items():
+    for name, (scope, key, stand_in) in sources(
+        libraries, zookeeper=zookeeper, brokers_protocol=brokers_protocol
+    ).items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):

@@ -24,6 +24,11 @@ FIRST_EPOCHS = (0, 11)
 FORMAT_IS_FIXED = (3, 0)
 """Brokers that speak this to each other write records in its format."""
 
+WITHOUT_EXPIRY = (2, 1)
+"""Committed offsets are stored without an expiry of their own by brokers that speak this to each other (KIP-211). Those
+of 2.1 that speak something older write one that is long over; the fix is in 2.2.0, in no release of 2.1 (KAFKA-8069).
+"""
+
 TRUNCATION = (
     ((2, 1), Truncation.FENCED),
     ((2, 0), Truncation.EPOCHS),
@@ -43,7 +48,8 @@ class Era:
     incarnation may register before the old one was fenced, and keeps its ISR seat. ``old_fetches_count``: what a
     replica fetched before its restart may still bring it into the ISR (before KIP-903). ``fenced_may_join``: so may a
     replica that is dead by then (before KIP-841). ``offsets_age_in_use``: committed offsets expire by the age of the
-    commit, also while the group runs (before KIP-211). ``high_watermark_needs_min_isr``: it stands still below that.
+    commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: their expiry is over as soon as a
+    coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: it stands still below that.
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
@@ -52,6 +58,7 @@ class Era:
     restart_before_fenced: bool
     old_fetches_count: bool
     offsets_age_in_use: bool
+    loaded_offsets_expire: bool
     fenced_may_join: bool
     truncation: Truncation
     clients_know_epochs: bool
@@ -79,7 +86,8 @@ def era_of(broker: Section, topic: Section) -> Era:
         unclean_is_honoured=zookeeper or line >= (3, 9),
         restart_before_fenced=not zookeeper and line < (4, 0),
         old_fetches_count=zookeeper or line < (3, 5),
-        offsets_age_in_use=protocol < (2, 1),
+        offsets_age_in_use=protocol < WITHOUT_EXPIRY,
+        loaded_offsets_expire=protocol < WITHOUT_EXPIRY == line,
         fenced_may_join=line < (3, 3),
         truncation=next(how for first, how in TRUNCATION if followers >= first),
         clients_know_epochs=protocol >= (2, 1),

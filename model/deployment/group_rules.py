@@ -1,13 +1,61 @@
-"""What the coordinator of a group refuses of a consumer's settings. Rule numbers are those of docs/client-rules.md."""
+"""What the coordinator of a group makes of a consumer's settings. Rule numbers are those of docs/client-rules.md."""
 
 from __future__ import annotations
 
+from model.deployment.deployment import Sink
+from model.deployment.errors import NotModelledError
+from model.deployment.given import Given, complaint
+from model.deployment.rebalancing import IN_ORDER, Rebalancing
+from model.deployment.release import JAVA
 from model.deployment.section import Section
+from model.deployment.values import boolean
 
 LEAST = "group.min.session.timeout.ms"
 MOST = "group.max.session.timeout.ms"
-KEYS = (LEAST, MOST)
+PROTOCOL = "group.protocol"
+PROTOCOLS = "group.coordinator.rebalance.protocols"
+NEW_COORDINATOR = "group.coordinator.new.enable"
+SESSION = "group.consumer.session.timeout.ms"
+HEARTBEAT = "group.consumer.heartbeat.interval.ms"
+ASSIGNORS = "partition.assignment.strategy"
+
+LIMITS = (
+    (SESSION, "group.consumer.min.session.timeout.ms", "group.consumer.max.session.timeout.ms"),
+    (HEARTBEAT, "group.consumer.min.heartbeat.interval.ms", "group.consumer.max.heartbeat.interval.ms"),
+)
+"""What brokers ask of the members of a group, and its limits (rule B20)."""
+
+KEYS = (LEAST, MOST, PROTOCOLS, NEW_COORDINATOR, *(key for limits in LIMITS for key in limits))
 """The settings of brokers that these rules read: their values must be known."""
+
+GENERALLY_AVAILABLE = (4, 0)
+"""Before this release of client and brokers the protocol is a preview (KIP-848)."""
+
+BY_PROTOCOLS_ALONE = (3, 9)
+"""Up to the release before, brokers with the new coordinator have the protocol without being told so."""
+
+LETS_GO_IN_POLL = (4, 3)
+"""From here on a client with the protocol gives nothing up but in poll(), whoever commits (KAFKA-20106)."""
+
+TAKES_OLDER_EPOCHS = (4, 3)
+"""From here on brokers take a commit of a member that does not know its newest epoch yet (KIP-1251)."""
+
+LATE_TRANSACTIONS = (
+    "not modelled yet: rebalances of a consumer before 4.3 with group.protocol=consumer whose offsets are committed in "
+    "transactions: one that it finishes late has the epoch of its group's newest assignment"
+)
+
+COOPERATIVE = "CooperativeStickyAssignor"
+COMMITS_ONCE = (3, 2, 0)
+"""The client whose commit before a rebalance is neither waited for nor sent again (KAFKA-14024)."""
+
+FETCHES_ON = ((3, 2, 1), (3, 2, 2))
+"""Clients that wait for that commit and go on fetching meanwhile (KAFKA-14196)."""
+
+
+def uses_brokers_protocol(consumer: Section) -> bool:
+    """Whether brokers say who has what, not one of the members (``group.protocol=consumer``)."""
+    return consumer.library == JAVA and consumer.has(PROTOCOL) and consumer.text(PROTOCOL).lower() == "consumer"
 
 
 def check_session(consumer: Section, setting: str, broker: Section) -> None:
@@ -19,3 +67,85 @@ def check_session(consumer: Section, setting: str, broker: Section) -> None:
     at = consumer if consumer.has(setting) or not broker.has(key) else broker
     why = f"{setting} ({session}) must be {limit} {broker.where(key)}"
     raise at.refused(setting if at is consumer else key, "InvalidSessionTimeoutException", why, "C13")
+
+
+def check_protocol(consumer: Section, broker: Section, *, zookeeper: bool) -> None:
+    """Raise DeploymentError where brokers do not speak the member's protocol, or do not start with what they say."""
+    _check_limits(broker)
+    announced = broker.knows(PROTOCOLS) and "consumer" in _names(broker.text(PROTOCOLS).lower())
+    if announced and zookeeper:
+        why = f"{broker.where(PROTOCOLS)} has consumer, which needs KRaft mode"
+        raise broker.refused(PROTOCOLS, "ConfigException", why, "B90")
+    if not uses_brokers_protocol(consumer):
+        return
+    hidden = broker.knows(NEW_COORDINATOR) and broker.flag(NEW_COORDINATOR) and broker.release.line < BY_PROTOCOLS_ALONE
+    if not broker.knows(PROTOCOLS) or not (announced or hidden):
+        has = broker.where(PROTOCOLS) if broker.knows(PROTOCOLS) else f"{broker.software} does not know it"
+        why = f"the brokers do not support group.protocol=consumer: {has}"
+        raise consumer.refused(PROTOCOL, "UnsupportedVersionException", why, "C90")
+    if broker.release.line < GENERALLY_AVAILABLE <= consumer.release.line:
+        what = "a client from 4.0 on with group.protocol=consumer and brokers that have only the preview of it"
+        raise consumer.not_modelled(PROTOCOL, what)
+
+
+def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fault: Given) -> None:
+    """Raise DeploymentError where rebalances, which were asked for, are not modelled or depend on the patch level."""
+    if sink is Sink.KAFKA and rebalancing.at_any_time:
+        raise complaint(fault, LATE_TRANSACTIONS, NotModelledError)
+    release = consumer.release
+    commits_itself = consumer.library == JAVA and boolean(consumer.text("enable.auto.commit"))
+    if commits_itself and release.line == COMMITS_ONCE[:2] and release.patch is None:
+        why = "what a rebalance finds committed differs from 3.2.0 to 3.2.3: say the patch level of the consumer"
+        raise complaint(fault, why)
+
+
+def _check_limits(broker: Section) -> None:
+    for key, least, most in LIMITS:
+        if not broker.knows(key) or broker.integer(least) <= broker.integer(key) <= broker.integer(most):
+            continue
+        limit, words = (least, "at least") if broker.integer(key) < broker.integer(least) else (most, "at most")
+        why = f"{key} ({broker.integer(key)}) must be {words} {broker.where(limit)}"
+        raise broker.refused(key if broker.has(key) else limit, "IllegalArgumentException", why, "B20")
+
+
+def rebalancing_of(consumer: Section, broker: Section) -> Rebalancing:
+    """How this client gives a partition up in a rebalance (semantics 12)."""
+    if consumer.library != JAVA:
+        return IN_ORDER
+    commits_itself, release = boolean(consumer.text("enable.auto.commit")), consumer.release
+    if uses_brokers_protocol(consumer):
+        preview = release.line < GENERALLY_AVAILABLE
+        return Rebalancing(
+            by_brokers=True,
+            at_any_time=preview if commits_itself else release.line < LETS_GO_IN_POLL,
+            behind=preview if commits_itself else broker.release.line < TAKES_OLDER_EPOCHS,
+            sent_once=False,
+        )
+    cooperative = _is_cooperative(consumer)
+    return Rebalancing(
+        by_brokers=False,
+        # This client never gets to ask for its partitions again: its group throws it out.
+        at_any_time=cooperative and commits_itself and release.full == COMMITS_ONCE,
+        behind=cooperative or (commits_itself and release.full in FETCHES_ON),
+        sent_once=commits_itself and release.full == COMMITS_ONCE,
+    )
+
+
+def _is_cooperative(consumer: Section) -> bool:
+    """Members keep reading in a rebalance, if each assignor that is named can do with that (KIP-429)."""
+    named = _names(consumer.text(ASSIGNORS)) if consumer.has(ASSIGNORS) else []
+    return bool(named) and all(name.rpartition(".")[2] == COOPERATIVE for name in named)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def notes_of(consumer: Section, broker: Section) -> tuple[str, ...]:
+    """What no file tells of a group to which brokers say who has what."""
+    if not uses_brokers_protocol(consumer):
+        return ()
+    own = "the group is assumed to have no consumer.session.timeout.ms or consumer.heartbeat.interval.ms of its own"
+    if broker.release.line < GENERALLY_AVAILABLE:
+        return (f"group.protocol=consumer: {own}",)
+    return (f"group.protocol=consumer: group.version=1 is assumed, as in clusters created with 4.0 or later; {own}",)

@@ -13,6 +13,9 @@ MINUTE = 60_000
 MOST_DOUBLINGS = 40
 """Pauses do not grow any more after so many failures: their maximum is less than a thousand years."""
 
+HEARTBEATS_TO_MOVE = 3
+"""Heartbeats of members until a partition has another one: one to hear, one to say, and one of the next to hear."""
+
 
 @dataclass(frozen=True)
 class Durations:
@@ -44,9 +47,12 @@ class Durations:
     consumer_reconnect: Quantity
     consumer_backoff: Quantity
     consumer_fetch_wait: Quantity
+    consumer_metadata: Quantity  # how old what it knows of its topics may get
     rebalance_delay: Quantity
     retention: Quantity
     offsets_kept: Quantity  # in minutes, as brokers say it
+    group_heartbeat: Quantity  # of members, where brokers ask for it (semantics 12)
+    assignment_interval: Quantity  # between two assignments that brokers work out for a group
     network: Quantity
     metadata: Quantity
     election: Quantity
@@ -62,6 +68,11 @@ class Durations:
     def between_fetches(self) -> Duration:
         """The longest time between two fetches of a follower that nothing holds up (semantics 6.1)."""
         return Duration.of(self.fetch_wait) + Duration.of(self.fetch_backoff) + Duration.of(self.network, 3)
+
+    @property
+    def until_assigned(self) -> Duration:
+        """Until members know from their brokers who has what: one gives up, says so, and another hears of it (12)."""
+        return Duration.of(self.group_heartbeat, HEARTBEATS_TO_MOVE) + Duration.of(self.assignment_interval, 2)
 
     @property
     def backoff_jitter(self) -> Fraction:

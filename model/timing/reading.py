@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.deployment import REQUESTS_TO_START, Commit
+from model.deployment.deployment import REQUESTS_TO_START, Commit, Group
 from model.language import Clock, Duration, Need
 from model.state import EXPIRED, Batch, Fate
 from model.timing.part import Part, Requirement, one_of, without_news
@@ -63,6 +63,8 @@ class Reading(Part):
     def _needs_of_committed(self) -> Iterator[Requirement]:
         """Committed offsets are kept while the group has a member, and before 2.1 from the commit on (12, C14)."""
         deployment, kept = self._pipeline.deployment, self._times.offsets_kept_at_least
+        if deployment.loaded_offsets_expire:
+            return
         if not deployment.offsets_age_in_use:
             yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept)
         elif deployment.commit.is_by_client:
@@ -95,25 +97,48 @@ class Reading(Part):
         restarts = [action for action in self.named(RESTARTS_OF_CONSUMER) if not action.arguments.get("committed_all")]
         longest = Duration.of(self._times.application_restart)
         back = one_of("consumer_back", {}, "the consumer crashed", longest, restarts)
-        if not self._pipeline.deployment.replacements_of_consumer:
+        undiscovered = self._pipeline.consumer.undiscovered
+        if undiscovered is not None:
+            within = self._pipeline.deployment.until_discovered + self._joins
+            found = one_of("discovering", {}, "the partition was added", within, restarts)
+            yield replace(found, runs=z3.And(found.runs, undiscovered.is_set))
+        if self._only_crashes:
             yield back
             return
         yield replace(back, runs=z3.And(back.runs, z3.Not(self._is_replaced)))
+        if not self._pipeline.deployment.replacements_of_consumer:
+            return
         taken = one_of("taken_over", {}, "the group let a consumer go", self._until_replaced, restarts)
-        yield replace(taken, runs=z3.And(taken.runs, self._is_replaced))
+        yield replace(taken, runs=z3.And(taken.runs, self._is_taken_over))
 
     @property
     def _until_replaced(self) -> Duration:
         """How long the group is without a consumer at most while another member takes over (semantics 12, C10 C11)."""
-        deployment = self._pipeline.deployment
-        joins = Duration.of(self._times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
-        return deployment.until_replaced + joins
+        return self._pipeline.deployment.until_replaced + self._joins
 
     @property
-    def _is_replaced(self) -> z3.BoolRef:
+    def _joins(self) -> Duration:
+        """How long a consumer takes to connect to its group and the leader, and to start."""
+        deployment = self._pipeline.deployment
+        return Duration.of(self._times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
+
+    @property
+    def _only_crashes(self) -> bool:
+        """Nobody has the partition only where a consumer crashed."""
+        deployment = self._pipeline.deployment
+        return not deployment.replacements_of_consumer and deployment.group is not Group.UNAWARE
+
+    @property
+    def _is_taken_over(self) -> z3.BoolRef:
         """Another member takes over, while the one before runs on."""
         history = self._pipeline.history
         return z3.Or(*(one.is_set for one in (history.thrown_out, history.handed_over) if one is not None))
+
+    @property
+    def _is_replaced(self) -> z3.BoolRef:
+        """Nobody has the partition, and not for a crash."""
+        undiscovered = self._pipeline.consumer.undiscovered
+        return self._is_taken_over if undiscovered is None else z3.Or(self._is_taken_over, undiscovered.is_set)
 
     def age(self, batch: Batch) -> Clock:
         """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
@@ -171,6 +196,6 @@ class Reading(Part):
     def _crashed(self) -> Clock:
         """How long a consumer that crashed has been away."""
         away = self.consumer_away()
-        if not self._pipeline.deployment.replacements_of_consumer:
+        if self._only_crashes:
             return away
         return Clock("crashed", {}, z3.And(away.runs, z3.Not(self._is_replaced)), away.since)

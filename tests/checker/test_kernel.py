@@ -33,6 +33,7 @@ from model.deployment.deployment import (
     Sink,
     Truncation,
 )
+from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
 from model.deployment.transactional import Transactional
 from model.faults import Fault
@@ -81,6 +82,8 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             unclean_leader_election=True,
             on_processing_error=OnProcessingError.SKIP,
+            group=Group.UNAWARE,
+            rebalancing=replace(IN_ORDER, by_brokers=True, at_any_time=True, behind=True),
         ),
         "acks-all, ZooKeeper, closing": replace(
             example("acks-all-min-isr-1-unclean"),

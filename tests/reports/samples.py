@@ -24,6 +24,7 @@ from model.deployment.deployment import (
     Truncation,
 )
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
 from properties.verdict import (
     Change,
@@ -59,6 +60,7 @@ DEPLOYMENT = Deployment(
     zookeeper=False,
     old_fetches_count=False,
     offsets_age_in_use=False,
+    loaded_offsets_expire=False,
     fenced_may_join=False,
     truncation=Truncation.FENCED,
     consumer_knows_epochs=True,
@@ -79,6 +81,7 @@ DEPLOYMENT = Deployment(
     producer_id=ProducerId.KNOWN,
     transactional=None,
     group=Group.ESTABLISHED,
+    rebalancing=IN_ORDER,
     commit=Commit.AUTO,
     processing=Processing.POLL_THREAD,
     on_processing_error=OnProcessingError.STOP,

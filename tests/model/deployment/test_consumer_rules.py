@@ -67,9 +67,9 @@ def test_offset_reset(read_yaml, value: OffsetReset) -> None:
     assert read_yaml(consumer(f"auto.offset.reset: {value}")).offset_reset is value
 
 
-def test_the_new_group_protocol_is_not_modelled_yet(refusal, read_yaml) -> None:
-    assert "not modelled yet" in refusal(consumer("group.protocol: Consumer"))
-    assert read_yaml(consumer("group.protocol: CLASSIC"))
+def test_group_protocols(read_yaml) -> None:
+    assert read_yaml(consumer("group.protocol: Consumer")).rebalancing.by_brokers
+    assert not read_yaml(consumer("group.protocol: CLASSIC")).rebalancing.by_brokers
 
 
 def test_read_committed_is_harmless_without_transactions(read_yaml) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, from_document, to_document
 from model.deployment.deployment import Origin
-from model.deployment.duration_settings import OF_JAVA
+from model.deployment.duration_settings import BY_MEMBERS, OF_BROKERS_PROTOCOL, OF_JAVA
 from model.deployment.durations import ENVIRONMENT, NAMES, read_range
 from model.deployment.given import Given
 from model.deployment.times import Durations
@@ -125,6 +125,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
         "consumer_connection": ("socket.connection.setup.timeout.max.ms", 30_000),
         "consumer_reconnect": ("reconnect.backoff.max.ms", 1_000),
         "consumer_backoff": ("retry.backoff.max.ms", 1_000),
+        "consumer_metadata": ("metadata.max.age.ms", 300_000),
         "consumer_fetch_wait": ("fetch.max.wait.ms", 500),
         "rebalance_delay": ("group.initial.rebalance.delay.ms", 3_000),
         "retention": ("retention.ms", 604_800_000),
@@ -136,7 +137,8 @@ def test_defaults_of_the_release(read_yaml) -> None:
 
 
 def test_every_duration_is_a_setting_or_assumed() -> None:
-    assert (*OF_JAVA, *ENVIRONMENT) == NAMES
+    assert (*OF_JAVA, *BY_MEMBERS, *ENVIRONMENT) == NAMES
+    assert {*BY_MEMBERS, "consumer_session"} == OF_BROKERS_PROTOCOL.keys()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,174 @@
+"""How a group takes its partition from a member, by client, protocol and release; and a partition that is new to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+import z3
+
+from checker.budget import Budget
+from checker.check import verdict_on
+from model.deployment import Deployment
+from model.deployment.record_reader import read_record
+from model.language import Action, Variable
+from model.pipeline import build
+from model.state import Pipeline
+from properties.verdict import Status, Verdict
+from tests.checker.asking import ask
+from tests.model.mutate import Mutation, also, leaves, never
+
+GROUP = {
+    "kafka": "4.3",
+    "topic.replicas": 1,
+    "topic.min.insync.replicas": 1,
+    "producer.acks": "all",
+    "consumer.group.id": "orders",
+    "consumer.enable.auto.commit": False,
+    "bounds.log": 2,
+}
+AUTO = {"consumer.enable.auto.commit": True}
+BY_BROKERS = {"consumer.group.protocol": "consumer"}
+PREVIEW = {**BY_BROKERS, "kafka": "3.9", "broker.group.coordinator.rebalance.protocols": "classic,consumer"}
+COOPERATIVE = {
+    "consumer.partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+}
+UNAWARE = {"consumer.group": "unaware"}
+LATEST, EARLIEST = {"consumer.auto.offset.reset": "latest"}, {"consumer.auto.offset.reset": "earliest"}
+LOADED = {"producer.enable.idempotence": False, "broker.inter.broker.protocol.version": "2.0", **AUTO}
+
+REBALANCE, CRASH = {"rebalance": 1}, {"consumer-crash": 1}
+LOST = {"rebalance": 1, "lost-commit": 1}
+
+
+def client(version: str, **more: object) -> dict[str, object]:
+    """A client of this release, and brokers of its time."""
+    of_producer = {"producer.enable.idempotence": False}
+    return {"kafka": ".".join(version.split(".")[:2]), "consumer.version": version, **of_producer, **more}
+
+
+def deployment(prop: str, faults: dict[str, int], more: Mapping[str, object]) -> Deployment:
+    record = {**GROUP, **more, "assume.faults": faults, "require": [prop]}
+    return read_record(record, name=prop, file="test", line=1)
+
+
+def decide(prop: str, faults: dict[str, int], more: Mapping[str, object]) -> Verdict:
+    return verdict_on(prop, deployment(prop, faults, more), Budget(threads=1))
+
+
+@pytest.mark.parametrize(
+    ("prop", "more", "faults", "violated"),
+    [
+        # Brokers say who has what: up to 4.2 a client lets go while its application works, unless it commits itself.
+        ("no-reprocessing", {**BY_BROKERS, "kafka": "4.2"}, REBALANCE, True),
+        ("no-reprocessing", {**BY_BROKERS, "consumer.version": "4.2"}, REBALANCE, True),
+        ("no-reprocessing", BY_BROKERS, REBALANCE, False),
+        ("no-reprocessing", {**BY_BROKERS, **AUTO, "kafka": "4.0"}, REBALANCE, False),
+        ("processing-order", {**BY_BROKERS, "consumer.commit": "before", "kafka": "4.2"}, REBALANCE, True),
+        ("processing-order", {**BY_BROKERS, "consumer.commit": "before"}, REBALANCE, False),
+        # Before 4.3 brokers refuse what a member commits in the epoch that has just been replaced.
+        ("no-reprocessing", {**BY_BROKERS, "kafka": "4.2", "consumer.version": "4.3"}, REBALANCE, True),
+        # From 4.0 on what is committed is what earlier polls returned; the preview is ahead of the application.
+        ("no-skip", {**BY_BROKERS, **AUTO, "kafka": "4.0"}, {**CRASH, **REBALANCE}, False),
+        ("no-skip", {**PREVIEW, **AUTO}, CRASH, True),
+        ("no-skip", {**PREVIEW, **AUTO}, REBALANCE, False),
+        ("no-reprocessing", {**PREVIEW, **AUTO}, REBALANCE, True),
+        ("no-skip", {**PREVIEW}, CRASH, False),
+        # One client's commit is not sent again, two others fetch on while it is under way.
+        ("no-reprocessing", client("3.1.2", **AUTO), LOST, False),
+        ("no-reprocessing", client("3.2.0", **AUTO), REBALANCE, False),
+        ("no-reprocessing", client("3.2.0", **AUTO), LOST, True),
+        ("no-reprocessing", client("3.2.0"), LOST, False),
+        ("no-reprocessing", client("3.2.1", **AUTO), REBALANCE, True),
+        ("no-reprocessing", client("3.2.2", **AUTO), REBALANCE, True),
+        ("no-reprocessing", client("3.2.2"), REBALANCE, False),
+        ("no-reprocessing", client("3.2.3", **AUTO), LOST, False),
+        ("no-reprocessing", client("3.3.2", **AUTO), LOST, False),
+        # Members that keep reading in a rebalance cannot commit in it; nothing is skipped.
+        ("no-reprocessing", COOPERATIVE, REBALANCE, True),
+        ("no-reprocessing", {**COOPERATIVE, **AUTO}, REBALANCE, True),
+        ("no-reprocessing", {**COOPERATIVE, "consumer.commit": "before"}, REBALANCE, False),
+        ("exactly-once-effect", {**COOPERATIVE, "consumer.sink": "transactional"}, REBALANCE, False),
+        ("no-skip", {**COOPERATIVE, **AUTO}, {**CRASH, **REBALANCE}, False),
+        # A partition that the group does not know of is read by the reset policy.
+        ("no-skip", {**UNAWARE, **LATEST}, CRASH, True),
+        ("no-skip", {**UNAWARE, **EARLIEST}, {**CRASH, **REBALANCE}, False),
+        ("recoverability", {**UNAWARE, "consumer.auto.offset.reset": "none"}, CRASH, True),
+        # Offsets that their coordinator has loaded have an expiry that is over.
+        ("no-skip", {**LOADED, **LATEST, "kafka": "2.1.1"}, CRASH, True),
+        ("no-skip", {**LOADED, **EARLIEST, "kafka": "2.1.1"}, CRASH, False),
+        ("no-skip", {**LOADED, **LATEST, "kafka": "2.2.0"}, CRASH, False),
+    ],
+)
+def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], violated: bool) -> None:
+    verdict = decide(prop, faults, more)
+    assert verdict.status in ((Status.VIOLATED,) if violated else (Status.HOLDS, Status.VACUOUS)), verdict.notes
+
+
+def test_new_partitions_are_found_without_a_fault() -> None:
+    verdict = decide("no-skip", CRASH, {**UNAWARE, **LATEST})
+    assert [dict(cut) for cut in verdict.cut_sets] == [{}]
+    assert any("finds out that there is a new partition" in step.text for step in verdict.traces[0].steps)
+
+
+def _committed(pipeline: Pipeline, _: Action) -> Variable:
+    return pipeline.consumer.committed
+
+
+def _from_the_start(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.ArithRef]:
+    return {pipeline.consumer.position: z3.IntVal(0), pipeline.consumer.position_epoch: z3.IntVal(0)}
+
+
+@pytest.mark.parametrize(
+    ("prop", "more", "mutation", "before", "after"),
+    [
+        ("no-reprocessing", AUTO, leaves("hand_over", _committed), Status.HOLDS, Status.VIOLATED),
+        (
+            "no-reprocessing",
+            {**BY_BROKERS, "consumer.version": "4.2"},
+            never("hand_over_while_processing"),
+            Status.VIOLATED,
+            Status.HOLDS,
+        ),
+        (
+            "no-skip",
+            {**UNAWARE, **LATEST},
+            also("restart_consumer_at_end", _from_the_start),
+            Status.VIOLATED,
+            Status.HOLDS,
+        ),
+    ],
+)
+def test_mutation_changes_a_verdict(
+    prop: str, more: dict[str, object], mutation: Mutation, before: Status, after: Status
+) -> None:
+    asked = deployment(prop, REBALANCE, more)
+    assert ask(asked, prop)[prop].status is before
+    assert ask(mutation(build(asked)), prop)[prop].status is after
+
+
+def test_only_where_it_can_happen() -> None:
+    model = build(deployment("no-skip", REBALANCE, BY_BROKERS))
+    assert not model.pipeline.consumer.late and model.pipeline.consumer.undiscovered is None
+    assert "hand_over_while_processing" not in {action.name for action in model.system.actions}
+    assert build(deployment("no-skip", CRASH, {**BY_BROKERS, "kafka": "4.0"})).pipeline.consumer.late == ()
+
+
+def test_how_long_brokers_let_members_be_silent() -> None:
+    """Worked out by hand: the session and the heartbeats that brokers ask for, whatever the client's defaults are."""
+    more = {**BY_BROKERS, "broker.group.consumer.session.timeout.ms": 50_000}
+    system = build(deployment("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, more)).system
+    starts = next(action for action in system.actions if action.name == "restart_consumer")
+    needs = {need.clock.name: need.at_least.at_least() for need in starts.needs if need.at_least is not None}
+    assert needs == {"crashed": 1_000, "replacing": 50_000}
+    deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
+    joining = (14 + 3 * 4) * 100
+    assert deadlines["taken_over"] == 300_000 + 50_000 + 3_000 + 3 * 5_000 + 2 * 1_000 + joining
+
+
+def test_how_long_a_new_partition_is_not_read() -> None:
+    system = build(deployment("no-skip", CRASH, UNAWARE)).system
+    deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
+    joining = (14 + 3 * 4) * 100
+    assert deadlines["discovering"] == 300_000 + 300_000 + 45_000 + 3_000 + joining
+    assert deadlines["consumer_back"] == 3_600_000
