@@ -9,9 +9,10 @@ import z3
 from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.deployment.deployment import Acks
 from model.draining import acknowledge_what_came_before
-from model.idempotence import check_sequence, numbers_sent
+from model.idempotence import check_sequence, forget_numbers, numbers_sent
 from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
+from model.numbering import refuse_gap
 from model.refusals import (
     refuse_first_due,
     refuse_for_good,
@@ -85,6 +86,12 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
     effect[batch.fate] = int(Fate.APPENDED)
+
+    def sentence(before: State, after: State) -> str:
+        held = {before[slot["batch"].name] for slot in leader.log.slots[: before[leader.log.end.name]]}
+        what = "recognises the retry of" if batch.number in held else "has another record with the numbers of"
+        return f"{leader.name} {what} {record_name(batch)} and appends nothing"
+
     return Action(
         "recognise_duplicate",
         leader.name,
@@ -92,7 +99,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         {"batch": batch.number, "leader": leader.number},
         z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.duplicate),
         effect.updates,
-        lambda before, after: f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing",
+        sentence,
         "3.5",
     )
 
@@ -149,17 +156,20 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     producer = pipeline.producer
     condition = waits_at(batch, leader)
     if pipeline.deployment.acks is Acks.ALL:
-        condition = z3.And(condition, replicated(batch, leader), pipeline.enough_in_sync(leader))
+        condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
     effect[batch.retries] = 0
     if batch.sequence is not None:
-        later = batch.sequence.term > producer.last_acknowledged.term
-        effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+        if not pipeline.deployment.numbers_ahead:
+            later = batch.sequence.term > producer.last_acknowledged.term
+            effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
         if pipeline.deployment.drains:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1
+    if batch.numbered_in is not None:
+        forget_numbers(effect, batch, z3.BoolVal(True))
 
     def sentence(before: State, after: State) -> str:
         others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
@@ -188,7 +198,7 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(waits_at(batch, leader), replicated(batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
+        z3.And(waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
         effect.updates,
         lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
         "3.2",
@@ -207,7 +217,7 @@ def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         )
     )
     stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
-    return z3.And(waits_at(batch, leader), z3.Not(replicated(batch, leader)), stuck)
+    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
 
 
 def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -279,6 +289,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 if pipeline.deployment.drains:
                     yield refuse_later(pipeline, batch, leader)
                     yield refuse_first_due(pipeline, batch, leader)
+                elif pipeline.deployment.numbers_ahead:
+                    yield refuse_gap(pipeline, batch, leader)
                 elif pipeline.transactions is not None:
                     yield refuse_in_transaction(pipeline, batch, leader)
                 else:

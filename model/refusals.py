@@ -176,6 +176,8 @@ def _fail_for_good(
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     if pipeline.deployment.drains and pipeline.deployment.sender.gapless:
         stop_for_good(pipeline, effect, z3.BoolVal(True))
+    elif pipeline.deployment.numbers_ahead:
+        guard = z3.And(guard, epoch_left(pipeline))
     elif pipeline.deployment.idempotence and not pipeline.deployment.drains and pipeline.transactions is None:
         bumps = _bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)

@@ -23,7 +23,7 @@ from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.reasons import find_reason
-from model.deployment.release import JAVA
+from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
@@ -69,6 +69,9 @@ def build(given: GivenDeployment) -> Deployment:
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = sends.producer(producer_settings.section)
+    if sending.idempotence and kafka.line < IDEMPOTENT:
+        what = "idempotent producers with brokers before 2.5; remove the producer's idempotence to check without"
+        raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
     sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = reads.consumer(
         consumer_settings.section,
@@ -79,7 +82,11 @@ def build(given: GivenDeployment) -> Deployment:
     uses = sending.transactional
     application = read_application(given.application, commits=reading.commits, transactional=uses)
     bounds, bound_settings = read_bounds(
-        given.bounds, application.on_send_error, application.on_restart, transactional=uses
+        given.bounds,
+        application.on_send_error,
+        application.on_restart,
+        transactional=uses,
+        epoch_each=sending.idempotence and sending.sender.numbers_ahead,
     )
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:

@@ -268,6 +268,11 @@ class Deployment:
         return self.idempotence and self.sender.drains
 
     @property
+    def numbers_ahead(self) -> bool:
+        """Its idempotent producer gives out numbers before it sends, and never other ones (semantics 4.2)."""
+        return self.idempotence and self.sender.numbers_ahead
+
+    @property
     def leader_may_return_unnoticed(self) -> bool:
         """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
         times = self.durations

@@ -97,6 +97,7 @@ def producer(section: Section) -> ProducerValues:
             connecting_counts=False,
             drains=True,
             gapless=boolean(gapless.value),
+            numbers_ahead=False,
         ),
         settings=(acks, idempotence, gapless, retries, in_flight, _linger(section), lasts, _answered(section, lasts)),
         notes=(),

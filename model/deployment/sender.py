@@ -16,6 +16,9 @@ class Sender:
     ``connecting_counts``: so is one for which no connection comes about. ``drains``: with idempotence it waits until
     nothing is in flight before it retries, goes to another leader or bumps its epoch, and stops for good where the next
     record due is refused as out of order. ``gapless``: it stops for good as well where a record fails for good.
+    ``numbers_ahead``: with idempotence a record may get its number before its turn, keeps it for good, and each record
+    with a number that fails takes the producer to a new epoch; nothing but attempts ends a send, and those of the one
+    in front count for what waits behind it.
     """
 
     retries_keep_their_place: bool
@@ -25,6 +28,7 @@ class Sender:
     connecting_counts: bool
     drains: bool
     gapless: bool
+    numbers_ahead: bool
 
 
 OF_JAVA = Sender(
@@ -35,5 +39,6 @@ OF_JAVA = Sender(
     connecting_counts=False,
     drains=False,
     gapless=False,
+    numbers_ahead=False,
 )
 """Kafka's own client."""

@@ -8,6 +8,8 @@ from model.deployment.deployment import Acks, Commit, Deployment, OffsetReset, S
 from model.deployment.sarama import MOST_RETRIES
 from model.state import UNLIMITED_ATTEMPTS
 
+IDEMPOTENT = "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"
+
 
 def producer(client: str, settings: str = "", version: str = "") -> str:
     return _client("producer", client, settings, version)
@@ -42,6 +44,8 @@ def setting(deployment: Deployment, key: str, scope: str = "producer") -> Settin
         ("sarama", "Producer.Idempotent: true", "A03"),
         ("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll", "A04"),
         ("sarama", "Producer.Transaction.ID: t", "A05"),
+        ("sarama", f"{IDEMPOTENT}; Version: 0.10.2.0", "A01"),
+        ("sarama", f"{IDEMPOTENT}; Version: V0_10_2_1", "A01"),
     ],
 )
 def test_producers_are_refused(refusal, client: str, settings: str, rule: str) -> None:
@@ -70,8 +74,17 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
     [
         (producer("librdkafka", "transactional.id: t"), "not modelled yet: transactions"),
         (
-            producer("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"),
-            "not modelled yet: idempotence and transactions of sarama",
+            producer("sarama", f"{IDEMPOTENT}; Producer.Transaction.ID: t"),
+            "not modelled yet: transactions of sarama",
+        ),
+        (producer("sarama", IDEMPOTENT, version="1.48"), "not modelled yet: idempotence of sarama before 1.49"),
+        (
+            producer("sarama", IDEMPOTENT).replace('"4.0"', '"2.4"'),
+            "not modelled yet: idempotent producers with brokers before 2.5",
+        ),
+        (
+            producer("librdkafka", "enable.idempotence: true").replace('"4.0"', '"2.4"'),
+            "not modelled yet: idempotent producers with brokers before 2.5",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
         (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama"),
@@ -177,6 +190,14 @@ def test_sarama_by_default(read_yaml) -> None:
     times = deployment.durations
     assert times.delivery_timeout.most is None
     assert (times.retry_backoff.least, times.ack_timeout.least, times.auto_commit.least) == (100, 10_000, 1_000)
+
+
+def test_idempotence_of_sarama(read_yaml) -> None:
+    deployment = read_yaml(producer("sarama", f"{IDEMPOTENT}; Version: V3_6_0_0", "1.49"))
+    assert (deployment.idempotence, deployment.numbers_ahead, deployment.max_in_flight) == (True, True, 1)
+    assert setting(deployment, "Producer.Idempotent").value == "true"
+    assert not read_yaml(producer("sarama", version="1.19")).idempotence
+    assert not read_yaml(producer("sarama")).numbers_ahead
 
 
 @pytest.mark.parametrize(
