@@ -46,13 +46,15 @@ def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The leader's high watermark passed every copy of the batch in its log, and there is one.
 
-    What the leader takes for a copy may be another record with the same numbers (semantics 4.2).
+    What the leader takes for a copy may be another record with the same numbers (semantics 4.2, 4.3).
     """
 
     def is_copy(slot: Mapping[str, Variable]) -> z3.BoolRef:
-        if not pipeline.deployment.numbers_ahead:
+        if batch.sequence is None or not pipeline.deployment.numbers_repeat:
             return slot["batch"].term == batch.number
-        epoch, sequence = numbers_sent(pipeline, batch)
+        epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
+        if pipeline.deployment.numbers_ahead:
+            epoch, sequence = numbers_sent(pipeline, batch)
         same_producer = [
             z3.And(slot["batch"].term == other.number, other.session.term == batch.session.term)
             for other in pipeline.producer.batches

@@ -24,6 +24,7 @@ from model.refusals import (
     reject_out_of_order,
 )
 from model.replica import advance_high_watermark, append
+from model.rewinding import heed_answer, is_next_answer, refuse_and_reset
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.verification import is_verified, reject_unverified
 from model.wording import record_name
@@ -157,17 +158,21 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     condition = waits_at(batch, leader)
     if pipeline.deployment.acks is Acks.ALL:
         condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
+    if pipeline.deployment.rewinds:
+        condition = z3.And(condition, is_next_answer(pipeline, batch))
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
     effect[batch.retries] = 0
     if batch.sequence is not None:
-        if not pipeline.deployment.numbers_ahead:
+        if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
             later = batch.sequence.term > producer.last_acknowledged.term
             effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-        if pipeline.deployment.drains:
+        if pipeline.deployment.drains and not pipeline.deployment.rewinds:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1
+    if pipeline.deployment.rewinds:
+        heed_answer(pipeline, effect, batch)
     if batch.numbered_in is not None:
         forget_numbers(effect, batch, z3.BoolVal(True))
 
@@ -175,6 +180,8 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
         implied = " and ".join(record_name(other) for other in others)
         words = f"{leader.name} acknowledges {record_name(batch)}"
+        if after[batch.fate.name] == Fate.BUFFERED:
+            return f"{words}: the producer begins again before it, and will send it again"
         return words + (f", and the producer takes {implied}, sent before it, for delivered as well" if implied else "")
 
     return Action(
@@ -286,6 +293,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield time_out_at_broker(pipeline, batch, leader)
             if pipeline.deployment.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
+                if pipeline.deployment.rewinds:
+                    yield refuse_and_reset(pipeline, batch, leader)
+                    continue
                 if pipeline.deployment.drains:
                     yield refuse_later(pipeline, batch, leader)
                     yield refuse_first_due(pipeline, batch, leader)

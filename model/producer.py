@@ -24,6 +24,7 @@ from model.language import Action, Effect, State
 from model.network import abandon, complete, fail_attempt, is_dead, join_connection
 from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
+from model.rewinding import leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.ending import crash_with_transactions
 from model.transactions.sending import add_partition, begin, may_send, may_transmit, transaction_of
@@ -132,6 +133,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """
     if pipeline.deployment.numbers_ahead:
         return is_due(pipeline, batch)
+    if pipeline.deployment.rewinds:
+        return leads_row(pipeline, batch)
     others = [other for other in pipeline.producer.batches if other is not batch]
     retried = batch.retries.term > 0
     retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), other.retries.term > 0) for other in others))
@@ -220,7 +223,9 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     assign_sequence(pipeline, effect, batch)
     if pipeline.transactions is not None:
         add_partition(pipeline, effect, transaction_of(pipeline, batch))
-    if pipeline.producer.draining is not None:
+    if deployment.rewinds:
+        starts_at_new_leader(pipeline, effect, epoch_heard_of(pipeline, leader))
+    elif pipeline.producer.draining is not None:
         effect[pipeline.producer.draining] = False
 
     def sentence(before: State, after: State) -> str:
@@ -403,7 +408,7 @@ def crash(pipeline: Pipeline) -> Action:
     effect[producer.last_acknowledged] = -1
     for flag in (producer.unresolved, producer.draining, producer.fatal):
         if flag is not None:
-            effect[flag] = False
+            effect[flag] = flag.initial
     return Action(
         "crash_producer",
         "application",
@@ -435,7 +440,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield number_ahead(pipeline, batch)
             yield put_into_later_epoch(pipeline, batch)
             yield run_out(pipeline, batch)
-        else:
+        elif not pipeline.deployment.rewinds:
             yield give_up(pipeline, batch)
     if pipeline.deployment.drains:
         yield bump_when_drained(pipeline)

@@ -453,7 +453,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
         Variable("next_sequence", 0, count, 0),
         Variable("last_acknowledged", -1, count - 1, -1),
         flag("unresolved"),
-        flag("draining") if deployment.drains else None,
+        flag("draining", deployment.rewinds) if deployment.drains else None,
         flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
     )

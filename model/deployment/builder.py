@@ -10,7 +10,7 @@ from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.clients import EXCEPTIONS, Client, by_its_own_names, read_broker_release, read_client
+from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessingError, Origin, Setting, Sink
@@ -61,9 +61,9 @@ def build(given: GivenDeployment) -> Deployment:
     broker_settings = _accept(broker_section, (*own_keys, *keys_of("broker")))
     sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
     producer_section = _client_section(producer, given.producer, given.kafka)
-    producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", producer.library)))
+    producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", consumer.library)))
+    consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
     era = era_of(broker_settings.section, topic_settings.section)
@@ -105,7 +105,8 @@ def build(given: GivenDeployment) -> Deployment:
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
     effective = (*broker.settings, *sending.settings, *reading.settings)
-    times = read_durations(sections, effective, given.environment, zookeeper=era.zookeeper)
+    own = {"producer": sends.durations, "consumer": reads.durations}
+    times = read_durations(sections, effective, given.environment, own, zookeeper=era.zookeeper)
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
@@ -247,7 +248,7 @@ def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
             ignored.append(_ignored(scope, value, reason))
             continue
         if definition is not None and value.value != consumer_rules.NULL_GROUP:
-            check_value(value, definition, EXCEPTIONS[section.library])
+            check_value(value, definition, library(section.library, release).exception)
         accepted[key] = value
     return _Accepted(replace(section, given=accepted), tuple(ignored))
 

@@ -268,6 +268,16 @@ class Deployment:
         return self.idempotence and self.sender.drains
 
     @property
+    def rewinds(self) -> bool:
+        """It drains, and begins again with the record that failed and all that followed it (semantics 4.3)."""
+        return self.drains and self.sender.rewinds
+
+    @property
+    def numbers_repeat(self) -> bool:
+        """Two records of an epoch may get the same number: the broker takes the second for the first (4.2, 4.3)."""
+        return self.numbers_ahead or self.rewinds
+
+    @property
     def numbers_ahead(self) -> bool:
         """Its idempotent producer gives out numbers before it sends, and never other ones (semantics 4.2)."""
         return self.idempotence and self.sender.numbers_ahead

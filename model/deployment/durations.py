@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from model.deployment.deployment import Origin, Setting
-from model.deployment.duration_settings import LONGEST, sources
+from model.deployment.duration_settings import LONGEST, Source, sources
 from model.deployment.given import Given, Settings, complaint
 from model.deployment.release import JAVA
 from model.deployment.section import Section
@@ -63,9 +63,14 @@ CAPPED = (3, 7)
 """Before this release of a client a first duration that is longer than the longest is used as it is (P91)."""
 
 
-def keys_of(scope: str, library: str = JAVA) -> tuple[str, ...]:
-    """The settings of a component that are durations of the model: their values must be known."""
-    both = [source for zookeeper in (False, True) for source in sources({scope: library}, zookeeper=zookeeper).values()]
+def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, ...]:
+    """The settings of a component that are durations of the model: their values must be known.
+
+    ``own``: what its library says by other settings than Java's.
+    """
+    both = [
+        source for zookeeper in (False, True) for source in sources({scope: own or {}}, zookeeper=zookeeper).values()
+    ]
     keys = [key for component, key, _ in both if component == scope]
     return tuple(dict.fromkeys((*keys, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
@@ -79,18 +84,23 @@ class DurationValues:
 
 
 def read_durations(
-    sections: Mapping[str, Section], effective: tuple[Setting, ...], given: Settings, *, zookeeper: bool
+    sections: Mapping[str, Section],
+    effective: tuple[Setting, ...],
+    given: Settings,
+    own: Mapping[str, Mapping[str, Source]],
+    *,
+    zookeeper: bool,
 ) -> DurationValues:
     """The durations of a deployment.
 
     ``sections`` by component; ``effective`` are settings that a rule has looked at already, and perhaps changed;
-    ``given`` is what was said of the environment. Raises DeploymentError for a range that is none.
+    ``given`` is what was said of the environment; ``own``, by role, what libraries say by other settings. Raises
+    DeploymentError for a range that is none.
     """
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    libraries = {role: sections[role].library for role in ("producer", "consumer")}
-    for name, (scope, key, stand_in) in sources(libraries, zookeeper=zookeeper).items():
+    for name, (scope, key, stand_in) in sources(own, zookeeper=zookeeper).items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):

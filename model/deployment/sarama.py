@@ -5,10 +5,13 @@ The rules' numbers (A02 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from model.deployment.consumer_rules import ConsumerValues
 from model.deployment.deployment import Acks, OffsetReset, Origin, Setting
+from model.deployment.duration_settings import NEVER, Source
+from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
@@ -69,6 +72,27 @@ OPEN = "Net.MaxOpenRequests"
 IDEMPOTENT, TRANSACTIONAL, VERSION = "Producer.Idempotent", "Producer.Transaction.ID", "Version"
 SESSION, HEARTBEAT = "Consumer.Group.Session.Timeout", "Consumer.Group.Heartbeat.Interval"
 COMMITS, INTERVAL = "Consumer.Offsets.AutoCommit.Enable", "Consumer.Offsets.AutoCommit.Interval"
+
+DURATIONS: Mapping[str, Source] = {
+    "linger": ("producer", "Producer.Flush.Frequency", None),
+    "request_timeout": ("producer", "Net.ReadTimeout", None),
+    "ack_timeout": ("producer", "Producer.Timeout", None),
+    "retry_backoff": ("producer", "Producer.Retry.Backoff", None),
+    "retry_backoff_max": ("producer", "Producer.Retry.Backoff", None),
+    "delivery_timeout": ("producer", "no limit for a delivery", NEVER),
+    "max_block": ("producer", "no limit for a call", NEVER),
+    "reconnect_backoff_max": ("producer", "Metadata.Retry.Backoff", None),
+    "connection_setup": ("producer", "Net.DialTimeout", None),
+    "max_poll": ("consumer", "no limit between two polls", NEVER),
+    "auto_commit": ("consumer", "Consumer.Offsets.AutoCommit.Interval", 1_000),
+    "consumer_session": ("consumer", "Consumer.Group.Session.Timeout", None),
+    "consumer_request": ("consumer", "Net.ReadTimeout", None),
+    "consumer_connection": ("consumer", "Net.DialTimeout", None),
+    "consumer_reconnect": ("consumer", "Consumer.Retry.Backoff", None),
+    "consumer_backoff": ("consumer", "Consumer.Group.Rebalance.Retry.Backoff", None),
+    "consumer_fetch_wait": ("consumer", "Consumer.MaxWaitTime", None),
+}
+"""What sarama says by other settings. It has no limit of its own for a delivery, nor for the time between two polls."""
 
 
 def producer(section: Section) -> ProducerValues:
@@ -193,3 +217,17 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         ),
         notes=(f"{note} is assumed",) if invalid else (),
     )
+
+
+LIBRARY = Library(
+    "sarama",
+    (1, 19),
+    (1, 60),
+    "ConfigurationError",
+    PRODUCER_KEYS,
+    producer,
+    CONSUMER_KEYS,
+    consumer,
+    DURATIONS,
+    package="sarama.",
+)

@@ -18,7 +18,10 @@ class Sender:
     record due is refused as out of order. ``gapless``: it stops for good as well where a record fails for good.
     ``numbers_ahead``: with idempotence a record may get its number before its turn, keeps it for good, and each record
     with a number that fails takes the producer to a new epoch; nothing but attempts ends a send, and those of the one
-    in front count for what waits behind it.
+    in front count for what waits behind it. ``rewinds`` (with ``drains``): it takes answers in the order of sending and
+    heeds none of what follows a record that failed; one that fails for good takes all that wait with it, and the next
+    one gets its number. ``stops_on_loss``: such a client stops for good where the next record due is refused as out of
+    order; else it goes on in a new epoch.
     """
 
     retries_keep_their_place: bool
@@ -29,6 +32,8 @@ class Sender:
     drains: bool
     gapless: bool
     numbers_ahead: bool
+    rewinds: bool = False
+    stops_on_loss: bool = False
 
 
 OF_JAVA = Sender(

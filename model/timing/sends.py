@@ -39,6 +39,7 @@ HANDLED = (
     "refuse_in_transaction",
     "reject_unverified",
     "refuse_gap",
+    "refuse_and_reset",
 )
 """What can become of a request that reaches a broker."""
 

@@ -117,6 +117,13 @@ def deployments() -> dict[str, Deployment]:
             sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
             commit=Commit.ASYNC,
         ),
+        "franz-go": replace(
+            example("idempotent-resend"),
+            bounds=replace(TWO, sends=2),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            sender=replace(OF_JAVA, knows_epochs=False, drains=True, rewinds=True),
+        ),
         "sarama, idempotent": replace(
             example("idempotent-resend"),
             bounds=replace(TWO, sends=2, producer_epochs=3),

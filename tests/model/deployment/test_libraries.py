@@ -1,4 +1,4 @@
-"""Clients of librdkafka and sarama: their names, their defaults, what they refuse and what they silently change."""
+"""Clients of other libraries: their names, their defaults, what they refuse and what they silently change."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def setting(deployment: Deployment, key: str, scope: str = "producer") -> Settin
         ("sarama", "Producer.Idempotent: true", "A03"),
         ("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll", "A04"),
         ("sarama", "Producer.Transaction.ID: t", "A05"),
+        ("franz-go", "RequiredAcks: LeaderAck", "F01"),
+        ("franz-go", "MaxProduceRequestsInflightPerBroker: 5", "F02"),
+        ("franz-go", "DisableIdempotentWrite: true; TransactionalID: t", "F03"),
+        ("franz-go", "AllowIdempotentProduceCancellation: true; TransactionalID: t", "F04"),
+        ("franz-go", "RecordDeliveryTimeout: 999ms", "F08"),
         ("sarama", f"{IDEMPOTENT}; Version: 0.10.2.0", "A01"),
         ("sarama", f"{IDEMPOTENT}; Version: V0_10_2_1", "A01"),
     ],
@@ -87,7 +92,19 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
             "not modelled yet: idempotent producers with brokers before 2.5",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
-        (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama"),
+        (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama, franz-go"),
+        (producer("franz-go", "TransactionalID: t"), "not modelled yet: transactions of franz-go"),
+        (producer("franz-go", "DisableIdempotentWrite: true"), "not modelled yet: franz-go without idempotence"),
+        (producer("franz-go", "RecordDeliveryTimeout: 30s"), "not modelled yet: records of franz-go that time out"),
+        (producer("franz-go", "RecordRetries: 5"), "not modelled yet: retries of franz-go that run out"),
+        (
+            producer("franz-go", "AllowIdempotentProduceCancellation: true"),
+            "not modelled yet: records of franz-go that",
+        ),
+        (producer("franz-go", version="1.20"), "known are 1.21 to 1.21"),
+        (producer("franz-go", version="1.21.0"), "not modelled yet: franz-go 1.21.0"),
+        (producer("franz-go", "RequiredAcks: All"), "an error of NewClient: Invalid value"),
+        (consumer("franz-go"), "not modelled yet: consumers of franz-go"),
         (producer("librdkafka", version="0.9"), "no release of librdkafka whose defaults are known"),
         (producer("sarama", version="latest"), "known are 1.19 to 1.60"),
         (producer("librdkafka", "retires: 3"), "unknown producer setting of librdkafka; did you mean retries?"),
@@ -206,6 +223,18 @@ def test_idempotence_of_sarama(read_yaml) -> None:
 def test_requests_in_flight_with_sarama(read_yaml, version: str, said: int, in_flight: int) -> None:
     deployment = read_yaml(producer("sarama", f"Net.MaxOpenRequests: {said}", version))
     assert deployment.max_in_flight == in_flight
+
+
+def test_franz_go_by_default(read_yaml) -> None:
+    deployment = read_yaml(producer("franz-go", "RequiredAcks: kgo.AllISRAcks()"))
+    assert deployment.client == "franz-go 1.21 (producer), java 4.0 (consumer)"
+    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, True, 4)
+    assert deployment.rewinds and not deployment.sender.stops_on_loss
+    times = deployment.durations
+    assert times.delivery_timeout.most is None
+    assert (times.request_timeout.least, times.ack_timeout.least, times.linger.least) == (20_000, 10_000, 10)
+    stops = read_yaml(producer("franz-go", "StopProducerOnDataLossDetected: true; ProduceRequestTimeout: 30s"))
+    assert stops.sender.stops_on_loss and stops.durations.request_timeout.least == 40_000
 
 
 def test_values_as_people_write_them(read_yaml) -> None:
