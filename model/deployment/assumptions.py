@@ -173,6 +173,9 @@ def read_application(given: Settings, *, commits: Setting | None, transactional:
                 "and with it what waits to be tried again, unless the application seeks back; commit by hand"
             )
             raise complaint(given["on_processing_error"], what, NotModelledError)
+        if commits.value == Commit.EARLIER and chosen["on_processing_error"].value == OnProcessingError.CLOSE:
+            what = f"not modelled yet: a client that commits less than poll() returned when it is closed ({because})"
+            raise complaint(given["on_processing_error"], what, NotModelledError)
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],

@@ -13,7 +13,16 @@ from model.deployment.budget import read_budget
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessingError, Origin, Setting, Sink
+from model.deployment.deployment import (
+    Commit,
+    Deployment,
+    Ignored,
+    OffsetReset,
+    OnProcessingError,
+    Origin,
+    Setting,
+    Sink,
+)
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
@@ -101,6 +110,9 @@ def build(given: GivenDeployment) -> Deployment:
         transactional = transaction_rules.transactional_of(
             broker_settings.section, producer.release, records, reading.isolation
         )
+    if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
+        what = "rebalances of a client that commits less than its last poll returned"
+        raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
@@ -191,9 +203,20 @@ def build(given: GivenDeployment) -> Deployment:
             *_failures_that_end_the_process(given, application),
         ),
     )
+    if reading.goes_to_nearest:
+        _check_nearest(deployment, consumer_settings.section)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
     return deployment
+
+
+def _check_nearest(deployment: Deployment, section: Section) -> None:
+    """Raise DeploymentError where a consumer may go on with the next record in time, and its policy says another."""
+    if not deployment.consumer_checks_epochs:
+        raise section.not_modelled("client", f"{section.library} with brokers that do not tell where an epoch ends")
+    if deployment.records_expire_unread and deployment.offset_reset is not OffsetReset.EARLIEST:
+        what = f"{section.library} where records are deleted unread, unless it goes back to the start"
+        raise section.not_modelled("client", what)
 
 
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:

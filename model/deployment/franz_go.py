@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.deployment import Acks, Origin, Setting
+from model.deployment.consumer_rules import ConsumerValues, committed_by_client
+from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
 from model.deployment.duration_settings import NEVER, Source
 from model.deployment.errors import DeploymentError
 from model.deployment.library import Library
@@ -22,10 +22,34 @@ ACKS, PLAIN = "RequiredAcks", "DisableIdempotentWrite"
 IN_FLIGHT, RETRIES = "MaxProduceRequestsInflightPerBroker", "RecordRetries"
 LASTS, CANCELS = "RecordDeliveryTimeout", "AllowIdempotentProduceCancellation"
 TRANSACTIONAL, STOPS = "TransactionalID", "StopProducerOnDataLossDetected"
+START, RESET, GROUP, ISOLATION = "ConsumeStartOffset", "ConsumeResetOffset", "ConsumerGroup", "FetchIsolationLevel"
+MANUAL, GREEDY, MARKS = COMMITS = ("DisableAutoCommit", "GreedyAutoCommit", "AutoCommitMarks")
+SESSION, HEARTBEAT, FETCH_WAITS = "SessionTimeout", "HeartbeatInterval", "FetchMaxWait"
 WAITS, OVERHEAD, METADATA = "ProduceRequestTimeout", "RequestTimeoutOverhead", "MetadataMinAge"
 
 PRODUCER_KEYS = (ACKS, PLAIN, IN_FLIGHT, RETRIES, LASTS, CANCELS, TRANSACTIONAL, STOPS, WAITS, OVERHEAD, METADATA)
+CONSUMER_KEYS = (
+    START,
+    RESET,
+    GROUP,
+    ISOLATION,
+    *COMMITS,
+    SESSION,
+    HEARTBEAT,
+    FETCH_WAITS,
+    OVERHEAD,
+    METADATA,
+    "FetchMinBytes",
+)
 """The settings that these rules read: their values must be known."""
+
+OFFSETS = {
+    **dict.fromkeys(("AtStart", "AtStart()", "NewOffset().AtStart()"), OffsetReset.EARLIEST),
+    **dict.fromkeys(("AtEnd", "AtEnd()", "NewOffset().AtEnd()"), OffsetReset.LATEST),
+    **dict.fromkeys(("AtCommitted", "AtCommitted()", "NewOffset().AtCommitted()"), OffsetReset.NONE),
+    **dict.fromkeys(("NoResetOffset", "NoResetOffset()"), OffsetReset.NONE),
+}
+"""Its words for where a consumer starts that has no offset."""
 
 REFUSAL = "an error of NewClient"
 UNLIMITED = 2**31 - 1
@@ -47,6 +71,14 @@ DURATIONS: Mapping[str, Source] = {
     "max_block": ("producer", "no limit for a call", NEVER),
     "reconnect_backoff_max": ("producer", "longest pause", LONGEST_PAUSE),
     "connection_setup": ("producer", "DialTimeout", None),
+    "max_poll": ("consumer", "no limit between two polls", NEVER),
+    "auto_commit": ("consumer", "AutoCommitInterval", None),
+    "consumer_session": ("consumer", SESSION, None),
+    "consumer_request": ("consumer", ANSWERED, None),
+    "consumer_connection": ("consumer", "DialTimeout", None),
+    "consumer_reconnect": ("consumer", PAUSE, None),
+    "consumer_backoff": ("consumer", PAUSE, None),
+    "consumer_fetch_wait": ("consumer", FETCH_WAITS, None),
 }
 """What it says by other settings. A retry comes with the next metadata, or after a pause that grows."""
 
@@ -130,10 +162,72 @@ def _not_modelled_version(section: Section) -> DeploymentError:
 
 
 def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
-    """Consumers of the library are not modelled: where they go on after a lost record is a matter of timestamps."""
-    raise section.not_modelled("client", "consumers of franz-go; name another client")
+    """The effective settings, or the refusal with the library's own error."""
+    manual, greedy, marks = (section.flag(key) for key in COMMITS)
+    _check_commits(section)
+    if section.milliseconds(HEARTBEAT) > section.milliseconds(SESSION):
+        key = HEARTBEAT if section.has(HEARTBEAT) else SESSION
+        raise section.refused(key, REFUSAL, f"{HEARTBEAT} must not be longer than {SESSION}", "F07")
+    by_itself = None
+    if greedy:
+        by_itself = committed_by_client(Commit.DELIVERED, section.flag_setting(GREEDY))
+    elif not manual and not marks:
+        by_itself = committed_by_client(Commit.EARLIER, section.flag_setting(MANUAL))
+    reset = _reset(section)
+    answered = section.milliseconds(FETCH_WAITS) + section.milliseconds(OVERHEAD)
+    pause = section.milliseconds(METADATA) + LONGEST_PAUSE
+    isolation = section.setting(ISOLATION)
+    committed = "ReadCommitted" in isolation.value
+    notes = () if section.has(GROUP) or not needs_group else (f"{GROUP} is assumed to be set by the application",)
+    return ConsumerValues(
+        commits=by_itself,
+        commits_on_timer=not manual,
+        offset_reset=OFFSETS[reset.value],
+        max_poll_records=UNLIMITED,
+        session=SESSION,
+        fetched_at_least="FetchMinBytes",
+        knows_epochs=False,
+        checks_epochs=True,
+        isolation=replace(isolation, value="read_committed" if committed else "read_uncommitted"),
+        settings=(
+            *((section.setting(GROUP),) if section.has(GROUP) else ()),
+            *(section.flag_setting(key) for key in COMMITS),
+            replace(reset, value=OFFSETS[reset.value]),
+            section.setting(SESSION),
+            section.setting(HEARTBEAT),
+            _derived(section, ANSWERED, answered, f"{FETCH_WAITS} and {OVERHEAD}"),
+            _derived(section, PAUSE, pause, f"{METADATA}, and the longest pause after a failure"),
+        ),
+        notes=notes,
+        goes_to_nearest=True,
+    )
+
+
+def _check_commits(section: Section) -> None:
+    manual, greedy, marks = (section.flag(key) for key in COMMITS)
+    conflicts = (
+        (GREEDY, manual and greedy, f"{GREEDY} does not go with {MANUAL}"),
+        (MARKS, manual and marks, f"{MARKS} does not go with {MANUAL}"),
+        (MARKS, greedy and marks, f"{MARKS} does not go with {GREEDY}"),
+    )
+    for key, conflicting, why in conflicts:
+        if conflicting:
+            raise section.refused(key, REFUSAL, why, "F05")
+    if section.has(GROUP) and not section.text(GROUP):
+        for key in COMMITS:
+            if section.flag(key):
+                raise section.refused(key, REFUSAL, f"{key} needs {GROUP}", "F06")
+        raise section.not_modelled(GROUP, "a consumer of franz-go without a group")
+
+
+def _reset(section: Section) -> Setting:
+    """Either option stands in for the other; where a consumer starts and where it goes back to must be one."""
+    start, reset = section.setting(START), section.setting(RESET)
+    if section.has(START) and section.has(RESET) and OFFSETS[start.value] is not OFFSETS[reset.value]:
+        raise section.not_modelled(RESET, f"another offset than {START}; use the same")
+    return start if section.has(START) and not section.has(RESET) else reset
 
 
 LIBRARY = Library(
-    "franz-go", (1, 21), (1, 21), REFUSAL, PRODUCER_KEYS, producer, (), consumer, DURATIONS, package="kgo."
+    "franz-go", (1, 21), (1, 21), REFUSAL, PRODUCER_KEYS, producer, CONSUMER_KEYS, consumer, DURATIONS, package="kgo."
 )

@@ -68,6 +68,11 @@ def test_producers_are_refused(refusal, client: str, settings: str, rule: str) -
         ("sarama", "Consumer.Group.Session.Timeout: 1m; Consumer.Group.Heartbeat.Interval: 2m", "A15"),
         ("sarama", "Consumer.Offsets.AutoCommit.Interval: 0s", "A12"),
         ("sarama", "Consumer.Group.Session.Timeout: 31m", "C13"),
+        ("franz-go", "DisableAutoCommit: true; GreedyAutoCommit: true", "F05"),
+        ("franz-go", "DisableAutoCommit: true; AutoCommitMarks: true", "F05"),
+        ("franz-go", "GreedyAutoCommit: true; AutoCommitMarks: true", "F05"),
+        ("franz-go", 'ConsumerGroup: ""; AutoCommitMarks: true', "F06"),
+        ("franz-go", "HeartbeatInterval: 46s", "F07"),
     ],
 )
 def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -> None:
@@ -104,7 +109,26 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
         (producer("franz-go", version="1.20"), "known are 1.21 to 1.21"),
         (producer("franz-go", version="1.21.0"), "not modelled yet: franz-go 1.21.0"),
         (producer("franz-go", "RequiredAcks: All"), "an error of NewClient: Invalid value"),
-        (consumer("franz-go"), "not modelled yet: consumers of franz-go"),
+        (
+            consumer("franz-go") + "  on_processing_error: close\n",
+            "not modelled yet: a client that commits less than poll() returned",
+        ),
+        (
+            consumer("franz-go") + "assume: {faults: {rebalance: 1}}\n",
+            "not modelled yet: rebalances of a client that commits less than its last poll returned",
+        ),
+        (
+            consumer("franz-go", "ConsumeStartOffset: AtEnd; ConsumeResetOffset: AtStart"),
+            "not modelled yet: another offset than ConsumeStartOffset",
+        ),
+        (
+            consumer("franz-go", "ConsumeResetOffset: AtEnd") + "topic: {retention.ms: 60000}\n",
+            "not modelled yet: franz-go where records are deleted unread",
+        ),
+        (
+            consumer("franz-go").replace('"4.0"', '"2.2"'),
+            "not modelled yet: franz-go with brokers that do not tell where an epoch ends",
+        ),
         (producer("librdkafka", version="0.9"), "no release of librdkafka whose defaults are known"),
         (producer("sarama", version="latest"), "known are 1.19 to 1.60"),
         (producer("librdkafka", "retires: 3"), "unknown producer setting of librdkafka; did you mean retries?"),
@@ -235,6 +259,28 @@ def test_franz_go_by_default(read_yaml) -> None:
     assert (times.request_timeout.least, times.ack_timeout.least, times.linger.least) == (20_000, 10_000, 10)
     stops = read_yaml(producer("franz-go", "StopProducerOnDataLossDetected: true; ProduceRequestTimeout: 30s"))
     assert stops.sender.stops_on_loss and stops.durations.request_timeout.least == 40_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "commit", "on_timer"),
+    [
+        ("", Commit.EARLIER, True),
+        ("GreedyAutoCommit: true", Commit.DELIVERED, True),
+        ("AutoCommitMarks: true", Commit.AFTER, True),
+        ("DisableAutoCommit: true", Commit.AFTER, False),
+    ],
+)
+def test_who_commits_with_franz_go(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
+    deployment = read_yaml(consumer("franz-go", settings))
+    assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
+    assert deployment.consumer_checks_epochs and deployment.offset_reset is OffsetReset.EARLIEST
+
+
+def test_where_franz_go_starts(read_yaml) -> None:
+    assert read_yaml(consumer("franz-go", "ConsumeStartOffset: NewOffset().AtEnd()")).offset_reset is OffsetReset.LATEST
+    assert read_yaml(consumer("franz-go", "ConsumeResetOffset: kgo.NoResetOffset()")).offset_reset is OffsetReset.NONE
+    times = read_yaml(consumer("franz-go", "FetchMaxWait: 1s; AutoCommitInterval: 200ms")).durations
+    assert (times.consumer_request.least, times.auto_commit.least, times.max_poll.most) == (11_000, 200, None)
 
 
 def test_values_as_people_write_them(read_yaml) -> None:
