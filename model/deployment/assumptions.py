@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from model.deployment.bounds import default_sends, log_with_transactions
+from model.deployment.bounds import default_sends, log_with_transactions, one_epoch_each
 from model.deployment.deployment import (
     Commit,
     Deployment,
@@ -262,6 +262,8 @@ def _with_default_sends(deployment: Deployment) -> Deployment:
     if deployment.transactional is not None:
         said = _said_bound(deployment, "sends")
         changed["log"] = log_with_transactions(deployment.bounds.sends if said else sends)
+    if deployment.numbers_ahead:
+        changed["producer_epochs"] = one_epoch_each(deployment.bounds.records, sends)
     changed = {key: value for key, value in changed.items() if not _said_bound(deployment, key)}
     settings = tuple(
         Setting(s.scope, s.key, str(changed[s.key]), s.origin) if s.scope == "bounds" and s.key in changed else s

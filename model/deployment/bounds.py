@@ -33,6 +33,11 @@ def log_with_transactions(sends: int) -> int:
     return min(WITH_TRANSACTIONS.log + 3 * (sends - 1), RANGES_WITH_TRANSACTIONS["log"].stop - 1)
 
 
+def one_epoch_each(records: int, sends: int) -> int:
+    """Producer epochs for a client that goes on to a new one with each record that fails."""
+    return min(records * sends + 1, RANGES["producer_epochs"].stop - 1)
+
+
 def read_bounds(
     given: Settings, on_send_error: OnSendError, on_restart: OnRestart, *, transactional: bool, epoch_each: bool
 ) -> tuple[Bounds, tuple[Setting, ...]]:
@@ -48,7 +53,7 @@ def read_bounds(
 
     records = number("records", standard.records)
     sends = number("sends", default_sends(on_send_error, on_restart))
-    producer_epochs = min(records * sends + 1, ranges["producer_epochs"].stop - 1)
+    producer_epochs = one_epoch_each(records, sends)
     room = log_with_transactions(sends) if transactional else min(records + 1, RANGES["log"].stop - 1)
     values = {
         "records": records,

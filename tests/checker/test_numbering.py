@@ -8,6 +8,7 @@ import z3
 from checker.budget import Budget
 from checker.check import verdict_on
 from model.deployment import Deployment
+from model.deployment.assumptions import with_assumption
 from model.deployment.record_reader import read_record
 from model.language import Action
 from model.pipeline import build
@@ -58,6 +59,7 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         (IDEMPOTENT, {RETRIES: 1}, {"lost-response": 2}, "no-log-duplicate", Status.HOLDS),
         (IDEMPOTENT, {RETRIES: 1, **RESENDS}, {"lost-response": 2}, "no-log-duplicate", Status.VIOLATED),
         (IDEMPOTENT, {RETRIES: 2, **RESENDS}, {"lost-response": 2}, "no-log-duplicate", Status.HOLDS),
+        (IDEMPOTENT, {RETRIES: 1, **RESENDS}, {"kill": 1}, "no-acked-loss", Status.VIOLATED),
         # A record that fails takes those that wait to another epoch, where two of them may get the same number.
         (IDEMPOTENT, RESENDS, REFUSED, "no-acked-loss", Status.VIOLATED),
         (IDEMPOTENT, {**RESENDS, "producer.sends": "sync"}, REFUSED, "no-acked-loss", Status.VACUOUS),
@@ -141,3 +143,5 @@ def test_a_record_keeps_its_number_when_the_epoch_goes_on() -> None:
 def test_an_epoch_for_each_record_that_fails() -> None:
     assert deployment(IDEMPOTENT, "no-gap", REFUSED).bounds.producer_epochs == 3
     assert deployment(IDEMPOTENT, "no-gap", REFUSED, **RESENDS).bounds.producer_epochs == 4
+    assumed = with_assumption(deployment(IDEMPOTENT, "no-gap", REFUSED), "on_send_error", "resend")
+    assert (assumed.bounds.sends, assumed.bounds.producer_epochs) == (2, 4)
