@@ -58,7 +58,7 @@ def _sends_take_long(deployment: Deployment) -> bool:
 
 def _retries_may_run_out(deployment: Deployment) -> bool:
     times = deployment.durations
-    if deployment.acks is Acks.NONE or deployment.retries <= UNLIMITED_ATTEMPTS:
+    if deployment.acks is Acks.NONE or deployment.rewinds or deployment.retries <= UNLIMITED_ATTEMPTS:
         return False
     longest = times.delivery_timeout.most
     return longest is None or times.retries_take_at_least(deployment.retries) < longest

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import z3
 
 from model.deployment.deployment import Acks
 from model.idempotence import SequenceCheck, check_sequence, numbers_sent
+from model.language import Variable
 from model.state import Batch, Fate, Pipeline, Replica
 
 
@@ -14,7 +17,7 @@ def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     before = [ahead.is_set for ahead in batch.ahead.values()]
     if pipeline.deployment.acks is Acks.ALL:
         before += [
-            z3.And(waits_at(other, broker), z3.Not(replicated(other, broker)))
+            z3.And(waits_at(other, broker), z3.Not(replicated(pipeline, other, broker)))
             for other in pipeline.producer.batches
             if other is not batch
         ]
@@ -40,12 +43,27 @@ def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.BoolVal(True)
 
 
-def replicated(batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader's high watermark passed every copy of the batch in its log, and there is one."""
-    below = leader.log.every(
-        lambda offset, slot: z3.Implies(slot["batch"].term == batch.number, leader.high_watermark.term > offset)
-    )
-    return z3.And(leader.log.some(lambda _, slot: slot["batch"].term == batch.number), below)
+def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The leader's high watermark passed every copy of the batch in its log, and there is one.
+
+    What the leader takes for a copy may be another record with the same numbers (semantics 4.2, 4.3).
+    """
+
+    def is_copy(slot: Mapping[str, Variable]) -> z3.BoolRef:
+        if batch.sequence is None or not pipeline.deployment.numbers_repeat:
+            return slot["batch"].term == batch.number
+        epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
+        if pipeline.deployment.numbers_ahead:
+            epoch, sequence = numbers_sent(pipeline, batch)
+        same_producer = [
+            z3.And(slot["batch"].term == other.number, other.session.term == batch.session.term)
+            for other in pipeline.producer.batches
+        ]
+        same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+        return z3.And(z3.Or(*same_producer), same_numbers)
+
+    below = leader.log.every(lambda offset, slot: z3.Implies(is_copy(slot), leader.high_watermark.term > offset))
+    return z3.And(leader.log.some(lambda _, slot: is_copy(slot)), below)
 
 
 def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:

@@ -43,7 +43,7 @@ _STATUSES = {
 def displays(pipeline: Pipeline) -> tuple[Display, ...]:
     """Everything a reader may want to see, in the order it is shown."""
     return (
-        *(_batch(pipeline, batch) for batch in pipeline.producer.batches),
+        *(shown for batch in pipeline.producer.batches for shown in (_batch(pipeline, batch), *_numbers(batch))),
         *(_transactions(pipeline.transactions) if pipeline.transactions is not None else ()),
         *(shown for replica in pipeline.replicas for shown in _broker(pipeline, replica)),
         *_controller(pipeline),
@@ -74,6 +74,21 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
         return words
 
     return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed))
+
+
+def _numbers(batch: Batch) -> Iterator[Display]:
+    """The numbers of a record whose client keeps them, and may send them in a later epoch."""
+    sequence, given, sent = batch.sequence, batch.numbered_in, batch.sent_epoch
+    if sequence is None or given is None or sent is None:
+        return
+
+    def render(state: State) -> str:
+        if state[sequence.name] < 0:
+            return "none"
+        late = f", in a batch of epoch {state[sent.name]}" if state[sent.name] > state[given.name] else ""
+        return f"{state[sequence.name]} of epoch {state[given.name]}{late}"
+
+    yield Display(f"number of {record_name(batch)}", render, (sequence, given, sent))
 
 
 def _transactions(transactions: Transactions) -> Iterator[Display]:

@@ -52,7 +52,7 @@ def bump_when_drained(pipeline: Pipeline) -> Action:
     effect[producer.last_acknowledged] = -1
     effect[producer.unresolved] = False
     assert producer.draining is not None
-    effect[producer.draining] = False
+    effect[producer.draining] = pipeline.deployment.rewinds
     for batch in producer.batches:
         assert batch.sequence is not None
         effect[batch.sequence] = -1

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Effect
-from model.state import Batch, Pipeline, Replica
+from model.language import Effect, State
+from model.state import Batch, Fate, Pipeline, Replica
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,40 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """A batch gets its sequence once, when it is first sent (semantics 3.1, P2)."""
     if batch.sequence is None or batch.sent_epoch is None or batch.sent_sequence is None:
         return
+    if pipeline.deployment.numbers_ahead:
+        keep_numbers(pipeline, effect, batch, z3.BoolVal(True))
+        return
     fresh = batch.sequence.term < 0
     producer = pipeline.producer
     effect.set_when(fresh, batch.sequence, producer.next_sequence.term)
     effect.set_when(fresh, producer.next_sequence, producer.next_sequence.term + 1)
     effect[batch.sent_epoch] = producer.epoch.term
     effect[batch.sent_sequence] = z3.If(fresh, producer.next_sequence.term, batch.sequence.term)
+
+
+def give_number(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """A client that numbers ahead gives the batch the next number of its epoch (semantics 4.2)."""
+    assert batch.sequence is not None and batch.numbered_in is not None and batch.sent_epoch is not None
+    producer = pipeline.producer
+    effect.set_when(when, batch.sequence, producer.next_sequence.term)
+    effect.set_when(when, producer.next_sequence, producer.next_sequence.term + 1)
+    effect.set_when(when, batch.numbered_in, producer.epoch.term)
+    effect.set_when(when, batch.sent_epoch, producer.epoch.term)
+
+
+def keep_numbers(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """From its first attempt on the batch keeps its number and the epoch of what it was put into (semantics 4.2)."""
+    assert batch.sequence is not None and batch.sent_sequence is not None
+    give_number(pipeline, effect, batch, z3.And(when, batch.sequence.term < 0))
+    effect.set_when(when, batch.sent_sequence, effect[batch.sequence])
+
+
+def forget_numbers(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """The batch is over: nothing reads its numbers any more."""
+    kept = () if batch.numbered_in is None else (batch.numbered_in, batch.sent_epoch, batch.sent_sequence)
+    for number in (batch.sequence, *kept):
+        if number is not None:
+            effect.set_when(when, number, number.initial)
 
 
 def numbers_sent(pipeline: Pipeline, batch: Batch) -> tuple[z3.ArithRef, z3.ArithRef]:
@@ -140,11 +168,16 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
     """A batch failed: if it was retried nobody knows whether its number is used (semantics 3.4).
 
     A client that drains gets over a gap with a new epoch: at once, or once the broker refuses what comes after a record
-    that ran out of retries (semantics 4.1).
+    that ran out of retries (semantics 4.1). One that numbers ahead bumps its epoch for each (semantics 4.2).
     """
     unresolved = pipeline.producer.unresolved
-    if pipeline.deployment.drains:
-        if not out_of_retries:
+    if pipeline.deployment.numbers_ahead:
+        assert batch.sequence is not None
+        numbered = z3.And(when, batch.sequence.term >= 0)
+        effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)
+        effect.set_when(numbered, pipeline.producer.next_sequence, 0)
+    elif pipeline.deployment.drains:
+        if not out_of_retries and not pipeline.deployment.rewinds:
             effect.set_when(when, unresolved, 1)
     elif batch.sequence is not None:
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
@@ -160,6 +193,24 @@ def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
             later = z3.And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)
             effect.set_when(later, other.sequence, other.sequence.term - 1)
     effect.set_when(numbered, producer.next_sequence, producer.next_sequence.term - 1)
+
+
+def use_up_attempts(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """With a client that numbers ahead what waits behind a batch that failed loses an attempt too (semantics 4.2)."""
+    if not pipeline.deployment.numbers_ahead:
+        return
+    for other in pipeline.producer.batches:
+        if other is not batch and other.sequence is not None:
+            left = other.retries.term < other.retries.high
+            waits = z3.And(other.is_(Fate.BUFFERED), other.sequence.term >= 0)
+            effect.set_when(z3.And(when, waits, left), other.retries, other.retries.term + 1)
+
+
+def will_be_retried(pipeline: Pipeline, batch: Batch, state: State) -> bool:
+    """An attempt failed, and there will be another one."""
+    if not pipeline.deployment.numbers_ahead:
+        return state[batch.fate.name] == Fate.BUFFERED
+    return state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name] <= pipeline.deployment.retries
 
 
 def wait_until_drained(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:

@@ -11,7 +11,14 @@ import z3
 
 from model.deployment.deployment import Acks
 from model.faults import Fault
-from model.idempotence import leave_gap, numbers_sent, wait_until_drained
+from model.idempotence import (
+    forget_numbers,
+    leave_gap,
+    numbers_sent,
+    use_up_attempts,
+    wait_until_drained,
+    will_be_retried,
+)
 from model.language import Action, Effect, State
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.wording import record_name
@@ -28,7 +35,7 @@ def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Re
 def leave_connection(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
     """The request is no longer on its way; what queued behind it moves up."""
     for numbers in (batch.sent_epoch, batch.sent_sequence):
-        if numbers is not None:
+        if numbers is not None and batch.numbered_in is None:
             effect.set_when(when, numbers, numbers.initial)
     for other in pipeline.producer.batches:
         if other is not batch:
@@ -49,8 +56,7 @@ def complete(
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)
     effect.set_when(when, batch.retries, 0)
-    if batch.sequence is not None:
-        effect.set_when(when, batch.sequence, -1)
+    forget_numbers(effect, batch, when)
 
 
 def fail_attempt(
@@ -69,7 +75,10 @@ def fail_attempt(
     if deployment.retries == 0 and counts:
         complete(pipeline, effect, batch, Fate.FAILED, when, out_of_retries=True)
         return
-    if not counts:
+    if deployment.numbers_ahead:
+        left = batch.retries.term < batch.retries.high
+        again, used = when, z3.If(left, batch.retries.term + 1, batch.retries.term)
+    elif not counts:
         again, used = when, batch.retries.term if counts_retries(deployment) else z3.IntVal(1)
     elif counts_retries(deployment):
         left = batch.retries.term < deployment.retries
@@ -78,6 +87,7 @@ def fail_attempt(
     else:
         again, used = when, z3.IntVal(1)
     wait_until_drained(pipeline, effect, again)
+    use_up_attempts(pipeline, effect, batch, again)
     leave_connection(pipeline, effect, batch, again)
     effect.set_when(again, batch.fate, int(Fate.BUFFERED))
     effect.set_when(again, batch.target, 0)
@@ -243,7 +253,7 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         failed = [b for b in pipeline.producer.batches if before[b.fate.name] != after[b.fate.name]]
         given_up = [record_name(b) for b in failed if after[b.fate.name] == Fate.FAILED]
-        retried = [record_name(b) for b in failed if after[b.fate.name] != Fate.FAILED]
+        retried = [record_name(b) for b in failed if will_be_retried(pipeline, b, after)]
         words = [f"the producer finds that its connection to {broker.name} is dead"]
         words += [f"{' and '.join(retried)} will be retried"] if retried else []
         words += [f"{' and '.join(given_up)}: the send fails"] if given_up else []

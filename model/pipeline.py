@@ -19,6 +19,7 @@ from model import (
     isr,
     membership,
     network,
+    numbering,
     offsets_topic,
     produce,
     producer,
@@ -117,6 +118,9 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         return
     if pipeline.deployment.drains:
         yield draining.bump_due(pipeline)
+        return
+    if pipeline.deployment.numbers_ahead:
+        yield from numbering.bumps_due(pipeline)
         return
     yield resolution_due(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):

@@ -9,9 +9,10 @@ import z3
 from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.deployment.deployment import Acks
 from model.draining import acknowledge_what_came_before
-from model.idempotence import check_sequence, numbers_sent
-from model.language import Action, Effect, State, Variable
+from model.idempotence import check_sequence, forget_numbers, numbers_sent
+from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
+from model.numbering import refuse_gap
 from model.refusals import (
     refuse_first_due,
     refuse_for_good,
@@ -23,7 +24,9 @@ from model.refusals import (
     reject_out_of_order,
 )
 from model.replica import advance_high_watermark, append
+from model.rewinding import heed_answer, is_next_answer, refuse_and_reset
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.recurrence import is_itself, take_for_another
 from model.transactions.verification import is_verified, reject_unverified
 from model.wording import record_name
 
@@ -83,11 +86,17 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     check = checked(pipeline, batch, leader)
     assert check is not None
     found = check.duplicate
-    if _numbers_may_recur(pipeline):
-        found = z3.And(found, _is_itself(pipeline, batch, leader))
+    if pipeline.transactions is not None:
+        found = z3.And(found, is_itself(pipeline, batch, leader))
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
     effect[batch.fate] = int(Fate.APPENDED)
+
+    def sentence(before: State, after: State) -> str:
+        held = {before[slot["batch"].name] for slot in leader.log.slots[: before[leader.log.end.name]]}
+        what = "recognises the retry of" if batch.number in held else "has another record with the numbers of"
+        return f"{leader.name} {what} {record_name(batch)} and appends nothing"
+
     return Action(
         "recognise_duplicate",
         leader.name,
@@ -95,53 +104,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         {"batch": batch.number, "leader": leader.number},
         z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
         effect.updates,
-        lambda before, after: f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing",
-        "3.5",
-    )
-
-
-def _numbers_may_recur(pipeline: Pipeline) -> bool:
-    """Within one producer epoch a record may have the numbers of another: given back, or forgotten (11.1, 4.1)."""
-    return pipeline.transactions is not None or pipeline.deployment.sender.forgets_numbers
-
-
-def _has_numbers(slot: Mapping[str, Variable], numbers: tuple[z3.ArithRef, z3.ArithRef]) -> z3.BoolRef:
-    epoch, sequence = numbers
-    return z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-
-
-def _is_itself(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """What stands in the log with the numbers of the request is the same batch."""
-    sent = numbers_sent(pipeline, batch)
-    return leader.log.some(lambda _, slot: z3.And(slot["batch"].term == batch.number, _has_numbers(slot, sent)))
-
-
-def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader takes the batch for one that it has, which has the same numbers: success, nothing appended (3.5).
-
-    It answers when that one is replicated.
-    """
-    check = checked(pipeline, batch, leader)
-    assert check is not None
-    sent = numbers_sent(pipeline, batch)
-    replicated_there = leader.log.every(
-        lambda offset, slot: z3.Implies(_has_numbers(slot, sent), leader.high_watermark.term > offset)
-    )
-    taken = z3.And(check.duplicate, z3.Not(_is_itself(pipeline, batch, leader)), replicated_there)
-    effect = Effect()
-    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    _succeed(pipeline, effect, batch)
-    return Action(
-        "take_for_another",
-        leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
-        effect.updates,
-        lambda before, after: (
-            f"{leader.name} takes {record_name(batch)} for an earlier one, whose sequence number it has: it appends "
-            "nothing and acknowledges it"
-        ),
+        sentence,
         "3.5",
     )
 
@@ -193,33 +156,36 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     )
 
 
-def _succeed(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
-    """The client hears of success."""
-    producer = pipeline.producer
-    effect[batch.fate] = int(Fate.ACKNOWLEDGED)
-    effect[batch.target] = 0
-    effect[batch.retries] = 0
-    if batch.sequence is not None:
-        later = batch.sequence.term > producer.last_acknowledged.term
-        effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
-        if pipeline.deployment.drains:
-            acknowledge_what_came_before(pipeline, effect, batch)
-        effect[batch.sequence] = -1
-
-
 def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The leader's success response reaches the producer: the record is acknowledged (semantics 3.1 P3, 3.2)."""
     producer = pipeline.producer
     condition = waits_at(batch, leader)
     if pipeline.deployment.acks is Acks.ALL:
-        condition = z3.And(condition, replicated(batch, leader), pipeline.enough_in_sync(leader))
+        condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
+    if pipeline.deployment.rewinds:
+        condition = z3.And(condition, is_next_answer(pipeline, batch))
     effect = Effect()
-    _succeed(pipeline, effect, batch)
+    effect[batch.fate] = int(Fate.ACKNOWLEDGED)
+    effect[batch.target] = 0
+    effect[batch.retries] = 0
+    if batch.sequence is not None:
+        if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
+            later = batch.sequence.term > producer.last_acknowledged.term
+            effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+        if pipeline.deployment.drains and not pipeline.deployment.rewinds:
+            acknowledge_what_came_before(pipeline, effect, batch)
+        effect[batch.sequence] = -1
+    if pipeline.deployment.rewinds:
+        heed_answer(pipeline, effect, batch)
+    if batch.numbered_in is not None:
+        forget_numbers(effect, batch, z3.BoolVal(True))
 
     def sentence(before: State, after: State) -> str:
         others = [b for b in producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
         implied = " and ".join(record_name(other) for other in others)
         words = f"{leader.name} acknowledges {record_name(batch)}"
+        if after[batch.fate.name] == Fate.BUFFERED:
+            return f"{words}: the producer begins again before it, and will send it again"
         return words + (f", and the producer takes {implied}, sent before it, for delivered as well" if implied else "")
 
     return Action(
@@ -243,7 +209,7 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(waits_at(batch, leader), replicated(batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
+        z3.And(waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
         effect.updates,
         lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
         "3.2",
@@ -262,7 +228,7 @@ def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         )
     )
     stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
-    return z3.And(waits_at(batch, leader), z3.Not(replicated(batch, leader)), stuck)
+    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
 
 
 def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -331,11 +297,14 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield time_out_at_broker(pipeline, batch, leader)
             if pipeline.deployment.idempotence:
                 yield recognise_duplicate(pipeline, batch, leader)
-                if _numbers_may_recur(pipeline):
-                    yield take_for_another(pipeline, batch, leader)
+                if pipeline.deployment.rewinds:
+                    yield refuse_and_reset(pipeline, batch, leader)
+                    continue
                 if pipeline.deployment.drains:
                     yield refuse_later(pipeline, batch, leader)
                     yield refuse_first_due(pipeline, batch, leader)
+                elif pipeline.deployment.numbers_ahead:
+                    yield refuse_gap(pipeline, batch, leader)
                 elif pipeline.transactions is not None:
                     yield refuse_in_transaction(pipeline, batch, leader)
                 else:
@@ -343,3 +312,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield reject_old_epoch(pipeline, batch, leader)
             if pipeline.transactions is not None:
                 yield reject_unverified(pipeline, batch, leader)
+                yield take_for_another(pipeline, batch, leader)

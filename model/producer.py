@@ -11,10 +11,20 @@ from model.application import resend_due
 from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
 from model.draining import bump_when_drained, forget_topic, has_drained, has_stopped
 from model.faults import Fault
-from model.idempotence import assign_sequence, bump_epoch, can_be_numbered, epoch_left, is_first_in_flight
+from model.idempotence import (
+    assign_sequence,
+    bump_epoch,
+    can_be_numbered,
+    epoch_left,
+    is_first_in_flight,
+    keep_numbers,
+    will_be_retried,
+)
 from model.language import Action, Effect, State
 from model.network import abandon, complete, fail_attempt, is_dead, join_connection
+from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
+from model.rewinding import leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.ending import crash_with_transactions
 from model.transactions.sending import (
@@ -128,6 +138,10 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
     is unresolved (semantics 3.4). Some clients keep to the order of sending with retries as well (semantics 4).
     """
+    if pipeline.deployment.numbers_ahead:
+        return is_due(pipeline, batch)
+    if pipeline.deployment.rewinds:
+        return leads_row(pipeline, batch)
     others = [other for other in pipeline.producer.batches if other is not batch]
     retried = batch.retries.term > 0
     retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), other.retries.term > 0) for other in others))
@@ -216,11 +230,14 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     assign_sequence(pipeline, effect, batch)
     if pipeline.transactions is not None:
         add_partition(pipeline, effect, transaction_of(pipeline, batch))
-    if pipeline.producer.draining is not None:
+    if deployment.rewinds:
+        starts_at_new_leader(pipeline, effect, epoch_heard_of(pipeline, leader))
+    elif pipeline.producer.draining is not None:
         effect[pipeline.producer.draining] = False
 
     def sentence(before: State, after: State) -> str:
-        verb = "retries" if before[batch.retries.name] else "transmits"
+        again = batch.retries if batch.numbered_in is None or batch.sent_sequence is None else batch.sent_sequence
+        verb = "retries" if before[again.name] > again.initial else "transmits"
         silent = " and takes it for done (acks=0)" if deployment.acks is Acks.NONE else ""
         added = pipeline.transactions is not None and not before[pipeline.transactions.added.name]
         first = ", having the partition added to its transaction" if added else ""
@@ -244,6 +261,11 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
     leaderless = pipeline.controller.leader.term == 0
     fail_attempt(pipeline, effect, batch, z3.Not(leaderless))
     complete(pipeline, effect, batch, Fate.FAILED, leaderless)
+    due, guards = _is_next(pipeline, batch), []
+    if pipeline.deployment.numbers_ahead:
+        keep_numbers(pipeline, effect, batch, z3.Not(leaderless))
+        due = z3.If(leaderless, finds_no_leader(pipeline, batch), due)
+        guards = [z3.If(leaderless, epoch_left(pipeline), can_be_numbered(pipeline, batch))]
     down = [
         z3.And(z3.Not(broker.up.is_set), pipeline.controller.leader.term == broker.number)
         for broker in pipeline.replicas
@@ -253,11 +275,12 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         "producer",
         {"batch": batch.number},
-        z3.And(batch.is_(Fate.BUFFERED), _is_next(pipeline, batch), z3.Or(leaderless, *down)),
+        z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
         effect.updates,
         lambda before, after: (
             f"the producer reaches no leader for {record_name(batch)}"
-            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else ", which will be retried")
+            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
+            + (", which will be retried" if will_be_retried(pipeline, batch, after) else "")
         ),
         "4.2",
     )
@@ -396,7 +419,7 @@ def crash(pipeline: Pipeline) -> Action:
     effect[producer.last_acknowledged] = -1
     for flag in (producer.unresolved, producer.draining, producer.fatal):
         if flag is not None:
-            effect[flag] = False
+            effect[flag] = flag.initial
     return Action(
         "crash_producer",
         "application",
@@ -424,11 +447,16 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield transmit(pipeline, batch, leader)
         if pipeline.deployment.sender.connecting_counts and pipeline.deployment.acks is not Acks.NONE:
             yield fail_to_connect(pipeline, batch)
-        yield give_up(pipeline, batch)
+        if pipeline.deployment.numbers_ahead:
+            yield number_ahead(pipeline, batch)
+            yield put_into_later_epoch(pipeline, batch)
+            yield run_out(pipeline, batch)
+        elif not pipeline.deployment.rewinds:
+            yield give_up(pipeline, batch)
     if pipeline.deployment.sender.forgets_numbers:
         yield forget_topic(pipeline)
     if pipeline.deployment.drains:
         yield bump_when_drained(pipeline)
-    elif pipeline.deployment.idempotence and pipeline.transactions is None:
+    elif pipeline.deployment.idempotence and not pipeline.deployment.numbers_ahead and pipeline.transactions is None:
         yield resolve_sequences(pipeline)
     yield crash(pipeline)

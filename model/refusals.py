@@ -10,6 +10,7 @@ from model.faults import Fault
 from model.idempotence import bump_epoch, close_gap, epoch_left, is_renumbered
 from model.language import Action, Effect, State
 from model.network import complete, fail_attempt
+from model.rewinding import fail_partition, with_it
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
 
@@ -173,9 +174,14 @@ def _fail_for_good(
     producer = pipeline.producer
     guard = z3.And(when, answered_in_order(pipeline, batch, leader))
     effect = Effect()
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    if pipeline.deployment.rewinds:
+        fail_partition(pipeline, effect, batch)
+    else:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     if pipeline.deployment.drains and pipeline.deployment.sender.gapless:
         stop_for_good(pipeline, effect, z3.BoolVal(True))
+    elif pipeline.deployment.numbers_ahead:
+        guard = z3.And(guard, epoch_left(pipeline))
     elif pipeline.deployment.idempotence and not pipeline.deployment.drains and pipeline.transactions is None:
         bumps = _bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)
@@ -187,7 +193,10 @@ def _fail_for_good(
     def sentence(before: State, after: State) -> str:
         bumped = after[producer.epoch.name] > before[producer.epoch.name]
         stopped = producer.fatal is not None and after[producer.fatal.name] > before[producer.fatal.name]
-        words = f"{leader.name} refuses {record_name(batch)}{error}; the send fails"
+        words = f"{leader.name} refuses {record_name(batch)}{error}"
+        if after[batch.fate.name] != Fate.FAILED:
+            return f"{words}: the producer begins again before it, and will send it again"
+        words += "; the send fails" + with_it(pipeline, batch, before, after)
         words += ", and the producer bumps its epoch" if bumped else ""
         return words + (", and the producer stops for good" if stopped else "")
 

@@ -47,7 +47,9 @@ def producer_epochs(pipeline: Pipeline) -> Ranked:
     Only as long as the producer keeps its id: after a crash it starts again at 0, below what logs hold.
     """
     of_records = [slot.get("producer_epoch") for replica in pipeline.replicas for slot in replica.log.slots]
-    of_requests = [one for batch in pipeline.producer.batches for one in (batch.delayed_epoch, batch.sent_epoch)]
+    of_requests = [
+        one for batch in pipeline.producer.batches for one in (batch.delayed_epoch, batch.sent_epoch, batch.numbered_in)
+    ]
     newest = pipeline.producer.epoch
     others = [variable for variable in (*of_records, *of_requests) if variable is not None]
     return Ranked("producer epoch", (newest, *others), newest, settled=_nothing_left_to_send(pipeline))

@@ -138,7 +138,8 @@ class Batch:
     ``sequence`` its sequence number (-1 = none yet), ``session`` the producer session that sent it. ``delayed`` is
     the broker at which an abandoned copy of the request may still be executed, with the numbers it was sent with.
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
-    ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since.
+    ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since;
+    a client that numbers ahead keeps them for good, and ``numbered_in`` is the epoch that its sequence is of.
     """
 
     number: int
@@ -154,6 +155,7 @@ class Batch:
     delayed_sequence: Variable | None
     sent_epoch: Variable | None
     sent_sequence: Variable | None
+    numbered_in: Variable | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -178,7 +180,7 @@ class Batch:
     @property
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
-        optional = (self.sequence, *delayed, *sent)
+        optional = (self.sequence, *delayed, *sent, self.numbered_in)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
 
@@ -427,6 +429,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
     bounds = deployment.bounds
     count = bounds.records * bounds.sends
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
+    limit += deployment.numbers_ahead  # one more: it ran out of them
     sessions = min(dict(deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0), 3)
 
     def batch(number: int) -> Batch:
@@ -446,6 +449,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_delayed_sequence", -1, count - 1, 0) if numbered else None,
             Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
+            Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 
@@ -456,7 +460,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
         Variable("next_sequence", 0, count, 0),
         Variable("last_acknowledged", -1, count - 1, -1),
         flag("unresolved"),
-        flag("draining") if deployment.drains else None,
+        flag("draining", deployment.rewinds) if deployment.drains else None,
         flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
     )

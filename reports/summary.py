@@ -6,6 +6,7 @@ from model.deployment.deployment import Commit, Deployment, OnProcessingError, O
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",
+    Commit.EARLIER: "auto-commit of what earlier polls returned",
     Commit.DELIVERED: "auto-commit of what was delivered",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from model.deployment.bounds import default_sends, log_with_transactions
+from model.deployment.bounds import default_sends, log_with_transactions, one_epoch_each
 from model.deployment.deployment import (
     Commit,
     Deployment,
@@ -176,6 +176,9 @@ def read_application(given: Settings, *, commits: Setting | None, transactional:
                 "and with it what waits to be tried again, unless the application seeks back; commit by hand"
             )
             raise complaint(given["on_processing_error"], what, NotModelledError)
+        if commits.value == Commit.EARLIER and chosen["on_processing_error"].value == OnProcessingError.CLOSE:
+            what = f"not modelled yet: a client that commits less than poll() returned when it is closed ({because})"
+            raise complaint(given["on_processing_error"], what, NotModelledError)
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
@@ -262,6 +265,8 @@ def _with_default_sends(deployment: Deployment) -> Deployment:
     if deployment.transactional is not None:
         said = _said_bound(deployment, "sends")
         changed["log"] = log_with_transactions(deployment.bounds.sends if said else sends)
+    if deployment.numbers_ahead:
+        changed["producer_epochs"] = one_epoch_each(deployment.bounds.records, sends)
     changed = {key: value for key, value in changed.items() if not _said_bound(deployment, key)}
     settings = tuple(
         Setting(s.scope, s.key, str(changed[s.key]), s.origin) if s.scope == "bounds" and s.key in changed else s

@@ -10,10 +10,19 @@ from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.clients import EXCEPTIONS, Client, by_its_own_names, read_broker_release, read_client
+from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessingError, Origin, Setting, Sink
+from model.deployment.deployment import (
+    Commit,
+    Deployment,
+    Ignored,
+    OffsetReset,
+    OnProcessingError,
+    Origin,
+    Setting,
+    Sink,
+)
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
@@ -23,7 +32,7 @@ from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.reasons import find_reason
-from model.deployment.release import JAVA
+from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
@@ -61,14 +70,17 @@ def build(given: GivenDeployment) -> Deployment:
     broker_settings = _accept(broker_section, (*own_keys, *keys_of("broker")))
     sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
     producer_section = _client_section(producer, given.producer, given.kafka)
-    producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", producer.library)))
+    producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", consumer.library)))
+    consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
     _check_follower_reads(broker_settings.section, consumer_settings.section)
 
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = sends.producer(producer_settings.section)
+    if sending.idempotence and kafka.line < IDEMPOTENT:
+        what = "idempotent producers with brokers before 2.5; remove the producer's idempotence to check without"
+        raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
     sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = reads.consumer(
         consumer_settings.section,
@@ -82,7 +94,11 @@ def build(given: GivenDeployment) -> Deployment:
     uses = sending.transactional
     application = read_application(given.application, commits=reading.commits, transactional=uses)
     bounds, bound_settings = read_bounds(
-        given.bounds, application.on_send_error, application.on_restart, transactional=uses
+        given.bounds,
+        application.on_send_error,
+        application.on_restart,
+        transactional=uses,
+        epoch_each=sending.idempotence and sending.sender.numbers_ahead,
     )
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
@@ -100,14 +116,19 @@ def build(given: GivenDeployment) -> Deployment:
         transactional = transaction_rules.transactional_of(
             broker_settings.section, producer.release, records, reading.isolation
         )
+    if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
+        what = "rebalances of a client that commits less than its last poll returned"
+        raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
     effective = (*broker.settings, *sending.settings, *reading.settings)
+    own = {"producer": sends.durations, "consumer": reads.durations}
     times = read_durations(
         sections,
         effective,
         given.environment,
+        own,
         zookeeper=era.zookeeper,
         brokers_protocol=rebalancing.by_brokers,
     )
@@ -198,9 +219,20 @@ def build(given: GivenDeployment) -> Deployment:
             *_failures_that_end_the_process(given, application),
         ),
     )
+    if reading.goes_to_nearest:
+        _check_nearest(deployment, consumer_settings.section)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
     return deployment
+
+
+def _check_nearest(deployment: Deployment, section: Section) -> None:
+    """Raise DeploymentError where a consumer may go on with the next record in time, and its policy says another."""
+    if not deployment.consumer_checks_epochs:
+        raise section.not_modelled("client", f"{section.library} with brokers that do not tell where an epoch ends")
+    if deployment.records_expire_unread and deployment.offset_reset is not OffsetReset.EARLIEST:
+        what = f"{section.library} where records are deleted unread, unless it goes back to the start"
+        raise section.not_modelled("client", what)
 
 
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
@@ -255,7 +287,7 @@ def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
             ignored.append(_ignored(scope, value, reason))
             continue
         if definition is not None and value.value != consumer_rules.NULL_GROUP:
-            check_value(value, definition, EXCEPTIONS[section.library])
+            check_value(value, definition, library(section.library, release).exception)
         accepted[key] = value
     return _Accepted(replace(section, given=accepted), tuple(ignored))
 

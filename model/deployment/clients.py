@@ -12,21 +12,8 @@ from model.deployment.defaults import TABLES
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, GivenClient, complaint
 from model.deployment.hiding import printable, shown_key
+from model.deployment.libraries import LIBRARIES
 from model.deployment.release import JAVA, Release, ReleaseError, parse_release
-from model.deployment.values import CONFIG_EXCEPTION
-
-LIBRARIES: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
-    "librdkafka": ((1, 0), (2, 15)),
-    "sarama": ((1, 19), (1, 60)),
-}
-"""Client libraries besides Kafka's own, each with the oldest and the newest release line whose defaults are known."""
-
-EXCEPTIONS: Mapping[str, str] = {
-    JAVA: CONFIG_EXCEPTION,
-    "librdkafka": "RD_KAFKA_CONF_INVALID",
-    "sarama": "ConfigurationError",
-}
-"""What each library says of a value that it cannot read."""
 
 _VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?", re.ASCII)
 
@@ -68,7 +55,7 @@ def read_client(role: str, given: GivenClient, kafka: Release) -> Client:
         choices = f"{JAVA}, {', '.join(LIBRARIES)}"
         name = printable(given.client.value.strip())
         raise complaint(given.client, f"not modelled yet: the client {name!r}; choices: {choices}", NotModelledError)
-    oldest, newest = LIBRARIES[library]
+    oldest, newest = LIBRARIES[library].oldest, LIBRARIES[library].newest
     if given.version is None:
         return Client(role, library, Release(*newest))
     found = _VERSION.fullmatch(given.version.value.strip())
@@ -88,7 +75,7 @@ def by_its_own_names(client: Client, settings: Mapping[str, Given]) -> dict[str,
             other = named[name].key
             raise complaint(Given(shown_key(key), "", given.origin), f"is the same setting as {other}; keep one")
         named[name] = given
-    package = f"{client.library}."  # as constants are written in Go
+    package = "" if client.library == JAVA else LIBRARIES[client.library].package
     return {name: Given(name, given.value.removeprefix(package), given.origin) for name, given in named.items()}
 
 

@@ -50,7 +50,8 @@ class ConsumerValues:
     how long a member may be silent, None where brokers say it, ``fetched_at_least``: the one that says for how much a
     fetch waits as long as it may. ``isolation``: what it reads of transactions, None where the release has no choice.
     ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
-    was truncated, with brokers that tell.
+    was truncated, with brokers that tell. ``goes_to_nearest``: where its offset is out of range it goes on with the
+    next record in time that is left, whatever its policy.
     """
 
     commits: Setting | None
@@ -64,6 +65,7 @@ class ConsumerValues:
     isolation: Setting | None
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+    goes_to_nearest: bool = False
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:

@@ -1,8 +1,9 @@
 """Defaults, types and valid values of every setting, by release: tables shipped with the package.
 
-``tables/defaults.csv``, and the tables of client libraries, have a row for each interval of releases in which a default
-holds: it is valid from ``since`` on and before ``until``. ``valid`` is a range (``>=1``, ``0..1``), a choice (``a|b``,
-with ``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``) or nothing.
+``tables/defaults.csv``, and the tables of client libraries in ``tables/clients``, have a row for each interval of
+releases in which a default holds: it is valid from ``since`` on and before ``until``. ``valid`` is a range (``>=1``,
+``0..1``), a choice (``a|b``, with ``nocase:`` or ``list:`` in front), ``nonempty``, ``reset`` (``auto.offset.reset``)
+or nothing.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def _text(default: str) -> str | None:
 @cache
 def _rows() -> dict[tuple[str, str], list[_Row]]:
     rows: dict[tuple[str, str], list[_Row]] = {}
-    for name in ("defaults.csv", "librdkafka.csv", "sarama.csv"):
-        with (TABLES / name).open(encoding="utf-8", newline="") as table:
+    for path in (TABLES / "defaults.csv", *sorted((TABLES / "clients").glob("*.csv"))):
+        with path.open(encoding="utf-8", newline="") as table:
             for row in csv.DictReader(table):
                 definition = Definition(_text(row["default"]), row["type"], row["valid"])
                 until = _numbers(row["until"]) if row["until"] else None

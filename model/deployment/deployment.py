@@ -73,12 +73,14 @@ class Commit(StrEnum):
     """When the consumer's offset is committed.
 
     ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
+    ``earlier``: the same by a client that keeps to it in a rebalance and when it is closed (semantics 4.3).
     ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
     say what the application does itself; ``async``: after processing, and without waiting for the answer (12, C7).
     ``never``: a consumer without a group, which starts by its reset policy.
     """
 
     AUTO = "auto"
+    EARLIER = "earlier"
     DELIVERED = "delivered"
     BEFORE = "before"
     AFTER = "after"
@@ -88,7 +90,7 @@ class Commit(StrEnum):
     @property
     def is_by_client(self) -> bool:
         """The client commits by itself, with ``enable.auto.commit=true``."""
-        return self in (Commit.AUTO, Commit.DELIVERED)
+        return self in (Commit.AUTO, Commit.EARLIER, Commit.DELIVERED)
 
     @property
     def follows_processing(self) -> bool:
@@ -277,6 +279,21 @@ class Deployment:
         return self.idempotence and self.sender.drains
 
     @property
+    def rewinds(self) -> bool:
+        """It drains, and begins again with the record that failed and all that followed it (semantics 4.3)."""
+        return self.drains and self.sender.rewinds
+
+    @property
+    def numbers_repeat(self) -> bool:
+        """Two records of an epoch may get the same number: the broker takes the second for the first (4.1 to 4.3)."""
+        return self.numbers_ahead or self.rewinds or self.sender.forgets_numbers
+
+    @property
+    def numbers_ahead(self) -> bool:
+        """Its idempotent producer gives out numbers before it sends, and never other ones (semantics 4.2)."""
+        return self.idempotence and self.sender.numbers_ahead
+
+    @property
     def leader_may_return_unnoticed(self) -> bool:
         """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
         times = self.durations
@@ -350,9 +367,11 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        # What may take any time, as polls do without max.poll.interval.ms, is taken to be in time: a pass then says so.
+        # What may take any time, as polls do without max.poll.interval.ms, and deliveries without delivery.timeout.ms,
+        # is taken to be in time: a pass then says so.
         waits = (self._waits_for_consumer, self._waits_for_workers, self._waits_for_commits, self._waits_for_brokers)
-        return self._too_old_after(sum(waited for waited in waits if isfinite(waited)))
+        sending = _longest(self.durations.delivery_timeout)
+        return self._too_old_after(sum(filter(isfinite, waits)), sending if isfinite(sending) else 0)
 
     @property
     def reading_in_time_is_assumed(self) -> bool:
@@ -364,12 +383,12 @@ class Deployment:
             return False
         clients = self._waits_for_consumer + self._waits_for_workers + self._waits_for_commits
         waits = clients + self._waits_for_brokers
-        return bool(self.faults.any_number) or self._too_old_after(waits)
+        return bool(self.faults.any_number) or self._too_old_after(waits, _longest(self.durations.delivery_timeout))
 
-    def _too_old_after(self, waited: float) -> bool:
+    def _too_old_after(self, waited: float, sending: float) -> bool:
         """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
-        retention, sending = self.durations.retention, self.durations.delivery_timeout
-        return retention.most is not None and 2 * waited >= retention.least - _longest(sending)
+        retention = self.durations.retention
+        return retention.most is not None and 2 * waited >= retention.least - sending
 
     @property
     def _waits_for_consumer(self) -> float:

@@ -1,10 +1,8 @@
-"""Which setting says each duration of a deployment, by client library and kind of broker."""
+"""Which setting says each duration of a deployment, with Kafka's own clients and by kind of broker."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from model.deployment.release import JAVA
 
 LONGEST = 2**53
 """Settings in ms that are longer than this (292 million years: the largest of a Java long) mean never."""
@@ -66,51 +64,16 @@ BY_MEMBERS: Mapping[str, Source] = {
 }
 """What brokers do not say where a member says who has what."""
 
-OF_LIBRDKAFKA: Mapping[str, Source] = {
-    "request_timeout": ("producer", "socket.timeout.ms", None),
-    "delivery_timeout": ("producer", "message.timeout.ms", None),
-    "max_block": ("producer", "no wait for a call", 0),
-    "connection_setup": ("producer", "socket.connection.setup.timeout.ms", SYSTEM_GIVES_UP),
-    "consumer_request": ("consumer", "socket.timeout.ms", None),
-    "consumer_connection": ("consumer", "socket.connection.setup.timeout.ms", SYSTEM_GIVES_UP),
-    "consumer_backoff": ("consumer", "retry.backoff.max.ms", 1_000),
-    "consumer_fetch_wait": ("consumer", "fetch.wait.max.ms", None),
-    "consumer_metadata": ("consumer", "topic.metadata.refresh.interval.ms", None),
-}
-"""What librdkafka says by other settings. It never blocks a caller that does not ask for it."""
 
-OF_SARAMA: Mapping[str, Source] = {
-    "linger": ("producer", "Producer.Flush.Frequency", None),
-    "request_timeout": ("producer", "Net.ReadTimeout", None),
-    "ack_timeout": ("producer", "Producer.Timeout", None),
-    "retry_backoff": ("producer", "Producer.Retry.Backoff", None),
-    "retry_backoff_max": ("producer", "Producer.Retry.Backoff", None),
-    "delivery_timeout": ("producer", "no limit for a delivery", NEVER),
-    "max_block": ("producer", "no limit for a call", NEVER),
-    "reconnect_backoff_max": ("producer", "Metadata.Retry.Backoff", None),
-    "connection_setup": ("producer", "Net.DialTimeout", None),
-    "max_poll": ("consumer", "no limit between two polls", NEVER),
-    "auto_commit": ("consumer", "Consumer.Offsets.AutoCommit.Interval", 1_000),
-    "consumer_session": ("consumer", "Consumer.Group.Session.Timeout", None),
-    "consumer_request": ("consumer", "Net.ReadTimeout", None),
-    "consumer_connection": ("consumer", "Net.DialTimeout", None),
-    "consumer_reconnect": ("consumer", "Consumer.Retry.Backoff", None),
-    "consumer_backoff": ("consumer", "Consumer.Group.Rebalance.Retry.Backoff", None),
-    "consumer_fetch_wait": ("consumer", "Consumer.MaxWaitTime", None),
-    "consumer_metadata": ("consumer", "Metadata.RefreshFrequency", None),
-}
-"""What sarama says by other settings. It has no limit of its own for a delivery, nor for the time between two polls."""
-
-ELSEWHERE: Mapping[str, Mapping[str, Source]] = {JAVA: {}, "librdkafka": OF_LIBRDKAFKA, "sarama": OF_SARAMA}
-
-
-def sources(libraries: Mapping[str, str], *, zookeeper: bool, brokers_protocol: bool = False) -> dict[str, Source]:
-    """What says each duration, with these libraries of producer and consumer.
+def sources(
+    own: Mapping[str, Mapping[str, Source]], *, zookeeper: bool, brokers_protocol: bool = False
+) -> dict[str, Source]:
+    """What says each duration; ``own`` is what the libraries of producer and consumer say by other settings.
 
     ``brokers_protocol``: the brokers say which member of the consumer's group has what.
     """
     found = {**OF_JAVA, **(OF_BROKERS_PROTOCOL if brokers_protocol else BY_MEMBERS)}
     found |= OF_ZOOKEEPER if zookeeper else {}
-    for role, library in libraries.items():
-        found |= {name: source for name, source in ELSEWHERE[library].items() if source[0] == role}
+    for role, durations in own.items():
+        found |= {name: source for name, source in durations.items() if source[0] == role}
     return found

@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from model.deployment.deployment import Origin, Setting
-from model.deployment.duration_settings import LONGEST, sources
+from model.deployment.duration_settings import LONGEST, Source, sources
 from model.deployment.given import Given, Settings, complaint
 from model.deployment.release import JAVA
 from model.deployment.section import Section
@@ -64,10 +64,13 @@ CAPPED = (3, 7)
 """Before this release of a client a first duration that is longer than the longest is used as it is (P91)."""
 
 
-def keys_of(scope: str, library: str = JAVA) -> tuple[str, ...]:
-    """The settings of a component that are durations of the model: their values must be known."""
+def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, ...]:
+    """The settings of a component that are durations of the model: their values must be known.
+
+    ``own``: what its library says by other settings than Java's.
+    """
     every = (
-        sources({scope: library}, zookeeper=zookeeper, brokers_protocol=brokers_protocol)
+        sources({scope: own or {}}, zookeeper=zookeeper, brokers_protocol=brokers_protocol)
         for zookeeper, brokers_protocol in product((False, True), repeat=2)
     )
     keys = [key for found in every for component, key, _ in found.values() if component == scope]
@@ -86,6 +89,7 @@ def read_durations(
     sections: Mapping[str, Section],
     effective: tuple[Setting, ...],
     given: Settings,
+    own: Mapping[str, Mapping[str, Source]],
     *,
     zookeeper: bool,
     brokers_protocol: bool,
@@ -93,16 +97,14 @@ def read_durations(
     """The durations of a deployment.
 
     ``sections`` by component; ``effective`` are settings that a rule has looked at already, and perhaps changed;
-    ``given`` is what was said of the environment; ``brokers_protocol``: with ``group.protocol=consumer``. Raises
+    ``given`` is what was said of the environment; ``own``, by role, what libraries say by other settings;
+    ``brokers_protocol``: with ``group.protocol=consumer``. Raises
     DeploymentError for a range that is none.
     """
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    libraries = {role: sections[role].library for role in ("producer", "consumer")}
-    for name, (scope, key, stand_in) in sources(
-        libraries, zookeeper=zookeeper, brokers_protocol=brokers_protocol
-    ).items():
+    for name, (scope, key, stand_in) in sources(own, zookeeper=zookeeper, brokers_protocol=brokers_protocol).items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):

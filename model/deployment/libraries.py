@@ -1,43 +1,24 @@
-"""The client libraries whose settings are understood, and the rules of each."""
+"""The client libraries whose settings are understood."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
-from typing import Protocol
 
-from model.deployment import consumer_rules, librdkafka, producer_rules, sarama
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.release import JAVA, Release
-from model.deployment.section import Section
+from model.deployment import consumer_rules, franz_go, librdkafka, producer_rules, sarama
+from model.deployment.library import Library
+from model.deployment.release import JAVA, NEWEST, OLDEST, Release
+from model.deployment.values import CONFIG_EXCEPTION
 
-
-class ConsumerRules(Protocol):
-    """What a library makes of a consumer's settings; ``needs_group``: nobody but a group keeps the offsets."""
-
-    def __call__(self, section: Section, *, needs_group: bool) -> ConsumerValues: ...
-
-
-@dataclass(frozen=True)
-class Library:
-    """One library: the settings that its rules read, and the rules."""
-
-    producer_keys: tuple[str, ...]
-    producer: Callable[[Section], ProducerValues]
-    consumer_keys: tuple[str, ...]
-    consumer: ConsumerRules
+LIBRARIES: Mapping[str, Library] = {one.name: one for one in (librdkafka.LIBRARY, sarama.LIBRARY, franz_go.LIBRARY)}
+"""Client libraries besides Kafka's own."""
 
 
 def library(name: str, kafka: Release) -> Library:
     """The library of this name, with brokers of this release."""
-    java = partial(producer_rules.apply_producer_rules, kafka=kafka)
-    libraries: Mapping[str, Library] = {
-        JAVA: Library(producer_rules.KEYS, java, consumer_rules.KEYS, consumer_rules.apply_consumer_rules),
-        "librdkafka": Library(
-            librdkafka.PRODUCER_KEYS, librdkafka.producer, librdkafka.CONSUMER_KEYS, librdkafka.consumer
-        ),
-        "sarama": Library(sarama.PRODUCER_KEYS, sarama.producer, sarama.CONSUMER_KEYS, sarama.consumer),
-    }
-    return libraries[name]
+    if name != JAVA:
+        return LIBRARIES[name]
+    rules = partial(producer_rules.apply_producer_rules, kafka=kafka)
+    reads = consumer_rules.apply_consumer_rules
+    keys = (producer_rules.KEYS, consumer_rules.KEYS)
+    return Library(JAVA, OLDEST, NEWEST, CONFIG_EXCEPTION, keys[0], rules, keys[1], reads, {})

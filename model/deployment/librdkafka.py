@@ -6,10 +6,13 @@ The rules' numbers (L01 and so on) are those of docs/client-rules.md. Like Java'
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed_by_client
 from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
+from model.deployment.duration_settings import SYSTEM_GIVES_UP, Source
+from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
@@ -65,6 +68,19 @@ RESETS = {
 }
 """Its words for where a consumer starts that has no offset."""
 
+DURATIONS: Mapping[str, Source] = {
+    "request_timeout": ("producer", "socket.timeout.ms", None),
+    "delivery_timeout": ("producer", "message.timeout.ms", None),
+    "max_block": ("producer", "no wait for a call", 0),
+    "connection_setup": ("producer", "socket.connection.setup.timeout.ms", SYSTEM_GIVES_UP),
+    "consumer_request": ("consumer", "socket.timeout.ms", None),
+    "consumer_connection": ("consumer", "socket.connection.setup.timeout.ms", SYSTEM_GIVES_UP),
+    "consumer_backoff": ("consumer", "retry.backoff.max.ms", 1_000),
+    "consumer_fetch_wait": ("consumer", "fetch.wait.max.ms", None),
+    "consumer_metadata": ("consumer", "topic.metadata.refresh.interval.ms", None),
+}
+"""What librdkafka says by other settings. It never blocks a caller that does not ask for it."""
+
 
 def producer(section: Section) -> ProducerValues:
     """The effective settings, or the refusal with the library's own error."""
@@ -100,6 +116,7 @@ def producer(section: Section) -> ProducerValues:
             connecting_counts=False,
             drains=True,
             gapless=boolean(gapless.value),
+            numbers_ahead=False,
             forgets_numbers=boolean(idempotence.value) and section.release.line < KEEPS_NUMBERS,
         ),
         settings=(acks, idempotence, gapless, retries, in_flight, _linger(section), lasts, _answered(section, lasts)),
@@ -194,3 +211,8 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         ),
         notes=notes,
     )
+
+
+LIBRARY = Library(
+    "librdkafka", (1, 0), (2, 15), "RD_KAFKA_CONF_INVALID", PRODUCER_KEYS, producer, CONSUMER_KEYS, consumer, DURATIONS
+)

@@ -5,10 +5,13 @@ The rules' numbers (A02 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from model.deployment.consumer_rules import ConsumerValues
 from model.deployment.deployment import Acks, OffsetReset, Origin, Setting
+from model.deployment.duration_settings import NEVER, Source
+from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
@@ -20,6 +23,7 @@ PRODUCER_KEYS = (
     "Producer.Idempotent",
     "Producer.Transaction.ID",
     "Net.MaxOpenRequests",
+    "Version",
 )
 CONSUMER_KEYS = (
     "Consumer.Offsets.AutoCommit.Enable",
@@ -54,28 +58,64 @@ PIPELINES = (1, 31)
 MUTES = (1, 60)
 """From here on a partition has one request in flight, and keeps it until that succeeded or failed for good."""
 
+MUTES_IDEMPOTENT = (1, 49)
+"""So it does before with idempotence, and pauses before each retry."""
+
+OLDEST_VERSION = (0, 11)
+"""The oldest protocol (``Version``) in which there is idempotence."""
+
 MOST_RETRIES = 10
 """More are not counted one by one: the model would take them for retries without end."""
 
 REQUIRED, RETRIES = "Producer.RequiredAcks", "Producer.Retry.Max"
 OPEN = "Net.MaxOpenRequests"
+IDEMPOTENT, TRANSACTIONAL, VERSION = "Producer.Idempotent", "Producer.Transaction.ID", "Version"
 SESSION, HEARTBEAT = "Consumer.Group.Session.Timeout", "Consumer.Group.Heartbeat.Interval"
 COMMITS, INTERVAL = "Consumer.Offsets.AutoCommit.Enable", "Consumer.Offsets.AutoCommit.Interval"
+
+DURATIONS: Mapping[str, Source] = {
+    "linger": ("producer", "Producer.Flush.Frequency", None),
+    "request_timeout": ("producer", "Net.ReadTimeout", None),
+    "ack_timeout": ("producer", "Producer.Timeout", None),
+    "retry_backoff": ("producer", "Producer.Retry.Backoff", None),
+    "retry_backoff_max": ("producer", "Producer.Retry.Backoff", None),
+    "delivery_timeout": ("producer", "no limit for a delivery", NEVER),
+    "max_block": ("producer", "no limit for a call", NEVER),
+    "reconnect_backoff_max": ("producer", "Metadata.Retry.Backoff", None),
+    "connection_setup": ("producer", "Net.DialTimeout", None),
+    "max_poll": ("consumer", "no limit between two polls", NEVER),
+    "auto_commit": ("consumer", "Consumer.Offsets.AutoCommit.Interval", 1_000),
+    "consumer_session": ("consumer", "Consumer.Group.Session.Timeout", None),
+    "consumer_request": ("consumer", "Net.ReadTimeout", None),
+    "consumer_connection": ("consumer", "Net.DialTimeout", None),
+    "consumer_reconnect": ("consumer", "Consumer.Retry.Backoff", None),
+    "consumer_backoff": ("consumer", "Consumer.Group.Rebalance.Retry.Backoff", None),
+    "consumer_fetch_wait": ("consumer", "Consumer.MaxWaitTime", None),
+    "consumer_metadata": ("consumer", "Metadata.RefreshFrequency", None),
+}
+"""What sarama says by other settings. It has no limit of its own for a delivery, nor for the time between two polls."""
 
 
 def producer(section: Section) -> ProducerValues:
     """The effective settings, or the refusal with the library's own error."""
-    for key in ("Producer.Idempotent", "Producer.Transaction.ID"):
-        if section.has(key) and section.text(key).lower() not in ("false", ""):
-            _check_idempotence(section)
-            raise section.not_modelled(key, "idempotence and transactions of sarama; remove it to check without")
+    idempotence = section.knows(IDEMPOTENT) and section.flag(IDEMPOTENT)
+    transactional = section.knows(TRANSACTIONAL) and bool(section.text(TRANSACTIONAL))
+    if idempotence or transactional:
+        _check_idempotence(section)
+    if transactional:
+        raise section.not_modelled(TRANSACTIONAL, "transactions of sarama; remove it to check the producer without")
+    if idempotence and section.release.line < MUTES_IDEMPOTENT:
+        what = "idempotence of sarama before 1.49, which does not keep records in order; remove it to check without"
+        raise section.not_modelled(IDEMPOTENT, what)
     if section.integer(RETRIES) > MOST_RETRIES:
         what = f"more than {MOST_RETRIES} retries of a client that limits a delivery by nothing else; say fewer"
         raise section.not_modelled(RETRIES, what)
     acks = section.setting(REQUIRED)
     line, in_flight = section.release.line, section.setting(OPEN)
     notes: tuple[str, ...] = ()
-    if line < PIPELINES:
+    if idempotence:
+        in_flight = section.setting(OPEN)
+    elif line < PIPELINES:
         in_flight = section.derived(OPEN, "1", "before 1.31 a broker gets one request after the other")
     elif line < MUTES:
         if section.integer(OPEN) == 1:
@@ -86,7 +126,7 @@ def producer(section: Section) -> ProducerValues:
     return ProducerValues(
         acks=ACKS[acks.value],
         retries=section.integer(RETRIES),
-        idempotence=False,
+        idempotence=idempotence,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
         transactional=False,
@@ -98,11 +138,12 @@ def producer(section: Section) -> ProducerValues:
             connecting_counts=True,
             drains=False,
             gapless=False,
-            forgets_numbers=False,
+            numbers_ahead=True,
         ),
         settings=(
             replace(acks, value=ACKS[acks.value]),
             section.setting(RETRIES),
+            *((section.flag_setting(IDEMPOTENT),) if section.knows(IDEMPOTENT) else ()),
             in_flight,
         ),
         notes=notes,
@@ -110,10 +151,10 @@ def producer(section: Section) -> ProducerValues:
 
 
 def _check_idempotence(section: Section) -> None:
-    if section.text("Producer.Idempotent").lower() != "true":
-        why = "Producer.Transaction.ID needs Producer.Idempotent"
-        raise section.refused("Producer.Transaction.ID", "ConfigurationError", why, "A05")
+    if not section.flag(IDEMPOTENT):
+        raise section.refused(TRANSACTIONAL, "ConfigurationError", f"{TRANSACTIONAL} needs {IDEMPOTENT}", "A05")
     conflicts = (
+        (VERSION, _is_older(section.text(VERSION)), "must be at least 0.11", "A01"),
         (RETRIES, section.integer(RETRIES) == 0, "must be at least 1", "A02"),
         (
             REQUIRED,
@@ -125,8 +166,14 @@ def _check_idempotence(section: Section) -> None:
     )
     for key, conflicting, what, rule in conflicts:
         if conflicting:
-            why = f"{key} {what} with Producer.Idempotent"
-            raise section.refused(key if section.has(key) else "Producer.Idempotent", "ConfigurationError", why, rule)
+            why = f"{key} {what} with {IDEMPOTENT}"
+            raise section.refused(key if section.has(key) else IDEMPOTENT, "ConfigurationError", why, rule)
+
+
+def _is_older(version: str) -> bool:
+    """``0.10.2.1``, or the name of the constant: ``V0_10_2_1``."""
+    numbers = [int(part) for part in version.removeprefix("V").replace("_", ".").split(".")[:2] if part.isdigit()]
+    return len(numbers) > 0 and tuple(numbers) < OLDEST_VERSION
 
 
 def _isolation(section: Section) -> Setting | None:
@@ -171,3 +218,17 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         ),
         notes=(f"{note} is assumed",) if invalid else (),
     )
+
+
+LIBRARY = Library(
+    "sarama",
+    (1, 19),
+    (1, 60),
+    "ConfigurationError",
+    PRODUCER_KEYS,
+    producer,
+    CONSUMER_KEYS,
+    consumer,
+    DURATIONS,
+    package="sarama.",
+)

@@ -16,7 +16,13 @@ class Sender:
     ``connecting_counts``: so is one for which no connection comes about. ``drains``: with idempotence it waits until
     nothing is in flight before it retries, goes to another leader or bumps its epoch, and stops for good where the next
     record due is refused as out of order. ``gapless``: it stops for good as well where a record fails for good.
-    ``forgets_numbers``: it numbers from 0 again when a topic was gone from its metadata, in the same epoch.
+    ``numbers_ahead``: with idempotence a record may get its number before its turn, keeps it for good, and each record
+    with a number that fails takes the producer to a new epoch; nothing but attempts ends a send, and those of the one
+    in front count for what waits behind it. ``rewinds`` (with ``drains``): it takes answers in the order of sending and
+    heeds none of what follows a record that failed; one that fails for good takes all that wait with it, and the next
+    one gets its number. ``stops_on_loss``: such a client stops for good where the next record due is refused as out of
+    order; else it goes on in a new epoch. ``forgets_numbers``: it numbers from 0
+    again when a topic was gone from its metadata, in the same epoch.
     """
 
     retries_keep_their_place: bool
@@ -26,7 +32,10 @@ class Sender:
     connecting_counts: bool
     drains: bool
     gapless: bool
-    forgets_numbers: bool
+    numbers_ahead: bool
+    rewinds: bool = False
+    stops_on_loss: bool = False
+    forgets_numbers: bool = False
 
 
 OF_JAVA = Sender(
@@ -37,6 +46,6 @@ OF_JAVA = Sender(
     connecting_counts=False,
     drains=False,
     gapless=False,
-    forgets_numbers=False,
+    numbers_ahead=False,
 )
 """Kafka's own client."""

@@ -49,7 +49,7 @@ class Reading(Part):
                 yield from self._before_crash(offset, processing, {"finished": finished})
             else:
                 yield RESTARTS_OF_CONSUMER, {"finished": finished}, Need(worker, at_most=processing, until=away)
-        if self._pipeline.deployment.commit is Commit.AUTO:
+        if self._pipeline.deployment.commit in (Commit.AUTO, Commit.EARLIER):
             # A poll commits what earlier ones returned.
             yield from self._before_crash(offset, polls, {"committed_all": 1})
 

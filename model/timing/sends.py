@@ -11,6 +11,7 @@ from model.deployment.deployment import Acks, ProducerId
 from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
+from model.numbering import was_tried
 from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
 from model.state import Batch, Fate, Replica
@@ -38,6 +39,8 @@ HANDLED = (
     "refuse_first_due",
     "refuse_in_transaction",
     "reject_unverified",
+    "refuse_gap",
+    "refuse_and_reset",
 )
 """What can become of a request that reaches a broker."""
 
@@ -119,8 +122,10 @@ class Sends(Part):
 
     def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
         """How long a batch waits at least, and after which numbers of failures it is so long."""
-        every = range(1, batch.retries.high + 1)
-        if self._pipeline.deployment.sender.connecting_counts:
+        deployment = self._pipeline.deployment
+        counted = batch.retries.high - deployment.numbers_ahead  # what ran out of retries waits for nothing
+        every = range(1, counted + 1)
+        if deployment.sender.connecting_counts:
             # One failure may follow another where the record is: each starts a pause of its own.
             yield from ((self._times.backs_off_at_least(one), range(one, one + 1)) for one in every)
             return
@@ -134,15 +139,20 @@ class Sends(Part):
         numbers = z3.And(batch.retries.term >= failed.start, batch.retries.term < failed.stop)
         if len(failed) == 1:
             numbers = batch.retries.term == failed.start
-        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader)
+        waits = z3.And(batch.is_(Fate.BUFFERED), numbers, same_leader, *self._failed_itself(batch))
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed.start - 1], {"batch": batch.number, "leader": leader.number}, waits, since)
 
     def between_attempts(self, batch: Batch, failed: int) -> Clock:
         """A client that reaches no leader pauses before it tries again, whoever leads (semantics 4.2)."""
-        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed)
+        waits = z3.And(batch.is_(Fate.BUFFERED), batch.retries.term == failed, *self._failed_itself(batch))
         since = f"the last attempt at {record_name(batch)} failed"
         return Clock(BACKOFFS[failed - 1], {"batch": batch.number}, waits, since)
+
+    def _failed_itself(self, batch: Batch) -> Iterator[z3.BoolRef]:
+        """Attempts may be used up by those of another batch, and what that leaves of the pause nobody knows (4.2)."""
+        if self._pipeline.deployment.numbers_ahead:
+            yield was_tried(batch)
 
     def in_flight(self, leader: Replica) -> Clock:
         """request.timeout.ms of the oldest request drops its connection, and with it all others (3.1 P5, 3.2)."""
@@ -165,6 +175,8 @@ class Sends(Part):
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", self._network, answers, batch=number)
         yield from self._given_up_on(batch)
+        if self._pipeline.deployment.numbers_ahead:
+            yield self._due("running_out", f"{record} ran out of retries", self._network, ("run_out",), batch=number)
 
     def _given_up_on(self, batch: Batch) -> Iterator[Clock]:
         """No request waits for ever, and no record (semantics 3.1, P5 P7 P8; 3.2)."""

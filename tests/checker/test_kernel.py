@@ -128,6 +128,21 @@ def deployments() -> dict[str, Deployment]:
             sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
             commit=Commit.ASYNC,
         ),
+        "franz-go": replace(
+            example("idempotent-resend"),
+            bounds=replace(TWO, sends=2),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            sender=replace(OF_JAVA, knows_epochs=False, drains=True, rewinds=True),
+        ),
+        "sarama, idempotent": replace(
+            example("idempotent-resend"),
+            bounds=replace(TWO, sends=2, producer_epochs=3),
+            replicas=2,
+            retries=2,
+            max_in_flight=1,
+            sender=replace(OF_JAVA, retries_keep_their_place=True, connecting_counts=True, numbers_ahead=True),
+        ),
         "results in a transaction": replace(
             example("exactly-once"),
             bounds=SMALL,

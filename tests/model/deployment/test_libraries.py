@@ -1,4 +1,4 @@
-"""Clients of librdkafka and sarama: their names, their defaults, what they refuse and what they silently change."""
+"""Clients of other libraries: their names, their defaults, what they refuse and what they silently change."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 from model.deployment.deployment import Acks, Commit, Deployment, OffsetReset, Setting
 from model.deployment.sarama import MOST_RETRIES
 from model.state import UNLIMITED_ATTEMPTS
+
+IDEMPOTENT = "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"
 
 
 def producer(client: str, settings: str = "", version: str = "") -> str:
@@ -42,6 +44,13 @@ def setting(deployment: Deployment, key: str, scope: str = "producer") -> Settin
         ("sarama", "Producer.Idempotent: true", "A03"),
         ("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll", "A04"),
         ("sarama", "Producer.Transaction.ID: t", "A05"),
+        ("franz-go", "RequiredAcks: LeaderAck", "F01"),
+        ("franz-go", "MaxProduceRequestsInflightPerBroker: 5", "F02"),
+        ("franz-go", "DisableIdempotentWrite: true; TransactionalID: t", "F03"),
+        ("franz-go", "AllowIdempotentProduceCancellation: true; TransactionalID: t", "F04"),
+        ("franz-go", "RecordDeliveryTimeout: 999ms", "F08"),
+        ("sarama", f"{IDEMPOTENT}; Version: 0.10.2.0", "A01"),
+        ("sarama", f"{IDEMPOTENT}; Version: V0_10_2_1", "A01"),
     ],
 )
 def test_producers_are_refused(refusal, client: str, settings: str, rule: str) -> None:
@@ -59,6 +68,11 @@ def test_producers_are_refused(refusal, client: str, settings: str, rule: str) -
         ("sarama", "Consumer.Group.Session.Timeout: 1m; Consumer.Group.Heartbeat.Interval: 2m", "A15"),
         ("sarama", "Consumer.Offsets.AutoCommit.Interval: 0s", "A12"),
         ("sarama", "Consumer.Group.Session.Timeout: 31m", "C13"),
+        ("franz-go", "DisableAutoCommit: true; GreedyAutoCommit: true", "F05"),
+        ("franz-go", "DisableAutoCommit: true; AutoCommitMarks: true", "F05"),
+        ("franz-go", "GreedyAutoCommit: true; AutoCommitMarks: true", "F05"),
+        ("franz-go", 'ConsumerGroup: ""; AutoCommitMarks: true', "F06"),
+        ("franz-go", "HeartbeatInterval: 46s", "F07"),
     ],
 )
 def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -> None:
@@ -70,11 +84,51 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
     [
         (producer("librdkafka", "transactional.id: t"), "not modelled yet: transactions"),
         (
-            producer("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"),
-            "not modelled yet: idempotence and transactions of sarama",
+            producer("sarama", f"{IDEMPOTENT}; Producer.Transaction.ID: t"),
+            "not modelled yet: transactions of sarama",
+        ),
+        (producer("sarama", IDEMPOTENT, version="1.48"), "not modelled yet: idempotence of sarama before 1.49"),
+        (
+            producer("sarama", IDEMPOTENT).replace('"4.0"', '"2.4"'),
+            "not modelled yet: idempotent producers with brokers before 2.5",
+        ),
+        (
+            producer("librdkafka", "enable.idempotence: true").replace('"4.0"', '"2.4"'),
+            "not modelled yet: idempotent producers with brokers before 2.5",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
-        (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama"),
+        (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama, franz-go"),
+        (producer("franz-go", "TransactionalID: t"), "not modelled yet: transactions of franz-go"),
+        (producer("franz-go", "DisableIdempotentWrite: true"), "not modelled yet: franz-go without idempotence"),
+        (producer("franz-go", "RecordDeliveryTimeout: 30s"), "not modelled yet: records of franz-go that time out"),
+        (producer("franz-go", "RecordRetries: 5"), "not modelled yet: retries of franz-go that run out"),
+        (
+            producer("franz-go", "AllowIdempotentProduceCancellation: true"),
+            "not modelled yet: records of franz-go that",
+        ),
+        (producer("franz-go", version="1.20"), "known are 1.21 to 1.21"),
+        (producer("franz-go", version="1.21.0"), "not modelled yet: franz-go 1.21.0"),
+        (producer("franz-go", "RequiredAcks: All"), "an error of NewClient: Invalid value"),
+        (
+            consumer("franz-go") + "  on_processing_error: close\n",
+            "not modelled yet: a client that commits less than poll() returned",
+        ),
+        (
+            consumer("franz-go") + "assume: {faults: {rebalance: 1}}\n",
+            "not modelled yet: rebalances of a client that commits less than its last poll returned",
+        ),
+        (
+            consumer("franz-go", "ConsumeStartOffset: AtEnd; ConsumeResetOffset: AtStart"),
+            "not modelled yet: another offset than ConsumeStartOffset",
+        ),
+        (
+            consumer("franz-go", "ConsumeResetOffset: AtEnd") + "topic: {retention.ms: 60000}\n",
+            "not modelled yet: franz-go where records are deleted unread",
+        ),
+        (
+            consumer("franz-go").replace('"4.0"', '"2.2"'),
+            "not modelled yet: franz-go with brokers that do not tell where an epoch ends",
+        ),
         (producer("librdkafka", version="0.9"), "no release of librdkafka whose defaults are known"),
         (producer("sarama", version="latest"), "known are 1.19 to 1.60"),
         (producer("librdkafka", "retires: 3"), "unknown producer setting of librdkafka; did you mean retries?"),
@@ -179,12 +233,54 @@ def test_sarama_by_default(read_yaml) -> None:
     assert (times.retry_backoff.least, times.ack_timeout.least, times.auto_commit.least) == (100, 10_000, 1_000)
 
 
+def test_idempotence_of_sarama(read_yaml) -> None:
+    deployment = read_yaml(producer("sarama", f"{IDEMPOTENT}; Version: V3_6_0_0", "1.49"))
+    assert (deployment.idempotence, deployment.numbers_ahead, deployment.max_in_flight) == (True, True, 1)
+    assert setting(deployment, "Producer.Idempotent").value == "true"
+    assert not read_yaml(producer("sarama", version="1.19")).idempotence
+    assert not read_yaml(producer("sarama")).numbers_ahead
+
+
 @pytest.mark.parametrize(
     ("version", "said", "in_flight"), [("1.30", 5, 1), ("1.31", 1, 2), ("1.43", 5, 5), ("1.60", 5, 1)]
 )
 def test_requests_in_flight_with_sarama(read_yaml, version: str, said: int, in_flight: int) -> None:
     deployment = read_yaml(producer("sarama", f"Net.MaxOpenRequests: {said}", version))
     assert deployment.max_in_flight == in_flight
+
+
+def test_franz_go_by_default(read_yaml) -> None:
+    deployment = read_yaml(producer("franz-go", "RequiredAcks: kgo.AllISRAcks()"))
+    assert deployment.client == "franz-go 1.21 (producer), java 4.0 (consumer)"
+    assert (deployment.acks, deployment.idempotence, deployment.max_in_flight) == (Acks.ALL, True, 4)
+    assert deployment.rewinds and not deployment.sender.stops_on_loss
+    times = deployment.durations
+    assert times.delivery_timeout.most is None
+    assert (times.request_timeout.least, times.ack_timeout.least, times.linger.least) == (20_000, 10_000, 10)
+    stops = read_yaml(producer("franz-go", "StopProducerOnDataLossDetected: true; ProduceRequestTimeout: 30s"))
+    assert stops.sender.stops_on_loss and stops.durations.request_timeout.least == 40_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "commit", "on_timer"),
+    [
+        ("", Commit.EARLIER, True),
+        ("GreedyAutoCommit: true", Commit.DELIVERED, True),
+        ("AutoCommitMarks: true", Commit.AFTER, True),
+        ("DisableAutoCommit: true", Commit.AFTER, False),
+    ],
+)
+def test_who_commits_with_franz_go(read_yaml, settings: str, commit: Commit, on_timer: bool) -> None:
+    deployment = read_yaml(consumer("franz-go", settings))
+    assert (deployment.commit, deployment.commits_on_timer) == (commit, on_timer)
+    assert deployment.consumer_checks_epochs and deployment.offset_reset is OffsetReset.EARLIEST
+
+
+def test_where_franz_go_starts(read_yaml) -> None:
+    assert read_yaml(consumer("franz-go", "ConsumeStartOffset: NewOffset().AtEnd()")).offset_reset is OffsetReset.LATEST
+    assert read_yaml(consumer("franz-go", "ConsumeResetOffset: kgo.NoResetOffset()")).offset_reset is OffsetReset.NONE
+    times = read_yaml(consumer("franz-go", "FetchMaxWait: 1s; AutoCommitInterval: 200ms")).durations
+    assert (times.consumer_request.least, times.auto_commit.least, times.max_poll.most) == (11_000, 200, None)
 
 
 def test_values_as_people_write_them(read_yaml) -> None:

@@ -1,0 +1,234 @@
+"""What franz-go makes of its options (``cfg.validate`` in ``pkg/kgo``; 1.21).
+
+Its settings are the functions that set an option of ``kgo``, and their arguments. The rules' numbers (F01 and so on)
+are those of docs/client-rules.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from model.deployment.consumer_rules import ConsumerValues, committed_by_client
+from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
+from model.deployment.duration_settings import NEVER, Source
+from model.deployment.errors import DeploymentError
+from model.deployment.library import Library
+from model.deployment.producer_rules import ProducerValues
+from model.deployment.section import Section
+from model.deployment.sender import Sender
+
+ACKS, PLAIN = "RequiredAcks", "DisableIdempotentWrite"
+IN_FLIGHT, RETRIES = "MaxProduceRequestsInflightPerBroker", "RecordRetries"
+LASTS, CANCELS = "RecordDeliveryTimeout", "AllowIdempotentProduceCancellation"
+TRANSACTIONAL, STOPS = "TransactionalID", "StopProducerOnDataLossDetected"
+START, RESET, GROUP, ISOLATION = "ConsumeStartOffset", "ConsumeResetOffset", "ConsumerGroup", "FetchIsolationLevel"
+MANUAL, GREEDY, MARKS = COMMITS = ("DisableAutoCommit", "GreedyAutoCommit", "AutoCommitMarks")
+SESSION, HEARTBEAT, FETCH_WAITS = "SessionTimeout", "HeartbeatInterval", "FetchMaxWait"
+WAITS, OVERHEAD, METADATA = "ProduceRequestTimeout", "RequestTimeoutOverhead", "MetadataMinAge"
+
+PRODUCER_KEYS = (ACKS, PLAIN, IN_FLIGHT, RETRIES, LASTS, CANCELS, TRANSACTIONAL, STOPS, WAITS, OVERHEAD, METADATA)
+CONSUMER_KEYS = (
+    START,
+    RESET,
+    GROUP,
+    ISOLATION,
+    *COMMITS,
+    SESSION,
+    HEARTBEAT,
+    FETCH_WAITS,
+    OVERHEAD,
+    METADATA,
+    "FetchMinBytes",
+)
+"""The settings that these rules read: their values must be known."""
+
+OFFSETS = {
+    **dict.fromkeys(("AtStart", "AtStart()", "NewOffset().AtStart()"), OffsetReset.EARLIEST),
+    **dict.fromkeys(("AtEnd", "AtEnd()", "NewOffset().AtEnd()"), OffsetReset.LATEST),
+    **dict.fromkeys(("AtCommitted", "AtCommitted()", "NewOffset().AtCommitted()"), OffsetReset.NONE),
+    **dict.fromkeys(("NoResetOffset", "NoResetOffset()"), OffsetReset.NONE),
+}
+"""Its words for where a consumer starts that has no offset."""
+
+REFUSAL = "an error of NewClient"
+UNLIMITED = 2**31 - 1
+MOST_IN_FLIGHT = 4
+"""So many requests with idempotence, whatever the option says, once a leader has answered one."""
+
+SHORTEST, LONGEST_PAUSE = 1_000, 5_000
+"""The least ``RecordDeliveryTimeout`` that is none, and the longest pause after a failure, in ms."""
+
+ANSWERED, PAUSE = "an answer comes within", "a retry comes within"
+
+DURATIONS: Mapping[str, Source] = {
+    "linger": ("producer", "ProducerLinger", None),
+    "request_timeout": ("producer", ANSWERED, None),
+    "ack_timeout": ("producer", WAITS, None),
+    "retry_backoff": ("producer", "no least pause", 0),
+    "retry_backoff_max": ("producer", PAUSE, None),
+    "delivery_timeout": ("producer", "no limit for a delivery", NEVER),
+    "max_block": ("producer", "no limit for a call", NEVER),
+    "reconnect_backoff_max": ("producer", "longest pause", LONGEST_PAUSE),
+    "connection_setup": ("producer", "DialTimeout", None),
+    "max_poll": ("consumer", "no limit between two polls", NEVER),
+    "auto_commit": ("consumer", "AutoCommitInterval", None),
+    "consumer_session": ("consumer", SESSION, None),
+    "consumer_request": ("consumer", ANSWERED, None),
+    "consumer_connection": ("consumer", "DialTimeout", None),
+    "consumer_reconnect": ("consumer", PAUSE, None),
+    "consumer_backoff": ("consumer", PAUSE, None),
+    "consumer_fetch_wait": ("consumer", FETCH_WAITS, None),
+    "consumer_metadata": ("consumer", "MetadataMaxAge", None),
+}
+"""What it says by other settings. A retry comes with the next metadata, or after a pause that grows."""
+
+
+def producer(section: Section) -> ProducerValues:
+    """The effective settings, or the refusal with the library's own error."""
+    _check(section)
+    if section.release.full == (1, 21, 0) and section.release.patch is not None:
+        raise _not_modelled_version(section)
+    answered = section.milliseconds(WAITS) + section.milliseconds(OVERHEAD)
+    pause = section.milliseconds(METADATA) + LONGEST_PAUSE
+    acks = section.setting(ACKS)
+    return ProducerValues(
+        acks=Acks.ALL,
+        retries=UNLIMITED,
+        idempotence=True,
+        max_in_flight=MOST_IN_FLIGHT,
+        expires_in_accumulator=False,
+        transactional=False,
+        sender=Sender(
+            retries_keep_their_place=True,
+            one_at_a_time_everywhere=False,
+            knows_epochs=False,
+            refusals_count=False,
+            connecting_counts=False,
+            drains=True,
+            gapless=False,
+            numbers_ahead=False,
+            rewinds=True,
+            stops_on_loss=section.flag(STOPS),
+        ),
+        settings=(
+            replace(acks, value=Acks.ALL),
+            section.flag_setting(PLAIN),
+            section.derived(IN_FLIGHT, str(MOST_IN_FLIGHT), "with idempotence, one until a leader answered one"),
+            section.setting(RETRIES),
+            section.setting(LASTS),
+            section.flag_setting(STOPS),
+            _derived(section, ANSWERED, answered, f"{WAITS} and {OVERHEAD}"),
+            _derived(section, PAUSE, pause, f"{METADATA}, and the longest pause after a failure"),
+        ),
+        notes=(),
+    )
+
+
+def _derived(section: Section, key: str, value: int, because: str) -> Setting:
+    return Setting(section.scope, key, str(value), Origin("rule", because))
+
+
+def _check(section: Section) -> None:
+    """Raise DeploymentError for what the library refuses, or the model does not have."""
+    plain, cancels = section.flag(PLAIN), section.knows(CANCELS) and section.flag(CANCELS)
+    transactional = bool(section.text(TRANSACTIONAL))
+    all_isr = section.text(ACKS).startswith("AllISRAcks")
+    short = 0 < section.milliseconds(LASTS) < SHORTEST
+    conflicts = (
+        (TRANSACTIONAL, cancels and transactional, f"{TRANSACTIONAL} does not go with {CANCELS}", "F04"),
+        (TRANSACTIONAL, plain and transactional, f"{TRANSACTIONAL} does not go with {PLAIN}", "F03"),
+        (ACKS, not plain and not all_isr, f"{ACKS} must be AllISRAcks without {PLAIN}", "F01"),
+        (IN_FLIGHT, not plain and section.integer(IN_FLIGHT) != 1, f"{IN_FLIGHT} needs {PLAIN}", "F02"),
+        (LASTS, short, f"{LASTS} must be at least 1s", "F08"),
+    )
+    for key, conflicting, why, rule in conflicts:
+        if conflicting:
+            raise section.refused(key, REFUSAL, why, rule)
+    missing = (
+        (TRANSACTIONAL, transactional, "transactions of franz-go; remove it to check the producer without them"),
+        (PLAIN, plain, "franz-go without idempotence, which sends again what follows a record that failed"),
+        (LASTS, section.milliseconds(LASTS) > 0, "records of franz-go that time out; leave it out"),
+        (RETRIES, section.has(RETRIES) and section.integer(RETRIES) < UNLIMITED, "retries of franz-go that run out"),
+        (CANCELS, cancels, "records of franz-go that are cancelled while they may be stored"),
+    )
+    for key, wanted, what in missing:
+        if wanted:
+            raise section.not_modelled(key, what)
+
+
+def _not_modelled_version(section: Section) -> DeploymentError:
+    what = "franz-go 1.21.0, which takes a new leader for one that has answered; from 1.21.1 on it is"
+    return section.not_modelled("version", what)
+
+
+def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
+    """The effective settings, or the refusal with the library's own error."""
+    manual, greedy, marks = (section.flag(key) for key in COMMITS)
+    _check_commits(section)
+    if section.milliseconds(HEARTBEAT) > section.milliseconds(SESSION):
+        key = HEARTBEAT if section.has(HEARTBEAT) else SESSION
+        raise section.refused(key, REFUSAL, f"{HEARTBEAT} must not be longer than {SESSION}", "F07")
+    by_itself = None
+    if greedy:
+        by_itself = committed_by_client(Commit.DELIVERED, section.flag_setting(GREEDY))
+    elif not manual and not marks:
+        by_itself = committed_by_client(Commit.EARLIER, section.flag_setting(MANUAL))
+    reset = _reset(section)
+    answered = section.milliseconds(FETCH_WAITS) + section.milliseconds(OVERHEAD)
+    pause = section.milliseconds(METADATA) + LONGEST_PAUSE
+    isolation = section.setting(ISOLATION)
+    committed = "ReadCommitted" in isolation.value
+    notes = () if section.has(GROUP) or not needs_group else (f"{GROUP} is assumed to be set by the application",)
+    return ConsumerValues(
+        commits=by_itself,
+        commits_on_timer=not manual,
+        offset_reset=OFFSETS[reset.value],
+        max_poll_records=UNLIMITED,
+        session=SESSION,
+        fetched_at_least="FetchMinBytes",
+        knows_epochs=False,
+        checks_epochs=True,
+        isolation=replace(isolation, value="read_committed" if committed else "read_uncommitted"),
+        settings=(
+            *((section.setting(GROUP),) if section.has(GROUP) else ()),
+            *(section.flag_setting(key) for key in COMMITS),
+            replace(reset, value=OFFSETS[reset.value]),
+            section.setting(SESSION),
+            section.setting(HEARTBEAT),
+            _derived(section, ANSWERED, answered, f"{FETCH_WAITS} and {OVERHEAD}"),
+            _derived(section, PAUSE, pause, f"{METADATA}, and the longest pause after a failure"),
+        ),
+        notes=notes,
+        goes_to_nearest=True,
+    )
+
+
+def _check_commits(section: Section) -> None:
+    manual, greedy, marks = (section.flag(key) for key in COMMITS)
+    conflicts = (
+        (GREEDY, manual and greedy, f"{GREEDY} does not go with {MANUAL}"),
+        (MARKS, manual and marks, f"{MARKS} does not go with {MANUAL}"),
+        (MARKS, greedy and marks, f"{MARKS} does not go with {GREEDY}"),
+    )
+    for key, conflicting, why in conflicts:
+        if conflicting:
+            raise section.refused(key, REFUSAL, why, "F05")
+    if section.has(GROUP) and not section.text(GROUP):
+        for key in COMMITS:
+            if section.flag(key):
+                raise section.refused(key, REFUSAL, f"{key} needs {GROUP}", "F06")
+        raise section.not_modelled(GROUP, "a consumer of franz-go without a group")
+
+
+def _reset(section: Section) -> Setting:
+    """Either option stands in for the other; where a consumer starts and where it goes back to must be one."""
+    start, reset = section.setting(START), section.setting(RESET)
+    if section.has(START) and section.has(RESET) and OFFSETS[start.value] is not OFFSETS[reset.value]:
+        raise section.not_modelled(RESET, f"another offset than {START}; use the same")
+    return start if section.has(START) and not section.has(RESET) else reset
+
+
+LIBRARY = Library(
+    "franz-go", (1, 21), (1, 21), REFUSAL, PRODUCER_KEYS, producer, CONSUMER_KEYS, consumer, DURATIONS, package="kgo."
+)

@@ -1,0 +1,138 @@
+"""How franz-go's idempotent producer gets over failures: it begins again with the record that failed (semantics 4.3).
+
+The records of a partition are in a row, and only the answer to the first of them counts. Where that is an error, the
+row is sent again from there, under the same numbers, once nothing is in flight any more; until a success there is one
+request at a time. Where it is one that is not retried, all that are in the row fail.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from model.arrival import accepts, arrives, checked
+from model.draining import stop_for_good
+from model.language import Action, Effect, State
+from model.network import complete, fail_attempt, leave_connection
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def _earlier(pipeline: Pipeline, batch: Batch) -> list[tuple[Batch, z3.BoolRef]]:
+    """The other batches, and when each stands before this one in the row."""
+    assert batch.sequence is not None
+    return [
+        (other, z3.And(other.incomplete, other.sequence.term >= 0, other.sequence.term < batch.sequence.term))
+        for other in pipeline.producer.batches
+        if other is not batch and other.sequence is not None
+    ]
+
+
+def _is_first(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """No record that is not over stands before it: its answer counts."""
+    return z3.Not(z3.Or(*(stands for _, stands in _earlier(pipeline, batch))))
+
+
+def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """It is sent next: what has a number in its order, then the others as the application sent them."""
+    assert batch.sequence is not None
+    ahead = []
+    for other in pipeline.producer.batches:
+        if other is not batch and other.sequence is not None:
+            later = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
+            stands = z3.And(other.sequence.term >= 0, later)
+            if other.attempt == batch.attempt and other.record < batch.record:
+                stands = z3.Or(stands, z3.And(other.sequence.term < 0, batch.sequence.term < 0))
+            ahead.append(z3.And(other.is_(Fate.BUFFERED), stands))
+    return z3.Not(z3.Or(*ahead))
+
+
+def is_next_answer(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """Answers come in the order of the requests: none is out to what stands before it."""
+    return z3.Not(z3.Or(*(z3.And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
+
+
+def starts_at_new_leader(pipeline: Pipeline, effect: Effect, epoch: z3.ArithRef) -> None:
+    """A leader that has not answered yet gets one request at a time, as one does after an error."""
+    assert pipeline.producer.draining is not None
+    effect.set_when(epoch != pipeline.producer.leader_epoch.term, pipeline.producer.draining, 1)
+
+
+def heed_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """A success of the first record ends it; of a later one nothing comes, and it is sent again in its turn."""
+    assert batch.sequence is not None and pipeline.producer.draining is not None
+    first = _is_first(pipeline, batch)
+    again = [other.is_(Fate.BUFFERED) for other, _ in _earlier(pipeline, batch)]
+    waits = [
+        z3.And(buffered, other.retries.term > 0)
+        for buffered, (other, _) in zip(again, _earlier(pipeline, batch), strict=True)
+    ]
+    later = z3.Not(first)
+    leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    effect.set_when(later, batch.fate, int(Fate.BUFFERED))
+    effect.set_when(later, batch.retries, 1)
+    effect.set_when(later, batch.sequence, batch.sequence.term)
+    effect.set_when(z3.And(first, z3.Not(z3.Or(*waits))), pipeline.producer.draining, 0)
+
+
+def _fail_all(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
+    for other in pipeline.producer.batches:
+        complete(pipeline, effect, other, Fate.FAILED, z3.And(when, other.incomplete))
+
+
+def fail_partition(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """The first record fails for good, and with it all that are in the row; its number is used again (4.3).
+
+    A request with a later one, which was on its way, is refused for the gap: nothing comes of it.
+    """
+    assert batch.sequence is not None and pipeline.producer.draining is not None
+    first = _is_first(pipeline, batch)
+    fail_attempt(pipeline, effect, batch, z3.Not(first))
+    _fail_all(pipeline, effect, first)
+    numbered = z3.And(first, batch.sequence.term >= 0)
+    effect.set_when(numbered, pipeline.producer.next_sequence, batch.sequence.term)
+    effect.set_when(first, pipeline.producer.draining, 1)
+
+
+def with_it(pipeline: Pipeline, batch: Batch, before: State, after: State) -> str:
+    """Which other sends failed in the same step."""
+    others = [b for b in pipeline.producer.batches if b is not batch and before[b.fate.name] != after[b.fate.name]]
+    failed = [record_name(b) for b in others if after[b.fate.name] == Fate.FAILED]
+    return f", and with it that of {' and '.join(failed)}" if failed else ""
+
+
+def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader takes the number, or the epoch, for a wrong one (3.5, 4.3).
+
+    Of the first record that means lost data: the producer goes on with it in a new epoch, or stops for good. A later
+    one is behind a record that is retried, and is sent again after it.
+    """
+    check = checked(pipeline, batch, leader)
+    assert check is not None and pipeline.producer.draining is not None
+    first = _is_first(pipeline, batch)
+    effect = Effect()
+    if pipeline.deployment.sender.stops_on_loss:
+        fail_attempt(pipeline, effect, batch, z3.Not(first))
+        _fail_all(pipeline, effect, first)
+        stop_for_good(pipeline, effect, first)
+    else:
+        fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+        effect.set_when(first, pipeline.producer.unresolved, 1)
+
+    def sentence(before: State, after: State) -> str:
+        error = f"{leader.name} refuses {record_name(batch)} for its number"
+        if after[batch.fate.name] == Fate.FAILED:
+            return f"{error}: the send fails{with_it(pipeline, batch, before, after)}, and the producer stops for good"
+        bumps = after[pipeline.producer.unresolved.name] > before[pipeline.producer.unresolved.name]
+        return error + (": the producer will bump its epoch" if bumps else ", and will get it again")
+
+    wrong = z3.Or(check.out_of_order, check.fenced)
+    return Action(
+        "refuse_and_reset",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)),
+        effect.updates,
+        sentence,
+        "3.5, 4.3",
+    )

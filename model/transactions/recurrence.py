@@ -1,0 +1,58 @@
+"""Sequence numbers that were given back, and that a leader has seen all the same (semantics 3.5, 11.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import z3
+
+from model.arrival import accepts, arrives, checked
+from model.idempotence import numbers_sent
+from model.language import Action, Effect, Variable
+from model.network import complete
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def _has_numbers(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
+    epoch, sequence = numbers_sent(pipeline, batch)
+    return z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+
+
+def is_itself(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """What stands in the log with the numbers of the request is the same batch."""
+    return leader.log.some(
+        lambda _, slot: z3.And(slot["batch"].term == batch.number, _has_numbers(pipeline, batch, slot))
+    )
+
+
+def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader takes the batch for one that it has, which has the same numbers: success, nothing appended (3.5).
+
+    That one was refused in the end, and gave its number back, but an attempt before had written it (11.1). The leader
+    answers when it is replicated.
+    """
+    check = checked(pipeline, batch, leader)
+    assert check is not None and batch.sequence is not None
+    replicated = leader.log.every(
+        lambda offset, slot: z3.Implies(_has_numbers(pipeline, batch, slot), leader.high_watermark.term > offset)
+    )
+    taken = z3.And(check.duplicate, z3.Not(is_itself(pipeline, batch, leader)), replicated)
+    producer = pipeline.producer
+    effect = Effect()
+    later = batch.sequence.term > producer.last_acknowledged.term
+    effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+    complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, z3.BoolVal(True))
+    return Action(
+        "take_for_another",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} takes {record_name(batch)} for an earlier one, whose sequence number it has: it appends "
+            "nothing and acknowledges it"
+        ),
+        "3.5",
+    )
