@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model.deployment import read_properties
-from model.deployment.deployment import OffsetReset, Truncation
-from tests.model.scripted import Scenario, scenario
+from model.deployment.deployment import Acks, OffsetReset, Truncation
+from tests.model.scripted import BOUNDS, Scenario, scenario
 
 OF_OLD = [Truncation.HIGH_WATERMARK, Truncation.LAST_EPOCH, Truncation.EPOCHS]
 UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": True, "idempotence": False}
@@ -164,3 +166,22 @@ def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(c
 )
 def test_each_release_has_its_era(kafka: str, truncation: Truncation) -> None:
     assert read_properties(kafka=kafka, assume={"replicas": "3"}).truncation is truncation
+
+
+@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
+def test_to_0_10_a_committed_record_stays_beside_another_one_at_its_offset(truncation: Truncation) -> None:
+    """Two power losses: who lost the record leads; who kept it knows that it was committed (KIP-101, scenario 2)."""
+    bounds = replace(BOUNDS, records=3)
+    run = of(truncation, replicas=2, min_insync_replicas=1, acks=Acks.LEADER, bounds=bounds)
+    for batch in (0, 1):
+        run.produce(batch, 1).do("acknowledge", batch=batch, leader=1).replicate(2, 1)
+    run.do("lose_power", broker=2, kept=1).do("lose_power", broker=1, kept=2).do("fence", broker=1).do("fence", broker=2)
+    written_down = {} if truncation is Truncation.FENCED else {"checkpointed": 1}
+    run.do("restart", broker=2, **written_down).do("apply_metadata", broker=2).produce(2, 2)
+    written_down = {} if truncation is Truncation.FENCED else {"checkpointed": 2}
+    run.do("restart", broker=1, **written_down)
+    if truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=1, leader=2)
+    run.do("fetch", follower=1, leader=2)
+    assert run.log(2) == [0, 2]
+    assert run.log(1) == ([0, 1] if truncation is Truncation.HIGH_WATERMARK else [0, 2])
