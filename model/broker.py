@@ -225,9 +225,25 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _follow(pipeline, effect, replica, controller.leader.term)
+    if not pipeline.deployment.mends_of_2_0_1:
+        _go_on_as_before(effect, replica, when=_knows_leader(replica, controller.leader.term))
     stop_leading(effect, replica)
     for number, member in controller.isr.items():
         effect[replica.isr[number]] = z3.If(leads, member.term, 0)
+
+
+def _knows_leader(replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
+    """The broker follows this leader already, or is told that there is none, which changes nothing for it."""
+    follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
+    return z3.And(follows, z3.Or(leader == replica.leader.term, leader == 0))
+
+
+def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
+    """Before 2.0.1 a follower whose leader stays the same fetches on, whatever it missed (8, KAFKA-7164)."""
+    dropping = (replica.reconciled, replica.flushed, replica.high_watermark, *replica.log.variables)
+    for variable in (replica.leader, *dropping):
+        if variable is not None and variable in effect.updates:
+            effect.set_when(when, variable, variable.term)
 
 
 def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
@@ -244,10 +260,13 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         effect[variable] = z3.If(leads, as_leader[variable], variable.term)
 
     def sentence(before: State, after: State) -> str:
-        leader = after[replica.leader.name]
+        leader = after[controller.leader.name]
         if leader == replica.number:
             return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
         role = f"follows {broker_name(leader)}" if leader else "there is no leader"
+        followed = before[replica.leader.name]
+        if not pipeline.deployment.mends_of_2_0_1 and followed and leader in (0, followed):
+            role += ", as before, and drops nothing" if leader else f", and stays with {broker_name(followed)}"
         return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}" + _dropped(
             pipeline, replica, before, after
         )

@@ -136,6 +136,7 @@ def build(given: GivenDeployment) -> Deployment:
         offsets_age_in_use=era.offsets_age_in_use,
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
+        mends_of_2_0_1=era.mends_of_2_0_1,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
         flush_messages=broker.flush_messages,

@@ -15,8 +15,8 @@ import z3
 
 from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
-from model.deployment.deployment import ProducerId, Sink
-from model.deployment.explored import Bounds
+from model.deployment.deployment import ProducerId, Sink, Truncation
+from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.required_properties import OF_TRANSACTIONS
 from model.deployment.transactional import Transactional
 from model.faults import Fault
@@ -119,6 +119,13 @@ def caught_up(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """The leader knows that the follower reached its high watermark."""
     leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
     return leader.fetched[follower.number].term - 1 >= leader.high_watermark.term
+
+
+def reached_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The leader knows that the follower reached the start of its epoch."""
+    leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
+    start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
+    return leader.fetched[follower.number].term - 1 >= start
 
 
 def lives_somewhere(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
@@ -246,6 +253,21 @@ CASES = (
         assume("expand_isr", caught_up),
         "no-acked-loss",
         cut(S, K),
+    ),
+    Case(
+        "joining-before-the-start-of-the-epoch-is-reached",
+        lambda: of(
+            "acks-all-min-isr-1",
+            (),
+            3,
+            faults=FaultBudget(3, ((K.value, 2), (M.value, 1))),
+            truncation=Truncation.EPOCHS,
+            zookeeper=True,
+            old_fetches_count=True,
+        ),
+        assume("expand_isr", reached_epoch),
+        "no-acked-loss",
+        cut(K, K, M),
     ),
     Case(
         "duplicate-check-off",

@@ -80,28 +80,33 @@ def test_a_leader_that_does_not_know_an_epoch_leaves_it_to_the_high_watermark() 
     assert logs == {Truncation.LAST_EPOCH: [0], Truncation.EPOCHS: []}
 
 
-@pytest.mark.parametrize("unclean", [True, False])
-def test_a_follower_that_is_ahead_goes_back_or_halts(unclean: bool) -> None:
-    """Brokers of old rather stopped than drop records where unclean election was off (KAFKA-7414)."""
-    run = of(Truncation.HIGH_WATERMARK, min_insync_replicas=1, unclean_leader_election=unclean)
+@pytest.mark.parametrize("truncation", OF_OLD)
+@pytest.mark.parametrize(("unclean", "mended"), [(True, False), (False, False), (False, True)])
+def test_a_follower_that_is_ahead_goes_back_or_halts(truncation: Truncation, unclean: bool, mended: bool) -> None:
+    """Before 2.0.1 brokers rather stopped than drop records where unclean election was off (KAFKA-7414)."""
+    settings = {"min_insync_replicas": 1, "unclean_leader_election": unclean, "mends_of_2_0_1": mended}
+    run = of(truncation, **settings)
     run.do("become_slow", broker=3).do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)
     for _ in range(3):
         run.do("fetch", follower=2, leader=1)
     run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("restart", broker=1, checkpointed=0)
-    run.do("apply_metadata", broker=1).do("apply_metadata", broker=2)
+    run.do("apply_metadata", broker=1)
     assert (run.leader, run.log(1), run.log(2)) == (1, [], [0])
-    if unclean:
+    if unclean or mended:
         assert run.do("go_back", follower=2, leader=1).log(2) == []
     else:
         run.do("halt", broker=2, leader=1)
         assert not run.value(run.pipeline.replica(2).up)
 
 
-@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
-def test_who_has_reached_the_high_watermark_joins_before_2_1(truncation: Truncation) -> None:
-    """A new leader may not know how far it is; from 2.1 on the start of its epoch must be reached too (KAFKA-7128)."""
-    run = of(truncation, min_insync_replicas=1).do("become_slow", broker=3).produce(0, 1)
+@pytest.mark.parametrize(
+    ("truncation", "mended"),
+    [*((how, False) for how in OF_OLD), *((how, True) for how in OF_OLD), (Truncation.FENCED, True)],
+)
+def test_who_has_reached_the_high_watermark_joins_before_2_0_1(truncation: Truncation, mended: bool) -> None:
+    """A new leader may not know how far it is; from then on the start of its epoch counts as well (KAFKA-7128)."""
+    run = of(truncation, min_insync_replicas=1, mends_of_2_0_1=mended).do("become_slow", broker=3).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=3).do("fetch", follower=2, leader=1).do("fetch", follower=2, leader=1)
     run.do("acknowledge", batch=0, leader=1).do("move_leader", broker=2).do("apply_metadata", broker=2)
     run.do("recover_speed", broker=3).do("apply_metadata", broker=3)
@@ -112,7 +117,7 @@ def test_who_has_reached_the_high_watermark_joins_before_2_1(truncation: Truncat
     else:
         run.do("ask", follower=3, leader=2)
         assert run.log(3) == []
-    assert run.can("expand_isr", leader=2, follower=3) is (truncation is not Truncation.FENCED)
+    assert run.can("expand_isr", leader=2, follower=3) is not mended
 
 
 @pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
@@ -122,6 +127,42 @@ def test_before_2_1_a_leader_answers_followers_of_another_epoch(truncation: Trun
     if run.pipeline.replica(3).reconciled is not None:
         run.do("truncate", follower=3, leader=1)
     assert run.can("fetch", follower=3, leader=1) is (truncation is not Truncation.FENCED)
+
+
+@pytest.mark.parametrize("truncation", OF_OLD)
+@pytest.mark.parametrize("mended", [True, False])
+def test_before_2_0_1_a_follower_that_missed_an_epoch_drops_nothing(truncation: Truncation, mended: bool) -> None:
+    """Broker 2 led meanwhile, and the leader of before has dropped what the follower still has (KAFKA-7164)."""
+    run = of(truncation, mends_of_2_0_1=mended).produce(0, 1).do("fetch", follower=3, leader=1)
+    run.do("move_leader", broker=2).do("apply_metadata", broker=2).do("apply_metadata", broker=1)
+    if truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=1, leader=2)
+    run.do("transmit", batch=0, leader=2).do("append", batch=0, leader=2).do("fetch", follower=1, leader=2)
+    run.do("move_leader", broker=1).do("apply_metadata", broker=1).do("apply_metadata", broker=3)
+    assert run.epochs(1) == [2]
+    if mended and truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=3, leader=1)
+    # Brokers of 0.11 to 1.1 ask for the end of an epoch that the leader never had, and go by the high watermark: 0.
+    assert run.epochs(3) == ([] if mended else [1])
+    assert run.can("fetch", follower=3, leader=1), "a follower that is told nothing new fetches on from its end"
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_before_2_0_1_a_follower_stays_with_a_leader_that_comes_back_with_less(mended: bool) -> None:
+    """Told that nobody leads it changes nothing, and the leader that it is told of then is the one it had."""
+    run = of(Truncation.EPOCHS, min_insync_replicas=1, mends_of_2_0_1=mended, unclean_leader_election=True)
+    run.do("become_slow", broker=3).produce(0, 1).do("fetch", follower=2, leader=1).do("become_slow", broker=2)
+    run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2)
+    run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("apply_metadata", broker=2)
+    assert run.value(run.pipeline.replica(2).leader) == (0 if mended else 1)
+    run.do("restart", broker=1, checkpointed=0).do("apply_metadata", broker=1).do("notice", broker=1)
+    run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("apply_metadata", broker=2).do("recover_speed", broker=2)
+    assert run.can("fetch", follower=2, leader=1) is not mended
+    if mended:
+        assert run.do("truncate", follower=2, leader=1).log(2) == []
+    else:
+        assert (run.do("fetch", follower=2, leader=1).epochs(2), run.epochs(1)) == ([1], [3])
 
 
 @pytest.mark.parametrize("checks", [True, False])
@@ -154,18 +195,20 @@ def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(c
 
 
 @pytest.mark.parametrize(
-    ("kafka", "truncation"),
+    ("kafka", "truncation", "mended"),
     [
-        ("0.10.2", Truncation.HIGH_WATERMARK),
-        ("0.11.0", Truncation.LAST_EPOCH),
-        ("1.1", Truncation.LAST_EPOCH),
-        ("2.0", Truncation.EPOCHS),
-        ("2.1", Truncation.FENCED),
-        ("4.0", Truncation.FENCED),
+        ("0.10.2", Truncation.HIGH_WATERMARK, False),
+        ("0.11.0", Truncation.LAST_EPOCH, False),
+        ("1.1.1", Truncation.LAST_EPOCH, False),
+        ("2.0", Truncation.EPOCHS, False),
+        ("2.0.1", Truncation.EPOCHS, True),
+        ("2.1", Truncation.FENCED, True),
+        ("4.0", Truncation.FENCED, True),
     ],
 )
-def test_each_release_has_its_era(kafka: str, truncation: Truncation) -> None:
-    assert read_properties(kafka=kafka, assume={"replicas": "3"}).truncation is truncation
+def test_each_release_has_its_era(kafka: str, truncation: Truncation, mended: bool) -> None:
+    deployment = read_properties(kafka=kafka, assume={"replicas": "3"})
+    assert (deployment.truncation, deployment.mends_of_2_0_1) == (truncation, mended)
 
 
 @pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
@@ -175,7 +218,8 @@ def test_to_0_10_a_committed_record_stays_beside_another_one_at_its_offset(trunc
     run = of(truncation, replicas=2, min_insync_replicas=1, acks=Acks.LEADER, bounds=bounds)
     for batch in (0, 1):
         run.produce(batch, 1).do("acknowledge", batch=batch, leader=1).replicate(2, 1)
-    run.do("lose_power", broker=2, kept=1).do("lose_power", broker=1, kept=2).do("fence", broker=1).do("fence", broker=2)
+    run.do("lose_power", broker=2, kept=1).do("lose_power", broker=1, kept=2)
+    run.do("fence", broker=1).do("fence", broker=2)
     written_down = {} if truncation is Truncation.FENCED else {"checkpointed": 1}
     run.do("restart", broker=2, **written_down).do("apply_metadata", broker=2).produce(2, 2)
     written_down = {} if truncation is Truncation.FENCED else {"checkpointed": 2}

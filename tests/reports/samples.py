@@ -61,6 +61,7 @@ DEPLOYMENT = Deployment(
     offsets_age_in_use=False,
     fenced_may_join=False,
     truncation=Truncation.FENCED,
+    mends_of_2_0_1=True,
     consumer_knows_epochs=True,
     consumer_checks_epochs=True,
     eligible_leader_replicas=False,
