@@ -19,6 +19,7 @@ from model import (
     isr,
     membership,
     network,
+    overrun,
     produce,
     producer,
     refusals,
@@ -57,7 +58,8 @@ def build(deployment: Deployment) -> Model:
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
     of_clients = (producer, network, produce, ending, coordinator)
-    machines = (*of_clients, *of_brokers, consumer, restarting, failing, membership, retention)
+    of_consumers = (consumer, restarting, failing, membership, overrun)
+    machines = (*of_clients, *of_brokers, *of_consumers, retention)
     actions = tuple(
         remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action))
         for machine in machines

@@ -137,6 +137,7 @@ def build(given: GivenDeployment) -> Deployment:
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
         mends_of_2_0_1=era.mends_of_2_0_1,
+        reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
         flush_messages=broker.flush_messages,

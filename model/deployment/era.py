@@ -37,6 +37,9 @@ MENDED = (2, 0, 1)
 do not halt (KAFKA-7164, KAFKA-7128, KAFKA-7414). The same fixes in the branch of 1.1 came after its last release.
 """
 
+OVERRUN, OVERRUN_MENDED = (1, 1, 0), (2, 5, 1)
+"""In between, ``FileRecords`` asks twice for the length of a file that is appended to (KAFKA-2903, KAFKA-9835)."""
+
 
 @dataclass(frozen=True)
 class Era:
@@ -46,8 +49,9 @@ class Era:
     incarnation may register before the old one was fenced, and keeps its ISR seat. ``old_fetches_count``: what a
     replica fetched before its restart may still bring it into the ISR (before KIP-903). ``fenced_may_join``: so may a
     replica that is dead by then (before KIP-841). ``mends_of_2_0_1``: followers do what they did not before (MENDED).
-    ``offsets_age_in_use``: committed offsets expire by the age of the
-    commit, also while the group runs (before KIP-211). ``high_watermark_needs_min_isr``: it stands still below that.
+    ``reads_may_overrun``: a read may return a record that is not committed. ``offsets_age_in_use``: committed offsets
+    expire by the age of the commit, also while the group runs (before KIP-211). ``high_watermark_needs_min_isr``: it
+    stands still below that.
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
@@ -59,6 +63,7 @@ class Era:
     fenced_may_join: bool
     truncation: Truncation
     mends_of_2_0_1: bool
+    reads_may_overrun: bool
     clients_know_epochs: bool
     positions_are_checked: bool
     high_watermark_needs_min_isr: bool
@@ -88,6 +93,7 @@ def era_of(broker: Section, topic: Section) -> Era:
         fenced_may_join=line < (3, 3),
         truncation=next(how for first, how in TRUNCATION if followers >= first),
         mends_of_2_0_1=broker.release.full >= MENDED,
+        reads_may_overrun=OVERRUN <= broker.release.full < OVERRUN_MENDED,
         clients_know_epochs=protocol >= (2, 1),
         positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),

@@ -28,6 +28,7 @@ REQUESTS_TO_ADD = 6
 
 HANDLED = (
     "append",
+    "read_while_appending",
     "recognise_duplicate",
     "reject_not_leader",
     "reject_not_enough_replicas",

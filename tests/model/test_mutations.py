@@ -128,6 +128,11 @@ def reached_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     return leader.fetched[follower.number].term - 1 >= start
 
 
+def has_read_something(pipeline: Pipeline, _: Action) -> z3.BoolRef:
+    """The consumer has processed a record since its start."""
+    return pipeline.consumer.latest.term > 0
+
+
 def lives_somewhere(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
     """Fencing a leader elects the first live replica, in the ISR or not."""
     chosen = z3.IntVal(0)
@@ -377,6 +382,13 @@ CASES = (
         lambda: of("acks-all-min-isr-2", (M,), 1),
         leaves("move_leader", lambda pipeline, _: pipeline.controller.epoch),
         "recoverability",
+        cut(M),
+    ),
+    Case(
+        "a-read-that-waits-at-the-end-runs-into-an-append",
+        lambda: of("acks-all-min-isr-1", (M,), 1, replicas=2, reads_may_overrun=True),
+        assume("read_while_appending", has_read_something),
+        "read-stability",
         cut(M),
     ),
     Case(

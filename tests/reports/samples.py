@@ -62,6 +62,7 @@ DEPLOYMENT = Deployment(
     fenced_may_join=False,
     truncation=Truncation.FENCED,
     mends_of_2_0_1=True,
+    reads_may_overrun=False,
     consumer_knows_epochs=True,
     consumer_checks_epochs=True,
     eligible_leader_replicas=False,
