@@ -17,6 +17,7 @@ from model.deployment.deployment import Commit, Deployment, Ignored, OnProcessin
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
+from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_session
 from model.deployment.hiding import printable, shown_value
@@ -64,7 +65,7 @@ def build(given: GivenDeployment) -> Deployment:
     producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", producer.library)))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
     consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", consumer.library)))
-    _check_follower_reads(broker_settings.section, consumer_settings.section)
+    follows = sent_to_followers(broker_settings.section, consumer_section)
 
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
@@ -104,6 +105,7 @@ def build(given: GivenDeployment) -> Deployment:
         *broker.settings,
         *settings_of(broker_settings.section, topic_settings.section),
         *_said(broker_settings.section, FOLLOWER_BYTES, *group_rules.KEYS),
+        *(_said(broker_settings.section, SELECTOR) if follows is not None else ()),
         *(transaction_rules.settings_of(broker_settings.section) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", producer, given.producer.version or given.producer.client),
@@ -187,6 +189,9 @@ def build(given: GivenDeployment) -> Deployment:
     )
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
+    if follows is not None:
+        notes = check_follower_reads(deployment, consumer_section, follows)
+        deployment = replace(deployment, notes=(*deployment.notes, *notes))
     return deployment
 
 
@@ -264,12 +269,6 @@ def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
     effective = {setting.key for setting in values.settings if setting.scope == "topic"}
     names = {name for key in effective for name in BROKER_NAMES.get(key, ()) if broker.has(name)}
     return {("broker", name) for name in names if name not in values.overridden}
-
-
-def _check_follower_reads(broker: Section, consumer: Section) -> None:
-    selector, rack = broker.given.get("replica.selector.class"), consumer.given.get("client.rack")
-    if selector is not None and rack is not None and rack.value.strip() and "RackAware" in selector.value:
-        raise complaint(rack, "not modelled yet: reading from followers; remove client.rack", NotModelledError)
 
 
 def _client_setting(scope: str, client: Client, said: Given | None) -> Setting:
