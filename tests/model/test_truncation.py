@@ -18,11 +18,25 @@ def of(truncation: Truncation, **settings: object) -> Scenario:
     return scenario(truncation=truncation, **{**UNFENCED, **settings})
 
 
+def kill(run: Scenario, broker: int) -> Scenario:
+    """The broker is killed, with the high watermark written down that it knows."""
+    known = run.high_watermark(broker)
+    decides = run.pipeline.deployment.truncation.high_watermark_decides
+    return run.do("kill", broker=broker, **({"checkpointed": known} if decides else {}))
+
+
+def lose_power(run: Scenario, broker: int, kept: int) -> Scenario:
+    """The same with a loss of power, and with so much of the log."""
+    known = min(run.high_watermark(broker), kept)
+    decides = run.pipeline.deployment.truncation.high_watermark_decides
+    return run.do("lose_power", broker=broker, kept=kept, **({"checkpointed": known} if decides else {}))
+
+
 def behind_in_knowledge(run: Scenario) -> Scenario:
     """Everybody has the record, and only the leader knows it; then the leader dies and broker 2 leads."""
     run.produce(0, 1).do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
     run.do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1).do("acknowledge", batch=0, leader=1)
-    return run.do("kill", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+    return kill(run, 1).do("fence", broker=1).do("apply_metadata", broker=2)
 
 
 @pytest.mark.parametrize("truncation", OF_OLD)
@@ -39,6 +53,15 @@ def test_to_0_10_a_follower_drops_what_it_does_not_know_to_be_committed() -> Non
     assert run.can("fetch", follower=3, leader=2)
 
 
+def test_a_broker_that_dies_may_have_written_an_older_high_watermark_down() -> None:
+    run = of(Truncation.HIGH_WATERMARK).produce(0, 1).replicate(2, 1).replicate(3, 1)
+    assert run.high_watermark(1) == 1
+    assert [run.can("kill", broker=1, checkpointed=written) for written in (0, 1, 2)] == [True, True, False]
+    assert [run.can("lose_power", broker=1, kept=0, checkpointed=written) for written in (0, 1)] == [True, False]
+    run.do("kill", broker=1, checkpointed=0).do("fence", broker=1).do("apply_metadata", broker=2)
+    assert run.do("restart", broker=1).log(1) == [], "it follows now, and drops what it may not keep"
+
+
 @pytest.mark.parametrize("truncation", [Truncation.LAST_EPOCH, Truncation.EPOCHS])
 def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> None:
     run = behind_in_knowledge(of(truncation)).do("apply_metadata", broker=3)
@@ -51,7 +74,7 @@ def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> 
 
 def diverged(run: Scenario) -> Scenario:
     """Broker 1 has a record that nobody copied; broker 2 leads and appends the retry in its place."""
-    run.produce(0, 1).do("kill", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+    kill(run.produce(0, 1), 1).do("fence", broker=1).do("apply_metadata", broker=2)
     run.do("apply_metadata", broker=3)
     if run.pipeline.replica(3).reconciled is not None:
         run.do("truncate", follower=3, leader=2)
@@ -60,7 +83,7 @@ def diverged(run: Scenario) -> Scenario:
 
 @pytest.mark.parametrize("truncation", OF_OLD)
 def test_what_only_the_old_leader_had_is_dropped(truncation: Truncation) -> None:
-    run = diverged(of(truncation)).do("restart", broker=1, checkpointed=0)
+    run = diverged(of(truncation)).do("restart", broker=1)
     if truncation is not Truncation.HIGH_WATERMARK:
         run.do("truncate", follower=1, leader=2)
     assert run.log(1) == []
@@ -71,11 +94,11 @@ def test_a_leader_that_does_not_know_an_epoch_leaves_it_to_the_high_watermark() 
     logs = {}
     for truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS):
         run = of(truncation, min_insync_replicas=1, unclean_leader_election=True)
-        run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3)
+        kill(kill(run, 2), 3).do("fence", broker=2).do("fence", broker=3)
         run.do("learn_isr", broker=1).produce(0, 1).do("acknowledge", batch=0, leader=1)
-        run.do("kill", broker=1).do("fence", broker=1).do("restart", broker=2, checkpointed=0)
+        kill(run, 1).do("fence", broker=1).do("restart", broker=2)
         run.do("elect_unclean", broker=2).do("apply_metadata", broker=2)
-        run.do("restart", broker=1, checkpointed=1).do("truncate", follower=1, leader=2)
+        run.do("restart", broker=1).do("truncate", follower=1, leader=2)
         logs[truncation] = run.log(1)
     assert logs == {Truncation.LAST_EPOCH: [0], Truncation.EPOCHS: []}
 
@@ -90,7 +113,7 @@ def test_a_follower_that_is_ahead_goes_back_or_halts(truncation: Truncation, unc
     run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)
     for _ in range(3):
         run.do("fetch", follower=2, leader=1)
-    run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("restart", broker=1, checkpointed=0)
+    lose_power(run, 1, kept=0).do("fence", broker=1).do("restart", broker=1)
     run.do("apply_metadata", broker=1)
     assert (run.leader, run.log(1), run.log(2)) == (1, [], [0])
     if unclean or mended:
@@ -153,9 +176,9 @@ def test_before_2_0_1_a_follower_stays_with_a_leader_that_comes_back_with_less(m
     run = of(Truncation.EPOCHS, min_insync_replicas=1, mends_of_2_0_1=mended, unclean_leader_election=True)
     run.do("become_slow", broker=3).produce(0, 1).do("fetch", follower=2, leader=1).do("become_slow", broker=2)
     run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2)
-    run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("apply_metadata", broker=2)
+    lose_power(run, 1, kept=0).do("fence", broker=1).do("apply_metadata", broker=2)
     assert run.value(run.pipeline.replica(2).leader) == (0 if mended else 1)
-    run.do("restart", broker=1, checkpointed=0).do("apply_metadata", broker=1).do("notice", broker=1)
+    run.do("restart", broker=1).do("apply_metadata", broker=1).do("notice", broker=1)
     run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
     run.do("apply_metadata", broker=2).do("recover_speed", broker=2)
     assert run.can("fetch", follower=2, leader=1) is not mended
@@ -218,12 +241,9 @@ def test_to_0_10_a_committed_record_stays_beside_another_one_at_its_offset(trunc
     run = of(truncation, replicas=2, min_insync_replicas=1, acks=Acks.LEADER, bounds=bounds)
     for batch in (0, 1):
         run.produce(batch, 1).do("acknowledge", batch=batch, leader=1).replicate(2, 1)
-    run.do("lose_power", broker=2, kept=1).do("lose_power", broker=1, kept=2)
-    run.do("fence", broker=1).do("fence", broker=2)
-    written_down = {} if truncation is Truncation.FENCED else {"checkpointed": 1}
-    run.do("restart", broker=2, **written_down).do("apply_metadata", broker=2).produce(2, 2)
-    written_down = {} if truncation is Truncation.FENCED else {"checkpointed": 2}
-    run.do("restart", broker=1, **written_down)
+    lose_power(lose_power(run, 2, kept=1), 1, kept=2).do("fence", broker=1).do("fence", broker=2)
+    run.do("restart", broker=2).do("apply_metadata", broker=2).produce(2, 2)
+    run.do("restart", broker=1)
     if truncation is not Truncation.HIGH_WATERMARK:
         run.do("truncate", follower=1, leader=2)
     run.do("fetch", follower=1, leader=2)
