@@ -59,8 +59,9 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
         effect.set_when(z3.And(end == offset, effect[exposed] == 0), exposed, batch.record + 1)
 
     def sentence(before: State, after: State) -> str:
-        hands = " and hands it to a worker" if consumer.queued else " and processes it"
-        return f"{appending.sentence(before, after)}; the consumer, reading up to there, gets it too{hands}"
+        then = "hands it to a worker" if consumer.queued else "processes it"
+        appended = appending.sentence(before, after)
+        return f"{appended}; the consumer's read runs into it, above the high watermark, and the consumer {then}"
 
     return Action(
         "read_while_appending",
