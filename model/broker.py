@@ -12,7 +12,7 @@ from model.deployment.deployment import Truncation
 from model.elections import after_stop, current
 from model.faults import Fault
 from model.fetching import halts_when_ahead, is_ahead
-from model.language import Action, Effect, State
+from model.language import Action, Effect, Sentence, State
 from model.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
 from model.state import Pipeline, Replica
@@ -123,16 +123,40 @@ def _follow(pipeline: Pipeline, effect: Effect, replica: Replica, leader: z3.Ari
         keep_prefix(effect, replica, z3.If(follows, known, replica.log.end.term))
 
 
-def restart(pipeline: Pipeline, replica: Replica, checkpointed: int | None = None) -> Action:
-    """A fenced broker starts, replays the metadata and is unfenced (semantics 5 L9, 6.3 E7, 6.4).
+def with_checkpoint(pipeline: Pipeline, replica: Replica, end: Action) -> Iterator[Action]:
+    """A broker that ends leaves behind the high watermark that it wrote down last (semantics 5, L5 L7).
 
-    ``checkpointed``: the high watermark as it was last written to disk, where that may matter.
+    Where that decides something, it is any one that it has known; where not, the one that it knew will do.
     """
+    if not pipeline.deployment.truncation.high_watermark_decides:
+        yield end
+        return
+    known = end.updates.get(replica.high_watermark, replica.high_watermark.term)
+    for checkpointed in range(replica.log.capacity + 1):
+        yield replace(
+            end,
+            arguments={**end.arguments, "checkpointed": checkpointed},
+            guard=z3.And(end.guard, known >= checkpointed),
+            updates={**end.updates, replica.high_watermark: z3.IntVal(checkpointed)},
+            sentence=_with_checkpoint_in_words(replica, end.sentence),
+        )
+
+
+def _with_checkpoint_in_words(replica: Replica, ends: Sentence) -> Sentence:
+    def sentence(before: State, after: State) -> str:
+        left = after[replica.high_watermark.name]
+        known = min(before[replica.high_watermark.name], after[replica.log.end.name])
+        older = f", with the high watermark {left} written down" if left < known else ""
+        return ends(before, after) + older
+
+    return sentence
+
+
+def restart(pipeline: Pipeline, replica: Replica) -> Action:
+    """A fenced broker starts, replays the metadata and is unfenced (semantics 5 L9, 6.3 E7, 6.4)."""
     controller = pipeline.controller
     effect = Effect()
     effect[replica.up] = True
-    if checkpointed is not None:
-        effect[replica.high_watermark] = checkpointed
     _follow(pipeline, effect, replica, controller.leader.term)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
@@ -143,29 +167,19 @@ def restart(pipeline: Pipeline, replica: Replica, checkpointed: int | None = Non
     welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:
-        words = f"{replica.name} restarts"
-        if after[replica.high_watermark.name] < before[replica.high_watermark.name]:
-            words += f" with the high watermark {after[replica.high_watermark.name]} that it had written down"
         return (
-            words
+            f"{replica.name} restarts"
             + _dropped(pipeline, replica, before, after)
             + _elected_now(pipeline, replica, before, after, was_away=True)
         )
 
-    written = z3.BoolVal(True)
-    if checkpointed is not None:
-        written = replica.high_watermark.term >= checkpointed
-        if replica.stopped_in_order is not None:
-            exactly = replica.high_watermark.term == checkpointed
-            written = z3.And(written, z3.Implies(replica.stopped_in_order.is_set, exactly))
     return Action(
         "restart",
         replica.name,
         "brokers",
-        {"broker": replica.number} | ({} if checkpointed is None else {"checkpointed": checkpointed}),
+        {"broker": replica.number},
         z3.And(
             z3.Not(replica.up.is_set),
-            written,
             z3.Not(controller.unfenced[replica.number].is_set),
             welcome_has_room(pipeline, replica, among),
         ),
@@ -225,9 +239,25 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _follow(pipeline, effect, replica, controller.leader.term)
+    if not pipeline.deployment.mends_of_2_0_1:
+        _go_on_as_before(effect, replica, when=_knows_leader(replica, controller.leader.term))
     stop_leading(effect, replica)
     for number, member in controller.isr.items():
         effect[replica.isr[number]] = z3.If(leads, member.term, 0)
+
+
+def _knows_leader(replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
+    """The broker follows this leader already, or is told that there is none, which changes nothing for it."""
+    follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
+    return z3.And(follows, z3.Or(leader == replica.leader.term, leader == 0))
+
+
+def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
+    """Before 2.0.1 a follower whose leader stays the same fetches on, whatever it missed (8, KAFKA-7164)."""
+    dropping = (replica.reconciled, replica.flushed, replica.high_watermark, *replica.log.variables)
+    for variable in (replica.leader, *dropping):
+        if variable is not None and variable in effect.updates:
+            effect.set_when(when, variable, variable.term)
 
 
 def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
@@ -244,10 +274,13 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
         effect[variable] = z3.If(leads, as_leader[variable], variable.term)
 
     def sentence(before: State, after: State) -> str:
-        leader = after[replica.leader.name]
+        leader = after[controller.leader.name]
         if leader == replica.number:
             return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
         role = f"follows {broker_name(leader)}" if leader else "there is no leader"
+        followed = before[replica.leader.name]
+        if not pipeline.deployment.mends_of_2_0_1 and followed and leader in (0, followed):
+            role += ", as before, and drops nothing" if leader else f", and stays with {broker_name(followed)}"
         return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}" + _dropped(
             pipeline, replica, before, after
         )
@@ -335,18 +368,14 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Everything that happens to a broker."""
     for replica in pipeline.replicas:
-        yield kill(pipeline, replica)
+        yield from with_checkpoint(pipeline, replica, kill(pipeline, replica))
         for kept in range(replica.log.capacity + 1):
-            yield lose_power(pipeline, replica, kept)
+            yield from with_checkpoint(pipeline, replica, lose_power(pipeline, replica, kept))
         yield lose_disk(pipeline, replica)
         if halts_when_ahead(pipeline):
             for leader in pipeline.followers_of(replica):
                 yield halt(pipeline, replica, leader)
-        if pipeline.deployment.truncation.high_watermark_decides:
-            for checkpointed in range(replica.log.capacity + 1):
-                yield restart(pipeline, replica, checkpointed)
-        else:
-            yield restart(pipeline, replica)
+        yield restart(pipeline, replica)
         if pipeline.deployment.restart_before_fenced:
             yield restart_before_fenced(pipeline, replica)
         yield apply_metadata(pipeline, replica)

@@ -188,9 +188,8 @@ def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 
 
 def halts_when_ahead(pipeline: Pipeline) -> bool:
-    """Brokers of old stop rather than drop records where unclean election is off (6.6, KAFKA-7414)."""
-    deployment = pipeline.deployment
-    return deployment.truncation is Truncation.HIGH_WATERMARK and not deployment.unclean_leader_election
+    """Before 2.0.1 a broker rather stops than drops records where unclean election is off (6.6, KAFKA-7414)."""
+    return not pipeline.deployment.mends_of_2_0_1 and not pipeline.deployment.unclean_leader_election
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

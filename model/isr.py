@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.deployment import Truncation
 from model.elections import current, with_isr
 from model.language import Action, Effect
 from model.replica import advance_high_watermark
@@ -74,7 +73,7 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
 def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
     """A leader adds a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
 
-    Before 2.1 the high watermark suffices, which a new leader may not know yet (KAFKA-7128). Before 3.3 also one that
+    Before 2.0.1 the high watermark suffices, which a new leader may not know yet (KAFKA-7128). Before 3.3 also one that
     died meanwhile: the controller does not look whether it lives (KIP-841).
     There may be enough in sync now for the high watermark to move, which the leader looks at whenever its ISR changes.
     """
@@ -95,7 +94,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
             z3.Not(controller.isr[follower.number].is_set),
             z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
             known_end >= leader.high_watermark.term,
-            z3.BoolVal(True) if pipeline.deployment.truncation is not Truncation.FENCED else known_end >= epoch_start,
+            known_end >= epoch_start if pipeline.deployment.mends_of_2_0_1 else z3.BoolVal(True),
         ),
         effect.updates,
         lambda before, after: (

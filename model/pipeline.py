@@ -21,6 +21,7 @@ from model import (
     network,
     numbering,
     offsets_topic,
+    overrun,
     produce,
     producer,
     refusals,
@@ -41,7 +42,7 @@ from model.timing import timed
 from model.timing.transactions import remember_disturbance
 from model.transactions import coordinator, ending
 
-VERSION = "9"
+VERSION = "10"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 
@@ -59,7 +60,8 @@ def build(deployment: Deployment) -> Model:
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
     of_clients = (producer, network, produce, ending, coordinator)
-    machines = (*of_clients, *of_brokers, consumer, restarting, failing, membership, retention, offsets_topic)
+    of_consumers = (consumer, restarting, failing, membership, overrun)
+    machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic)
     actions = tuple(
         remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action))
         for machine in machines

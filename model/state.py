@@ -399,7 +399,6 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     every = deployment.flush_messages
     flushes_some = every is not None and 1 < every <= capacity
     flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
-    written_down = deployment.eligible_leader_replicas or deployment.truncation.high_watermark_decides
     asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
     knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
     leads = number == 1
@@ -414,7 +413,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
         flag(f"{name}_reconciled", True) if asks else None,
-        flag(f"{name}_stopped_in_order") if stops and written_down else None,
+        flag(f"{name}_stopped_in_order") if stops and deployment.eligible_leader_replicas else None,
         flag(f"{name}_knows_producer", True) if knows else None,
         {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
         {

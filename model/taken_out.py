@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.broker import die
+from model.broker import die, with_checkpoint
 from model.controller import sentence_on_leader, take_out, take_out_has_room
 from model.faults import Fault
 from model.language import Action, Effect, State
@@ -92,4 +92,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield begin_shutdown(pipeline, replica)
         if Fault.SHUTDOWN in pipeline.deployment.possible_faults:
             yield finish_shutdown(pipeline, replica)
-        yield fail_log_dir(pipeline, replica)
+        yield from with_checkpoint(pipeline, replica, fail_log_dir(pipeline, replica))

@@ -26,6 +26,7 @@ from model.deployment.deployment import (
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
+from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
@@ -73,7 +74,7 @@ def build(given: GivenDeployment) -> Deployment:
     producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
     consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
-    _check_follower_reads(broker_settings.section, consumer_settings.section)
+    follows = sent_to_followers(broker_settings.section, consumer_section)
 
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
@@ -137,6 +138,7 @@ def build(given: GivenDeployment) -> Deployment:
         *broker.settings,
         *settings_of(broker_settings.section, topic_settings.section),
         *_said(broker_settings.section, FOLLOWER_BYTES, *group_rules.KEYS),
+        *(_said(broker_settings.section, SELECTOR) if follows is not None else ()),
         *(transaction_rules.settings_of(broker_settings.section) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),
         _client_setting("producer", producer, given.producer.version or given.producer.client),
@@ -170,6 +172,8 @@ def build(given: GivenDeployment) -> Deployment:
         loaded_offsets_expire=era.loaded_offsets_expire,
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
+        mends_of_2_0_1=era.mends_of_2_0_1,
+        reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
         flush_messages=broker.flush_messages,
@@ -223,6 +227,9 @@ def build(given: GivenDeployment) -> Deployment:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
+    if follows is not None:
+        notes = check_follower_reads(deployment, consumer_section, follows)
+        deployment = replace(deployment, notes=(*deployment.notes, *notes))
     return deployment
 
 
@@ -309,12 +316,6 @@ def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
     effective = {setting.key for setting in values.settings if setting.scope == "topic"}
     names = {name for key in effective for name in BROKER_NAMES.get(key, ()) if broker.has(name)}
     return {("broker", name) for name in names if name not in values.overridden}
-
-
-def _check_follower_reads(broker: Section, consumer: Section) -> None:
-    selector, rack = broker.given.get("replica.selector.class"), consumer.given.get("client.rack")
-    if selector is not None and rack is not None and rack.value.strip() and "RackAware" in selector.value:
-        raise complaint(rack, "not modelled yet: reading from followers; remove client.rack", NotModelledError)
 
 
 def _client_setting(scope: str, client: Client, said: Given | None) -> Setting:

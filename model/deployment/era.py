@@ -35,9 +35,15 @@ TRUNCATION = (
     ((0, 11), Truncation.LAST_EPOCH),
     ((0, 0), Truncation.HIGH_WATERMARK),
 )
-"""First release -> how its followers reconcile their logs, newest first. Fixes that came to patch levels of 1.1 and 2.0
-are not counted (KAFKA-7128, KAFKA-7164).
+"""First release -> how its followers reconcile their logs, newest first."""
+
+MENDED = (2, 0, 1)
+"""From here on followers truncate after an epoch that they missed, join the ISR at the start of the leader's epoch, and
+do not halt (KAFKA-7164, KAFKA-7128, KAFKA-7414). The same fixes in the branch of 1.1 came after its last release.
 """
+
+OVERRUN, OVERRUN_MENDED = (1, 1, 0), (2, 5, 1)
+"""In between, ``FileRecords`` asks twice for the length of a file that is appended to (KAFKA-2903, KAFKA-9835)."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +53,11 @@ class Era:
     ``unclean_is_honoured``: ``unclean.leader.election.enable=true`` has an effect. ``restart_before_fenced``: a new
     incarnation may register before the old one was fenced, and keeps its ISR seat. ``old_fetches_count``: what a
     replica fetched before its restart may still bring it into the ISR (before KIP-903). ``fenced_may_join``: so may a
-    replica that is dead by then (before KIP-841). ``offsets_age_in_use``: committed offsets expire by the age of the
-    commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: their expiry is over as soon as a
-    coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: it stands still below that.
+    replica that is dead by then (before KIP-841). ``mends_of_2_0_1``: followers do what they did not before (MENDED).
+    ``reads_may_overrun``: a read may return a record that is not committed. ``offsets_age_in_use``: committed offsets
+    expire by the age of the commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: their expiry
+    is over as soon as a coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: it stands still
+    below that.
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
@@ -61,6 +69,8 @@ class Era:
     loaded_offsets_expire: bool
     fenced_may_join: bool
     truncation: Truncation
+    mends_of_2_0_1: bool
+    reads_may_overrun: bool
     clients_know_epochs: bool
     positions_are_checked: bool
     high_watermark_needs_min_isr: bool
@@ -90,6 +100,8 @@ def era_of(broker: Section, topic: Section) -> Era:
         loaded_offsets_expire=protocol < WITHOUT_EXPIRY == line,
         fenced_may_join=line < (3, 3),
         truncation=next(how for first, how in TRUNCATION if followers >= first),
+        mends_of_2_0_1=broker.release.full >= MENDED,
+        reads_may_overrun=OVERRUN <= broker.release.full < OVERRUN_MENDED,
         clients_know_epochs=protocol >= (2, 1),
         positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),

@@ -29,6 +29,7 @@ REQUESTS_TO_ADD = 6
 
 HANDLED = (
     "append",
+    "read_while_appending",
     "recognise_duplicate",
     "take_for_another",
     "reject_not_leader",

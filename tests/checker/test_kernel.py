@@ -100,6 +100,8 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             zookeeper=True,
             truncation=Truncation.LAST_EPOCH,
+            mends_of_2_0_1=False,
+            reads_may_overrun=True,
             consumer_knows_epochs=False,
             consumer_checks_epochs=False,
         ),

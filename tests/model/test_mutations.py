@@ -15,8 +15,8 @@ import z3
 
 from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
-from model.deployment.deployment import ProducerId, Sink
-from model.deployment.explored import Bounds
+from model.deployment.deployment import ProducerId, Sink, Truncation
+from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.required_properties import OF_TRANSACTIONS
 from model.deployment.transactional import Transactional
 from model.faults import Fault
@@ -119,6 +119,18 @@ def caught_up(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """The leader knows that the follower reached its high watermark."""
     leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
     return leader.fetched[follower.number].term - 1 >= leader.high_watermark.term
+
+
+def reached_epoch(pipeline: Pipeline, action: Action) -> z3.BoolRef:
+    """The leader knows that the follower reached the start of its epoch."""
+    leader, follower = leader_of(pipeline, action), follower_of(pipeline, action)
+    start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
+    return leader.fetched[follower.number].term - 1 >= start
+
+
+def has_read_something(pipeline: Pipeline, _: Action) -> z3.BoolRef:
+    """The consumer has processed a record since its start."""
+    return pipeline.consumer.latest.term > 0
 
 
 def lives_somewhere(pipeline: Pipeline, action: Action) -> Mapping[Variable, z3.ArithRef]:
@@ -248,6 +260,21 @@ CASES = (
         cut(S, K),
     ),
     Case(
+        "joining-before-the-start-of-the-epoch-is-reached",
+        lambda: of(
+            "acks-all-min-isr-1",
+            (),
+            3,
+            faults=FaultBudget(3, ((K.value, 2), (M.value, 1))),
+            truncation=Truncation.EPOCHS,
+            zookeeper=True,
+            old_fetches_count=True,
+        ),
+        assume("expand_isr", reached_epoch),
+        "no-acked-loss",
+        cut(K, K, M),
+    ),
+    Case(
         "duplicate-check-off",
         lambda: of("idempotent", (R,), 1, RETRIED),
         all_of(never("recognise_duplicate"), assume("append", in_sequence)),
@@ -355,6 +382,13 @@ CASES = (
         lambda: of("acks-all-min-isr-2", (M,), 1),
         leaves("move_leader", lambda pipeline, _: pipeline.controller.epoch),
         "recoverability",
+        cut(M),
+    ),
+    Case(
+        "a-read-that-waits-at-the-end-runs-into-an-append",
+        lambda: of("acks-all-min-isr-1", (M,), 1, replicas=2, reads_may_overrun=True),
+        assume("read_while_appending", has_read_something),
+        "read-stability",
         cut(M),
     ),
     Case(

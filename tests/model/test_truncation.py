@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model.deployment import read_properties
-from model.deployment.deployment import OffsetReset, Truncation
-from tests.model.scripted import Scenario, scenario
+from model.deployment.deployment import Acks, OffsetReset, Truncation
+from tests.model.scripted import BOUNDS, Scenario, scenario
 
 OF_OLD = [Truncation.HIGH_WATERMARK, Truncation.LAST_EPOCH, Truncation.EPOCHS]
 UNFENCED = {"zookeeper": True, "old_fetches_count": True, "fenced_may_join": True, "idempotence": False}
@@ -16,11 +18,25 @@ def of(truncation: Truncation, **settings: object) -> Scenario:
     return scenario(truncation=truncation, **{**UNFENCED, **settings})
 
 
+def kill(run: Scenario, broker: int) -> Scenario:
+    """The broker is killed, with the high watermark written down that it knows."""
+    known = run.high_watermark(broker)
+    decides = run.pipeline.deployment.truncation.high_watermark_decides
+    return run.do("kill", broker=broker, **({"checkpointed": known} if decides else {}))
+
+
+def lose_power(run: Scenario, broker: int, kept: int) -> Scenario:
+    """The same with a loss of power, and with so much of the log."""
+    known = min(run.high_watermark(broker), kept)
+    decides = run.pipeline.deployment.truncation.high_watermark_decides
+    return run.do("lose_power", broker=broker, kept=kept, **({"checkpointed": known} if decides else {}))
+
+
 def behind_in_knowledge(run: Scenario) -> Scenario:
     """Everybody has the record, and only the leader knows it; then the leader dies and broker 2 leads."""
     run.produce(0, 1).do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1)
     run.do("fetch", follower=2, leader=1).do("fetch", follower=3, leader=1).do("acknowledge", batch=0, leader=1)
-    return run.do("kill", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+    return kill(run, 1).do("fence", broker=1).do("apply_metadata", broker=2)
 
 
 @pytest.mark.parametrize("truncation", OF_OLD)
@@ -37,6 +53,15 @@ def test_to_0_10_a_follower_drops_what_it_does_not_know_to_be_committed() -> Non
     assert run.can("fetch", follower=3, leader=2)
 
 
+def test_a_broker_that_dies_may_have_written_an_older_high_watermark_down() -> None:
+    run = of(Truncation.HIGH_WATERMARK).produce(0, 1).replicate(2, 1).replicate(3, 1)
+    assert run.high_watermark(1) == 1
+    assert [run.can("kill", broker=1, checkpointed=written) for written in (0, 1, 2)] == [True, True, False]
+    assert [run.can("lose_power", broker=1, kept=0, checkpointed=written) for written in (0, 1)] == [True, False]
+    run.do("kill", broker=1, checkpointed=0).do("fence", broker=1).do("apply_metadata", broker=2)
+    assert run.do("restart", broker=1).log(1) == [], "it follows now, and drops what it may not keep"
+
+
 @pytest.mark.parametrize("truncation", [Truncation.LAST_EPOCH, Truncation.EPOCHS])
 def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> None:
     run = behind_in_knowledge(of(truncation)).do("apply_metadata", broker=3)
@@ -49,7 +74,7 @@ def test_later_it_asks_and_keeps_what_the_leader_has(truncation: Truncation) -> 
 
 def diverged(run: Scenario) -> Scenario:
     """Broker 1 has a record that nobody copied; broker 2 leads and appends the retry in its place."""
-    run.produce(0, 1).do("kill", broker=1).do("fence", broker=1).do("apply_metadata", broker=2)
+    kill(run.produce(0, 1), 1).do("fence", broker=1).do("apply_metadata", broker=2)
     run.do("apply_metadata", broker=3)
     if run.pipeline.replica(3).reconciled is not None:
         run.do("truncate", follower=3, leader=2)
@@ -58,7 +83,7 @@ def diverged(run: Scenario) -> Scenario:
 
 @pytest.mark.parametrize("truncation", OF_OLD)
 def test_what_only_the_old_leader_had_is_dropped(truncation: Truncation) -> None:
-    run = diverged(of(truncation)).do("restart", broker=1, checkpointed=0)
+    run = diverged(of(truncation)).do("restart", broker=1)
     if truncation is not Truncation.HIGH_WATERMARK:
         run.do("truncate", follower=1, leader=2)
     assert run.log(1) == []
@@ -69,37 +94,42 @@ def test_a_leader_that_does_not_know_an_epoch_leaves_it_to_the_high_watermark() 
     logs = {}
     for truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS):
         run = of(truncation, min_insync_replicas=1, unclean_leader_election=True)
-        run.do("kill", broker=2).do("kill", broker=3).do("fence", broker=2).do("fence", broker=3)
+        kill(kill(run, 2), 3).do("fence", broker=2).do("fence", broker=3)
         run.do("learn_isr", broker=1).produce(0, 1).do("acknowledge", batch=0, leader=1)
-        run.do("kill", broker=1).do("fence", broker=1).do("restart", broker=2, checkpointed=0)
+        kill(run, 1).do("fence", broker=1).do("restart", broker=2)
         run.do("elect_unclean", broker=2).do("apply_metadata", broker=2)
-        run.do("restart", broker=1, checkpointed=1).do("truncate", follower=1, leader=2)
+        run.do("restart", broker=1).do("truncate", follower=1, leader=2)
         logs[truncation] = run.log(1)
     assert logs == {Truncation.LAST_EPOCH: [0], Truncation.EPOCHS: []}
 
 
-@pytest.mark.parametrize("unclean", [True, False])
-def test_a_follower_that_is_ahead_goes_back_or_halts(unclean: bool) -> None:
-    """Brokers of old rather stopped than drop records where unclean election was off (KAFKA-7414)."""
-    run = of(Truncation.HIGH_WATERMARK, min_insync_replicas=1, unclean_leader_election=unclean)
+@pytest.mark.parametrize("truncation", OF_OLD)
+@pytest.mark.parametrize(("unclean", "mended"), [(True, False), (False, False), (False, True)])
+def test_a_follower_that_is_ahead_goes_back_or_halts(truncation: Truncation, unclean: bool, mended: bool) -> None:
+    """Before 2.0.1 brokers rather stopped than drop records where unclean election was off (KAFKA-7414)."""
+    settings = {"min_insync_replicas": 1, "unclean_leader_election": unclean, "mends_of_2_0_1": mended}
+    run = of(truncation, **settings)
     run.do("become_slow", broker=3).do("become_slow", broker=2).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2).do("recover_speed", broker=2)
     for _ in range(3):
         run.do("fetch", follower=2, leader=1)
-    run.do("lose_power", broker=1, kept=0).do("fence", broker=1).do("restart", broker=1, checkpointed=0)
-    run.do("apply_metadata", broker=1).do("apply_metadata", broker=2)
+    lose_power(run, 1, kept=0).do("fence", broker=1).do("restart", broker=1)
+    run.do("apply_metadata", broker=1)
     assert (run.leader, run.log(1), run.log(2)) == (1, [], [0])
-    if unclean:
+    if unclean or mended:
         assert run.do("go_back", follower=2, leader=1).log(2) == []
     else:
         run.do("halt", broker=2, leader=1)
         assert not run.value(run.pipeline.replica(2).up)
 
 
-@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
-def test_who_has_reached_the_high_watermark_joins_before_2_1(truncation: Truncation) -> None:
-    """A new leader may not know how far it is; from 2.1 on the start of its epoch must be reached too (KAFKA-7128)."""
-    run = of(truncation, min_insync_replicas=1).do("become_slow", broker=3).produce(0, 1)
+@pytest.mark.parametrize(
+    ("truncation", "mended"),
+    [*((how, False) for how in OF_OLD), *((how, True) for how in OF_OLD), (Truncation.FENCED, True)],
+)
+def test_who_has_reached_the_high_watermark_joins_before_2_0_1(truncation: Truncation, mended: bool) -> None:
+    """A new leader may not know how far it is; from then on the start of its epoch counts as well (KAFKA-7128)."""
+    run = of(truncation, min_insync_replicas=1, mends_of_2_0_1=mended).do("become_slow", broker=3).produce(0, 1)
     run.do("shrink_isr", leader=1, follower=3).do("fetch", follower=2, leader=1).do("fetch", follower=2, leader=1)
     run.do("acknowledge", batch=0, leader=1).do("move_leader", broker=2).do("apply_metadata", broker=2)
     run.do("recover_speed", broker=3).do("apply_metadata", broker=3)
@@ -110,7 +140,7 @@ def test_who_has_reached_the_high_watermark_joins_before_2_1(truncation: Truncat
     else:
         run.do("ask", follower=3, leader=2)
         assert run.log(3) == []
-    assert run.can("expand_isr", leader=2, follower=3) is (truncation is not Truncation.FENCED)
+    assert run.can("expand_isr", leader=2, follower=3) is not mended
 
 
 @pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
@@ -120,6 +150,42 @@ def test_before_2_1_a_leader_answers_followers_of_another_epoch(truncation: Trun
     if run.pipeline.replica(3).reconciled is not None:
         run.do("truncate", follower=3, leader=1)
     assert run.can("fetch", follower=3, leader=1) is (truncation is not Truncation.FENCED)
+
+
+@pytest.mark.parametrize("truncation", OF_OLD)
+@pytest.mark.parametrize("mended", [True, False])
+def test_before_2_0_1_a_follower_that_missed_an_epoch_drops_nothing(truncation: Truncation, mended: bool) -> None:
+    """Broker 2 led meanwhile, and the leader of before has dropped what the follower still has (KAFKA-7164)."""
+    run = of(truncation, mends_of_2_0_1=mended).produce(0, 1).do("fetch", follower=3, leader=1)
+    run.do("move_leader", broker=2).do("apply_metadata", broker=2).do("apply_metadata", broker=1)
+    if truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=1, leader=2)
+    run.do("transmit", batch=0, leader=2).do("append", batch=0, leader=2).do("fetch", follower=1, leader=2)
+    run.do("move_leader", broker=1).do("apply_metadata", broker=1).do("apply_metadata", broker=3)
+    assert run.epochs(1) == [2]
+    if mended and truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=3, leader=1)
+    # Brokers of 0.11 to 1.1 ask for the end of an epoch that the leader never had, and go by the high watermark: 0.
+    assert run.epochs(3) == ([] if mended else [1])
+    assert run.can("fetch", follower=3, leader=1), "a follower that is told nothing new fetches on from its end"
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_before_2_0_1_a_follower_stays_with_a_leader_that_comes_back_with_less(mended: bool) -> None:
+    """Told that nobody leads it changes nothing, and the leader that it is told of then is the one it had."""
+    run = of(Truncation.EPOCHS, min_insync_replicas=1, mends_of_2_0_1=mended, unclean_leader_election=True)
+    run.do("become_slow", broker=3).produce(0, 1).do("fetch", follower=2, leader=1).do("become_slow", broker=2)
+    run.do("shrink_isr", leader=1, follower=3).do("shrink_isr", leader=1, follower=2)
+    lose_power(run, 1, kept=0).do("fence", broker=1).do("apply_metadata", broker=2)
+    assert run.value(run.pipeline.replica(2).leader) == (0 if mended else 1)
+    run.do("restart", broker=1).do("apply_metadata", broker=1).do("notice", broker=1)
+    run.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    run.do("apply_metadata", broker=2).do("recover_speed", broker=2)
+    assert run.can("fetch", follower=2, leader=1) is not mended
+    if mended:
+        assert run.do("truncate", follower=2, leader=1).log(2) == []
+    else:
+        assert (run.do("fetch", follower=2, leader=1).epochs(2), run.epochs(1)) == ([1], [3])
 
 
 @pytest.mark.parametrize("checks", [True, False])
@@ -152,15 +218,34 @@ def test_a_consumer_that_knows_no_epochs_reads_on_where_another_log_is_as_long(c
 
 
 @pytest.mark.parametrize(
-    ("kafka", "truncation"),
+    ("kafka", "truncation", "mended"),
     [
-        ("0.10.2", Truncation.HIGH_WATERMARK),
-        ("0.11.0", Truncation.LAST_EPOCH),
-        ("1.1", Truncation.LAST_EPOCH),
-        ("2.0", Truncation.EPOCHS),
-        ("2.1", Truncation.FENCED),
-        ("4.0", Truncation.FENCED),
+        ("0.10.2", Truncation.HIGH_WATERMARK, False),
+        ("0.11.0", Truncation.LAST_EPOCH, False),
+        ("1.1.1", Truncation.LAST_EPOCH, False),
+        ("2.0", Truncation.EPOCHS, False),
+        ("2.0.1", Truncation.EPOCHS, True),
+        ("2.1", Truncation.FENCED, True),
+        ("4.0", Truncation.FENCED, True),
     ],
 )
-def test_each_release_has_its_era(kafka: str, truncation: Truncation) -> None:
-    assert read_properties(kafka=kafka, assume={"replicas": "3"}).truncation is truncation
+def test_each_release_has_its_era(kafka: str, truncation: Truncation, mended: bool) -> None:
+    deployment = read_properties(kafka=kafka, assume={"replicas": "3"})
+    assert (deployment.truncation, deployment.mends_of_2_0_1) == (truncation, mended)
+
+
+@pytest.mark.parametrize("truncation", [*OF_OLD, Truncation.FENCED])
+def test_to_0_10_a_committed_record_stays_beside_another_one_at_its_offset(truncation: Truncation) -> None:
+    """Two power losses: who lost the record leads; who kept it knows that it was committed (KIP-101, scenario 2)."""
+    bounds = replace(BOUNDS, records=3)
+    run = of(truncation, replicas=2, min_insync_replicas=1, acks=Acks.LEADER, bounds=bounds)
+    for batch in (0, 1):
+        run.produce(batch, 1).do("acknowledge", batch=batch, leader=1).replicate(2, 1)
+    lose_power(lose_power(run, 2, kept=1), 1, kept=2).do("fence", broker=1).do("fence", broker=2)
+    run.do("restart", broker=2).do("apply_metadata", broker=2).produce(2, 2)
+    run.do("restart", broker=1)
+    if truncation is not Truncation.HIGH_WATERMARK:
+        run.do("truncate", follower=1, leader=2)
+    run.do("fetch", follower=1, leader=2)
+    assert run.log(2) == [0, 2]
+    assert run.log(1) == ([0, 1] if truncation is Truncation.HIGH_WATERMARK else [0, 2])

@@ -123,7 +123,6 @@ def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
         "kafka: 4.0\ntopic: {cleanup.policy: compact}",
         "kafka: 4.0\nbroker: {log.cleanup.policy: 'delete,compact'}",
         "kafka: 4.0\ntopic: {remote.storage.enable: true}",
-        "kafka: 4.0\nbroker: {replica.selector.class: x.RackAwareReplicaSelector}\nconsumer: {client.rack: a}",
     ],
 )
 def test_not_modelled_yet(refusal, text: str) -> None:

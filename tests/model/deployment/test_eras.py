@@ -29,6 +29,14 @@ def test_brokers_speak_as_they_are_told(
     assert deployment.consumer_checks_epochs is consumer_checks_epochs
 
 
+@pytest.mark.parametrize(
+    ("release", "overrun"),
+    [("1.0.2", False), ("1.1", True), ("2.4.1", True), ("2.5", True), ("2.5.1", False), ("4.0", False)],
+)
+def test_reads_ran_into_appends_from_1_1_to_2_5_0(read_yaml, release: str, overrun: bool) -> None:
+    assert read_yaml(f"kafka: {release}").reads_may_overrun is overrun
+
+
 def test_a_protocol_that_is_no_release(refusal) -> None:
     assert "must name a release" in refusal("kafka: 2.4\nbroker: {inter.broker.protocol.version: newest}")
 

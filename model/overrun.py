@@ -1,0 +1,85 @@
+"""A read at the end of a log that runs into a record just being appended, above the high watermark (6.1, KAFKA-9835).
+
+Brokers from 1.1 to 2.5.0 looked twice how long a file was. A read up to the high watermark that ends at the end of the
+log returns what is appended between the two looks as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.consumer import agreed_prefix, commit_position, process, reaches
+from model.deployment.deployment import Processing
+from model.language import Action, Effect, State
+from model.produce import append_batch, execute_delayed
+from model.state import Batch, Pipeline, Replica
+from model.transactions.visibility import end_of_reading
+
+
+def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The consumer has read all that there is, and can have read the last of it in this moment.
+
+    When it did is seen by nobody else. One that has read nothing since its start waits at the end for the next record:
+    such a read returns nothing, and does not run into anything.
+    """
+    consumer = pipeline.consumer
+    end = leader.log.end.term
+    read = consumer.latest.term > 0
+    if pipeline.deployment.processing is Processing.HANDED_OFF:
+        read = z3.Or(*(queued.term > 0 for queued in consumer.queued))
+    at_end = z3.And(consumer.position.term == end, end_of_reading(pipeline, leader) == end)
+    conditions = [reaches(pipeline, leader), at_end, read]
+    if pipeline.deployment.consumer_checks_epochs:
+        conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= end)
+    return z3.And(*conditions)
+
+
+def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appending: Action) -> Action:
+    """The leader appends a record, and the consumer's read returns it, whatever becomes of it (6.1, KAFKA-9835)."""
+    consumer = pipeline.consumer
+    effect = Effect()
+    for variable, value in appending.updates.items():
+        effect[variable] = value
+    end = leader.log.end.term
+    if pipeline.deployment.processing is Processing.HANDED_OFF:
+        for offset, queued in enumerate(consumer.queued):
+            effect.set_when(end == offset, queued, batch.record + 1)
+    else:
+        process(pipeline, effect, z3.IntVal(batch.record), end)
+    if consumer.commit_lost is not None:
+        effect[consumer.commit_lost] = False
+    effect[consumer.leader_epoch] = leader.epoch.term
+    effect[consumer.position] = end + 1
+    effect[consumer.position_epoch] = leader.epoch.term
+    if pipeline.deployment.commits_at_once:
+        commit_position(pipeline, effect)
+    for offset, exposed in enumerate(pipeline.exposed):
+        effect.set_when(z3.And(end == offset, effect[exposed] == 0), exposed, batch.record + 1)
+
+    def sentence(before: State, after: State) -> str:
+        then = "hands it to a worker" if consumer.queued else "processes it"
+        appended = appending.sentence(before, after)
+        return f"{appended}; the consumer's read runs into it, above the high watermark, and the consumer {then}"
+
+    return Action(
+        "read_while_appending",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number, "delayed": int(appending.name == "execute_delayed")},
+        z3.And(appending.guard, _has_just_read(pipeline, leader)),
+        effect.updates,
+        sentence,
+        "6.1 R4",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every append that a read of the consumer may run into, with brokers that let it."""
+    if not pipeline.deployment.reads_may_overrun:
+        return
+    for batch in pipeline.producer.batches:
+        for leader in pipeline.replicas:
+            for append in (append_batch, execute_delayed):
+                yield read_while_appending(pipeline, batch, leader, append(pipeline, batch, leader))
