@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 import z3
 
 from model.deployment.deployment import Acks
-from model.idempotence import SequenceCheck, check_sequence, numbers_sent
+from model.idempotence import check_sequence, numbers_sent
+from model.language import Variable
+from model.sequence_check import SequenceCheck
 from model.state import Batch, Fate, Pipeline, Replica
 
 
@@ -14,11 +18,20 @@ def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     before = [ahead.is_set for ahead in batch.ahead.values()]
     if pipeline.deployment.acks is Acks.ALL:
         before += [
-            z3.And(waits_at(other, broker), z3.Not(replicated(other, broker)))
+            z3.And(waits_at(other, broker), z3.Not(replicated(pipeline, other, broker)))
             for other in pipeline.producer.batches
             if other is not batch
         ]
+    before += [is_ahead for other in pipeline.producer.batches for is_ahead in _answered_late(pipeline, other, broker)]
     return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
+
+
+def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterator[z3.BoolRef]:
+    """A request whose send has failed is still ahead on the connection, or waits for the ISR (clients 2.1 to 2.4)."""
+    if other.numbering is not None and other.numbering.late is not None:
+        unread = other.delayed.term == broker.number
+        waits = z3.Or(unread, z3.Not(replicated(pipeline, other, broker)))
+        yield z3.And(other.numbering.late.term == broker.number, waits)
 
 
 def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -40,12 +53,26 @@ def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.BoolVal(True)
 
 
-def replicated(batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader's high watermark passed every copy of the batch in its log, and there is one."""
-    below = leader.log.every(
-        lambda offset, slot: z3.Implies(slot["batch"].term == batch.number, leader.high_watermark.term > offset)
-    )
-    return z3.And(leader.log.some(lambda _, slot: slot["batch"].term == batch.number), below)
+def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The leader's high watermark passed every copy of the batch in its log, and there is one.
+
+    With a client before 2.5 that can be another record, for which the batch was taken.
+    """
+
+    def is_copy(slot: Mapping[str, Variable]) -> z3.BoolRef:
+        copy = slot["batch"].term == batch.number
+        if batch.numbering is None:
+            return copy
+        epoch, sequence = numbers_sent(pipeline, batch)
+        sent_by = [
+            z3.And(slot["batch"].term == other.number, other.session.term == batch.session.term)
+            for other in pipeline.producer.batches
+        ]
+        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+        return z3.Or(copy, z3.And(same, z3.Or(*sent_by)))
+
+    below = leader.log.every(lambda offset, slot: z3.Implies(is_copy(slot), leader.high_watermark.term > offset))
+    return z3.And(leader.log.some(lambda _, slot: is_copy(slot)), below)
 
 
 def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:

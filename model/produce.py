@@ -12,6 +12,7 @@ from model.draining import acknowledge_what_came_before
 from model.idempotence import check_sequence, numbers_sent
 from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
+from model.producer_ids import acknowledge_number, keep_what_was_sent, lose_late_answers
 from model.refusals import (
     refuse_first_due,
     refuse_for_good,
@@ -60,6 +61,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    keep_what_was_sent(effect, batch)
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
         effect[batch.target] = 0
@@ -84,7 +86,16 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     assert check is not None
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    keep_what_was_sent(effect, batch)
     effect[batch.fate] = int(Fate.APPENDED)
+
+    def sentence(before: State, after: State) -> str:
+        is_there = any(entry["batch"] == batch.number for entry in leader.log.entries(before))
+        if is_there:
+            return f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing"
+        words = f"{leader.name} takes {record_name(batch)} for the retry of a record with the same sequence number"
+        return f"{words}, and appends nothing"
+
     return Action(
         "recognise_duplicate",
         leader.name,
@@ -92,7 +103,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         {"batch": batch.number, "leader": leader.number},
         z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.duplicate),
         effect.updates,
-        lambda before, after: f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing",
+        sentence,
         "3.5",
     )
 
@@ -149,12 +160,14 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     producer = pipeline.producer
     condition = waits_at(batch, leader)
     if pipeline.deployment.acks is Acks.ALL:
-        condition = z3.And(condition, replicated(batch, leader), pipeline.enough_in_sync(leader))
+        condition = z3.And(condition, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader))
     effect = Effect()
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
     effect[batch.retries] = 0
-    if batch.sequence is not None:
+    if batch.numbering is not None:
+        acknowledge_number(pipeline, effect, batch)
+    elif batch.sequence is not None:
         later = batch.sequence.term > producer.last_acknowledged.term
         effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
         if pipeline.deployment.drains:
@@ -188,7 +201,7 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(waits_at(batch, leader), replicated(batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
+        z3.And(waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
         effect.updates,
         lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
         "3.2",
@@ -207,7 +220,7 @@ def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         )
     )
     stuck = z3.Or(silent, z3.Not(pipeline.enough_in_sync(leader)))
-    return z3.And(waits_at(batch, leader), z3.Not(replicated(batch, leader)), stuck)
+    return z3.And(waits_at(batch, leader), z3.Not(replicated(pipeline, batch, leader)), stuck)
 
 
 def queues_at(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -226,6 +239,7 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
         here = batch.target.term == leader.number
         abandon(pipeline, effect, batch, z3.And(batch.is_(Fate.SENT), here))
         fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, here))
+    lose_late_answers(pipeline, effect, leader.number, z3.BoolVal(True))
     return Action(
         "time_out",
         "producer",
@@ -281,8 +295,9 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                     yield refuse_first_due(pipeline, batch, leader)
                 elif pipeline.transactions is not None:
                     yield refuse_in_transaction(pipeline, batch, leader)
-                else:
+                elif not pipeline.deployment.takes_new_ids:
                     yield reject_out_of_order(pipeline, batch, leader)
-                yield reject_old_epoch(pipeline, batch, leader)
+                if not pipeline.deployment.takes_new_ids:
+                    yield reject_old_epoch(pipeline, batch, leader)
             if pipeline.transactions is not None:
                 yield reject_unverified(pipeline, batch, leader)

@@ -14,6 +14,7 @@ from typing import Literal
 
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.sender import Sender
+from model.deployment.sequencing import Sequencing
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
@@ -229,6 +230,7 @@ class Deployment:
     acks: Acks
     retries: int
     idempotence: bool
+    sequencing: Sequencing | None  # idempotence with a client or brokers before 2.5; None otherwise (3.4, 3.5)
     expires_in_accumulator: bool  # after request.timeout.ms there, and nowhere else (clients before 2.1; 3.1 P7)
     max_in_flight: int
     sends: Sends
@@ -266,6 +268,11 @@ class Deployment:
     def drains(self) -> bool:
         """Its idempotent producer waits until nothing is in flight where Java's renumbers what is (semantics 4.1)."""
         return self.idempotence and self.sender.drains
+
+    @property
+    def takes_new_ids(self) -> bool:
+        """Its idempotent producer gets over failures with a new producer id (clients before 2.5; semantics 3.4)."""
+        return self.sequencing is not None and self.sequencing.takes_new_ids
 
     @property
     def leader_may_return_unnoticed(self) -> bool:

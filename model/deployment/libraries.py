@@ -36,7 +36,10 @@ def library(name: str, kafka: Release) -> Library:
     libraries: Mapping[str, Library] = {
         JAVA: Library(producer_rules.KEYS, java, consumer_rules.KEYS, consumer_rules.apply_consumer_rules),
         "librdkafka": Library(
-            librdkafka.PRODUCER_KEYS, librdkafka.producer, librdkafka.CONSUMER_KEYS, librdkafka.consumer
+            librdkafka.PRODUCER_KEYS,
+            partial(librdkafka.producer, kafka=kafka),
+            librdkafka.CONSUMER_KEYS,
+            librdkafka.consumer,
         ),
         "sarama": Library(sarama.PRODUCER_KEYS, sarama.producer, sarama.CONSUMER_KEYS, sarama.consumer),
     }

@@ -11,6 +11,7 @@ from dataclasses import replace
 from model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed_by_client
 from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
 from model.deployment.producer_rules import ProducerValues
+from model.deployment.release import IDEMPOTENT, Release
 from model.deployment.section import Section
 from model.deployment.sender import Sender
 from model.deployment.values import boolean
@@ -63,14 +64,19 @@ RESETS = {
 """Its words for where a consumer starts that has no offset."""
 
 
-def producer(section: Section) -> ProducerValues:
-    """The effective settings, or the refusal with the library's own error."""
+def producer(section: Section, kafka: Release) -> ProducerValues:
+    """The effective settings, or the refusal with the library's own error. ``kafka``: the release of the brokers."""
     if section.has("transactional.id"):
         raise section.not_modelled("transactional.id", "transactions; remove it to check the producer without them")
     idempotence, gapless = section.flag_setting(IDEMPOTENCE), section.flag_setting(GAPLESS)
     acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
     if boolean(idempotence.value):
         _check_idempotence(section, acks)
+        if kafka.line < IDEMPOTENT:
+            what = (
+                f"idempotent producers of librdkafka with brokers before 2.5; set {IDEMPOTENCE}=false to check without"
+            )
+            raise section.not_modelled(IDEMPOTENCE, what)
         if not section.has("acks"):
             acks = section.derived("acks", Acks.ALL, "L06: idempotence needs acks=all")
         if not section.has("retries"):
@@ -86,6 +92,7 @@ def producer(section: Section) -> ProducerValues:
         acks=Acks(acks.value),
         retries=int(retries.value),
         idempotence=boolean(idempotence.value),
+        sequencing=None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
         transactional=False,

@@ -87,6 +87,7 @@ def producer(section: Section) -> ProducerValues:
         acks=ACKS[acks.value],
         retries=section.integer(RETRIES),
         idempotence=False,
+        sequencing=None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
         transactional=False,

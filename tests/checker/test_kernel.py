@@ -34,6 +34,7 @@ from model.deployment.deployment import (
     Truncation,
 )
 from model.deployment.sender import OF_JAVA
+from model.deployment.sequencing import Recovery, Sequencing, Unknown
 from model.deployment.transactional import Transactional
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
@@ -108,6 +109,28 @@ def deployments() -> dict[str, Deployment]:
             sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, gapless=True),
             commit=Commit.DELIVERED,
         ),
+        "idempotence of 0.11": replace(
+            example("idempotent"),
+            bounds=replace(TWO, sends=1),
+            replicas=2,
+            retries=2,
+            max_in_flight=1,
+            sequencing=Sequencing(Recovery.ONE_BY_ONE, False, remembers_one=True, unknown=Unknown.OUT_OF_ORDER),
+            expires_in_accumulator=True,
+        ),
+        "idempotence of 2.4": replace(
+            example("idempotent"),
+            bounds=replace(TWO, sends=1),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            sequencing=Sequencing(Recovery.PRODUCER_ID, True, False, Unknown.UNKNOWN_PRODUCER_ID),
+        ),
+        "idempotence of 2.8 with brokers of 2.4": replace(
+            example("idempotent"),
+            bounds=replace(TWO, sends=1),
+            replicas=2,
+            sequencing=Sequencing(Recovery.EPOCH, False, False, Unknown.UNKNOWN_PRODUCER_ID),
+        ),
         "sarama": replace(
             example("retries-in-flight-5"),
             bounds=TWO,
@@ -148,7 +171,7 @@ def deployments() -> dict[str, Deployment]:
 
 
 NAMES = tuple(deployments())
-NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_taken_out)\([^"]*"(\w+)"'
+NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_taken_out)\([^"]*"(\w+)"'
 """Where actions get their names: some are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"
