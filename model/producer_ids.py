@@ -10,7 +10,7 @@ import z3
 
 from model.deployment.sequencing import Recovery
 from model.language import Effect
-from model.numbering import Numbering
+from model.kept_numbers import Numbering
 from model.state import Batch, Fate, Pipeline, counts_retries
 
 

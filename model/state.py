@@ -16,7 +16,7 @@ import z3
 from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, REPLACES_MEMBER, Fault
 from model.language import Log, Variable, flag, log
-from model.numbering import Numbering, declare_heard, declare_numbering
+from model.kept_numbers import Numbering, declare_heard, declare_numbering
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 
 UNLIMITED_ATTEMPTS = 10
