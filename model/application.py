@@ -40,7 +40,13 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}
     done = z3.And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
     updates = dict(action.updates)
-    drains = [variable for variable in (producer.draining, producer.fatal) if variable is not None]
+    drains = [variable for variable in (producer.draining, producer.fatal, producer.heard) if variable is not None]
+    of_batches = [
+        v
+        for b in producer.batches
+        if b.numbering is not None and b.sequence is not None
+        for v in (b.sequence, *b.numbering.variables)
+    ]
     for variable in (
         producer.epoch,
         producer.next_sequence,
@@ -48,6 +54,7 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
         producer.unresolved,
         *drains,
         producer.leader_epoch,
+        *of_batches,
     ):
         updates[variable] = z3.If(done, variable.initial, updates.get(variable, variable.term))
     return replace(action, updates=updates)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import z3
 
 from model.deployment.deployment import Acks
-from model.idempotence import SequenceCheck, check_sequence, numbers_sent
+from model.idempotence import check_sequence, numbers_sent
 from model.language import Variable
+from model.sequence_check import SequenceCheck
 from model.state import Batch, Fate, Pipeline, Replica
 
 
@@ -21,7 +22,16 @@ def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
             for other in pipeline.producer.batches
             if other is not batch
         ]
+    before += [is_ahead for other in pipeline.producer.batches for is_ahead in _answered_late(pipeline, other, broker)]
     return z3.And(batch.is_(Fate.SENT), batch.target.term == broker.number, broker.up.is_set, z3.Not(z3.Or(*before)))
+
+
+def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterator[z3.BoolRef]:
+    """A request whose send has failed is still ahead on the connection, or waits for the ISR (clients 2.1 to 2.4)."""
+    if other.numbering is not None and other.numbering.late is not None:
+        unread = other.delayed.term == broker.number
+        waits = z3.Or(unread, z3.Not(replicated(pipeline, other, broker)))
+        yield z3.And(other.numbering.late.term == broker.number, waits)
 
 
 def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
@@ -46,21 +56,23 @@ def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The leader's high watermark passed every copy of the batch in its log, and there is one.
 
-    What the leader takes for a copy may be another record with the same numbers (semantics 4.2, 4.3).
+    What the leader takes for a copy may be another record with the same numbers (semantics 3.4, 4.1 to 4.3).
     """
 
     def is_copy(slot: Mapping[str, Variable]) -> z3.BoolRef:
-        if batch.sequence is None or not pipeline.deployment.numbers_repeat:
-            return slot["batch"].term == batch.number
+        itself = slot["batch"].term == batch.number
+        if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
+            return itself
         epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
-        if pipeline.deployment.numbers_ahead:
+        if batch.numbering is not None or pipeline.deployment.numbers_ahead:
             epoch, sequence = numbers_sent(pipeline, batch)
         same_producer = [
             z3.And(slot["batch"].term == other.number, other.session.term == batch.session.term)
             for other in pipeline.producer.batches
         ]
         same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-        return z3.And(z3.Or(*same_producer), same_numbers)
+        taken_for = z3.And(z3.Or(*same_producer), same_numbers)
+        return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
 
     below = leader.log.every(lambda offset, slot: z3.Implies(is_copy(slot), leader.high_watermark.term > offset))
     return z3.And(leader.log.some(lambda _, slot: is_copy(slot)), below)

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import z3
 
 from model.language import Effect, State
+from model.producer_ids import give_number_back, is_next_in_queue
+from model.sequence_check import SequenceCheck, check_by_release
 from model.state import Batch, Fate, Pipeline, Replica
-
-
-@dataclass(frozen=True)
-class SequenceCheck:
-    """What a leader makes of an idempotent batch; exactly one of the four holds (semantics 3.5)."""
-
-    duplicate: z3.BoolRef
-    in_sequence: z3.BoolRef
-    out_of_order: z3.BoolRef
-    fenced: z3.BoolRef
 
 
 def check_sequence(
@@ -30,6 +20,8 @@ def check_sequence(
     not know a broker accepts any sequence, unless it was told better (semantics 11.5).
     """
     transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    if pipeline.deployment.sequencing is not None:
+        return check_by_release(pipeline, pipeline.deployment.sequencing, leader, batch, epoch, sequence)
 
     def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
         if transactions is not None:
@@ -73,6 +65,8 @@ def check_sequence(
 def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """No incomplete batch has a lower sequence: only then may a retried batch be sent (semantics 3.4)."""
     assert batch.sequence is not None
+    if batch.numbering is not None:
+        return is_next_in_queue(pipeline, batch)
     lower = []
     for other in pipeline.producer.batches:
         if other is not batch and other.sequence is not None:
@@ -101,6 +95,9 @@ def assign_sequence(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     effect.set_when(fresh, batch.sequence, producer.next_sequence.term)
     effect.set_when(fresh, producer.next_sequence, producer.next_sequence.term + 1)
     effect[batch.sent_epoch] = producer.epoch.term
+    if batch.numbering is not None:
+        numbered_by = z3.If(fresh, producer.epoch.term, batch.numbering.producer_id.term)
+        effect[batch.sent_epoch] = effect[batch.numbering.producer_id] = numbered_by
     effect[batch.sent_sequence] = z3.If(fresh, producer.next_sequence.term, batch.sequence.term)
 
 
@@ -171,7 +168,9 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
     that ran out of retries (semantics 4.1). One that numbers ahead bumps its epoch for each (semantics 4.2).
     """
     unresolved = pipeline.producer.unresolved
-    if pipeline.deployment.numbers_ahead:
+    if batch.numbering is not None:
+        give_number_back(pipeline, effect, batch, when)
+    elif pipeline.deployment.numbers_ahead:
         assert batch.sequence is not None
         numbered = z3.And(when, batch.sequence.term >= 0)
         effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)

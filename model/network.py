@@ -20,6 +20,7 @@ from model.idempotence import (
     will_be_retried,
 )
 from model.language import Action, Effect, State
+from model.producer_ids import forget_number, is_answered_late, is_of_current_id, lose_late_answers
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.wording import record_name
 
@@ -57,6 +58,7 @@ def complete(
     effect.set_when(when, batch.target, 0)
     effect.set_when(when, batch.retries, 0)
     forget_numbers(effect, batch, when)
+    forget_number(effect, batch, when)
 
 
 def fail_attempt(
@@ -66,8 +68,14 @@ def fail_attempt(
 
     With acks=0 the future was completed when the request was written, whatever becomes of it (semantics 3.2).
     ``by_no_leader``: a broker refused it that does not lead, which is no attempt for some clients (semantics 4.1).
+    Nothing is retried that has its number of an earlier producer id (semantics 3.4).
     """
     deployment = pipeline.deployment
+    if batch.numbering is not None:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(is_of_current_id(pipeline, batch))))
+        when = z3.And(when, is_of_current_id(pipeline, batch))
+        if batch.numbering.renumbered is not None:
+            effect.set_when(when, batch.numbering.renumbered, 0)
     counts = deployment.sender.refusals_count or not by_no_leader
     if deployment.acks is Acks.NONE:
         complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, when)
@@ -128,6 +136,7 @@ def _end_connections(
     for batch in pipeline.producer.batches:
         ends(pipeline, effect, batch, z3.And(batch.can_be_answered, batch.target.term == replica.number))
         drop_delayed(effect, batch, batch.delayed.term == replica.number)
+    lose_late_answers(pipeline, effect, replica.number, z3.BoolVal(True))
 
 
 def is_dead(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:
@@ -145,6 +154,7 @@ def fail_requests_of_former_leader(pipeline: Pipeline, effect: Effect, replica: 
         for batch in pipeline.producer.batches:
             waits = z3.And(batch.is_(Fate.APPENDED), batch.target.term == replica.number)
             fail_attempt(pipeline, effect, batch, z3.And(when, waits), by_no_leader=True)
+        lose_late_answers(pipeline, effect, replica.number, when)
 
 
 def drop_delayed(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
@@ -180,6 +190,7 @@ def break_connection(pipeline: Pipeline, effect: Effect, batch: Batch, batch_is_
             may_arrive = z3.Or(may_arrive, batch.ahead[other.number].is_set)
         still_coming = z3.And(same, may_arrive, other.is_(Fate.SENT))
         if expects_answers:
+            lose_late_answers(pipeline, effect, batch.target.term, z3.BoolVal(True))
             abandon(pipeline, effect, other, still_coming)
             leave_unanswered(pipeline, effect, other, same)
         else:
@@ -274,15 +285,21 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
 def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
     """An abandoned request is never executed, nor is what was sent behind it: the broker closed the connection."""
     effect = Effect()
+    dropped = batch.delayed.term != 0
+    if batch.numbering is not None:
+        dropped = z3.And(dropped, z3.Not(is_answered_late(batch)))
     for other in pipeline.producer.batches:
         if other is batch or (other.attempt == batch.attempt and other.record > batch.record):
-            drop_delayed(effect, other, other.delayed.term == batch.delayed.term)
+            behind = other.delayed.term == batch.delayed.term
+            if other.numbering is not None:
+                behind = z3.And(behind, z3.Not(is_answered_late(other)))
+            drop_delayed(effect, other, behind)
     return Action(
         "discard_delayed",
         "network",
         "producer",
         {"batch": batch.number},
-        batch.delayed.term != 0,
+        dropped,
         effect.updates,
         lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
         "1.1",

@@ -15,8 +15,10 @@ from model import (
     draining,
     failing,
     fetching,
+    id_refusals,
     idempotence,
     isr,
+    late_errors,
     membership,
     network,
     numbering,
@@ -59,7 +61,7 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    of_clients = (producer, network, produce, ending, coordinator)
+    of_clients = (producer, network, produce, id_refusals, late_errors, ending, coordinator)
     of_consumers = (consumer, restarting, failing, membership, overrun)
     machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic)
     actions = tuple(
@@ -124,8 +126,14 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     if pipeline.deployment.numbers_ahead:
         yield from numbering.bumps_due(pipeline)
         return
+    if pipeline.deployment.takes_new_ids:
+        yield from id_refusals.new_ids_due(pipeline)
+        yield from late_errors.new_ids_due(pipeline)
+        return
     yield resolution_due(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
         yield refusals.bump_due(pipeline, batch, leader)
+        if id_refusals.some_do_not_know(pipeline):
+            yield id_refusals.bump_for_unknown_due(pipeline, batch, leader)
         if Fault.REFUSED_RECORD in pipeline.deployment.possible_faults:
             yield refusals.bump_after_failure_due(pipeline, batch, leader)

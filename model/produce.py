@@ -13,6 +13,7 @@ from model.idempotence import check_sequence, forget_numbers, numbers_sent
 from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
 from model.numbering import refuse_gap
+from model.producer_ids import acknowledge_number, keep_what_was_sent, lose_late_answers
 from model.refusals import (
     refuse_first_due,
     refuse_for_good,
@@ -63,6 +64,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    keep_what_was_sent(effect, batch)
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
         effect[batch.target] = 0
@@ -90,12 +92,15 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         found = z3.And(found, is_itself(pipeline, batch, leader))
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
+    keep_what_was_sent(effect, batch)
     effect[batch.fate] = int(Fate.APPENDED)
 
     def sentence(before: State, after: State) -> str:
-        held = {before[slot["batch"].name] for slot in leader.log.slots[: before[leader.log.end.name]]}
-        what = "recognises the retry of" if batch.number in held else "has another record with the numbers of"
-        return f"{leader.name} {what} {record_name(batch)} and appends nothing"
+        is_there = any(entry["batch"] == batch.number for entry in leader.log.entries(before))
+        if is_there:
+            return f"{leader.name} recognises the retry of {record_name(batch)} and appends nothing"
+        words = f"{leader.name} takes {record_name(batch)} for the retry of a record with the same sequence number"
+        return f"{words}, and appends nothing"
 
     return Action(
         "recognise_duplicate",
@@ -168,7 +173,9 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[batch.fate] = int(Fate.ACKNOWLEDGED)
     effect[batch.target] = 0
     effect[batch.retries] = 0
-    if batch.sequence is not None:
+    if batch.numbering is not None:
+        acknowledge_number(pipeline, effect, batch)
+    elif batch.sequence is not None:
         if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
             later = batch.sequence.term > producer.last_acknowledged.term
             effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
@@ -247,6 +254,7 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
         here = batch.target.term == leader.number
         abandon(pipeline, effect, batch, z3.And(batch.is_(Fate.SENT), here))
         fail_attempt(pipeline, effect, batch, z3.And(batch.in_flight, here))
+    lose_late_answers(pipeline, effect, leader.number, z3.BoolVal(True))
     return Action(
         "time_out",
         "producer",
@@ -307,9 +315,10 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                     yield refuse_gap(pipeline, batch, leader)
                 elif pipeline.transactions is not None:
                     yield refuse_in_transaction(pipeline, batch, leader)
-                else:
+                elif not pipeline.deployment.takes_new_ids:
                     yield reject_out_of_order(pipeline, batch, leader)
-                yield reject_old_epoch(pipeline, batch, leader)
+                if not pipeline.deployment.takes_new_ids:
+                    yield reject_old_epoch(pipeline, batch, leader)
             if pipeline.transactions is not None:
                 yield reject_unverified(pipeline, batch, leader)
                 yield take_for_another(pipeline, batch, leader)

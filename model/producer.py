@@ -21,9 +21,11 @@ from model.idempotence import (
     will_be_retried,
 )
 from model.language import Action, Effect, State
+from model.late_errors import expect_late_answer, forget_late_answers, waits_for_late_answer
 from model.network import abandon, complete, fail_attempt, is_dead, join_connection
 from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
+from model.producer_ids import doubt_number, ends_id_when_given_up
 from model.rewinding import leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.ending import crash_with_transactions
@@ -205,6 +207,8 @@ def can_take(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         conditions.append(has_drained(pipeline, batch, leader))
     if pipeline.transactions is not None:
         conditions.append(may_transmit(pipeline, batch))
+    if deployment.max_in_flight == 1 and deployment.takes_new_ids:
+        conditions.append(z3.Not(waits_for_late_answer(pipeline)))
     if deployment.max_in_flight <= len(others):
         muted = deployment.max_in_flight == 1 and deployment.sender.one_at_a_time_everywhere
         counted = [z3.And(o.in_flight, z3.Or(muted, o.target.term == leader.number)) for o in others]
@@ -341,12 +345,17 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
+    if deployment.takes_new_ids:
+        doubt_number(pipeline, effect, batch)
+        expect_late_answer(pipeline, effect, batch)
+        possible = z3.And(possible, z3.Or(z3.Not(ends_id_when_given_up(pipeline, batch)), epoch_left(pipeline)))
     return Action(
         "give_up",
         "producer",
         "producer",
         {"batch": batch.number},
-        waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight),
+        possible,
         effect.updates,
         lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
         "3.1 P7 P8",
@@ -417,9 +426,10 @@ def crash(pipeline: Pipeline) -> Action:
         crash_with_transactions(pipeline, effect)
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
-    for flag in (producer.unresolved, producer.draining, producer.fatal):
+    for flag in (producer.unresolved, producer.draining, producer.fatal, producer.heard):
         if flag is not None:
             effect[flag] = flag.initial
+    forget_late_answers(pipeline, effect)
     return Action(
         "crash_producer",
         "application",
@@ -434,6 +444,13 @@ def crash(pipeline: Pipeline) -> Action:
         "3.1 P12",
         Fault.PRODUCER_CRASH,
     )
+
+
+def _resolves_sequences(pipeline: Pipeline) -> bool:
+    """The client of an idempotent producer without transactions bumps its epoch by itself (semantics 3.4)."""
+    deployment = pipeline.deployment
+    by_itself = deployment.idempotence and pipeline.transactions is None
+    return by_itself and not (deployment.numbers_ahead or deployment.takes_new_ids)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
@@ -457,6 +474,6 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield forget_topic(pipeline)
     if pipeline.deployment.drains:
         yield bump_when_drained(pipeline)
-    elif pipeline.deployment.idempotence and not pipeline.deployment.numbers_ahead and pipeline.transactions is None:
+    elif _resolves_sequences(pipeline):
         yield resolve_sequences(pipeline)
     yield crash(pipeline)

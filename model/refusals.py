@@ -10,6 +10,7 @@ from model.faults import Fault
 from model.idempotence import bump_epoch, close_gap, epoch_left, is_renumbered
 from model.language import Action, Effect, State
 from model.network import complete, fail_attempt
+from model.producer_ids import attempts_left, one_by_one, shift_numbers
 from model.rewinding import fail_partition, with_it
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
 from model.wording import record_name
@@ -182,6 +183,9 @@ def _fail_for_good(
         stop_for_good(pipeline, effect, z3.BoolVal(True))
     elif pipeline.deployment.numbers_ahead:
         guard = z3.And(guard, epoch_left(pipeline))
+    elif pipeline.deployment.takes_new_ids:
+        if not one_by_one(pipeline):
+            shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
     elif pipeline.deployment.idempotence and not pipeline.deployment.drains and pipeline.transactions is None:
         bumps = _bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)

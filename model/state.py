@@ -15,6 +15,7 @@ import z3
 
 from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, REPLACES_MEMBER, Fault
+from model.kept_numbers import Numbering, declare_heard, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
@@ -140,6 +141,7 @@ class Batch:
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since;
     a client that numbers ahead keeps them for good, and ``numbered_in`` is the epoch that its sequence is of.
+    ``numbering``: what clients before 2.5 keep besides.
     """
 
     number: int
@@ -156,6 +158,7 @@ class Batch:
     sent_epoch: Variable | None
     sent_sequence: Variable | None
     numbered_in: Variable | None
+    numbering: Numbering | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -180,7 +183,8 @@ class Batch:
     @property
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
-        optional = (self.sequence, *delayed, *sent, self.numbered_in)
+        kept = () if self.numbering is None else self.numbering.variables
+        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
 
@@ -193,7 +197,7 @@ class Producer:
     epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or, with
     a client that drains, the epoch is to be bumped once nothing is in flight (semantics 4.1). ``draining``: such a
     client sends nothing before that, and ``fatal``: it has stopped for good; None with other clients.
-    ``leader_epoch`` is the newest leader epoch its metadata has seen.
+    ``leader_epoch`` is the newest leader epoch its metadata has seen. ``heard``: see :func:`declare_heard`.
     """
 
     batches: tuple[Batch, ...]
@@ -205,6 +209,7 @@ class Producer:
     draining: Variable | None
     fatal: Variable | None
     leader_epoch: Variable
+    heard: Variable | None
 
     def of_record(self, record: int) -> list[Batch]:
         """The batches of one record, first send first."""
@@ -213,7 +218,7 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        drains = tuple(variable for variable in (self.draining, self.fatal) if variable is not None)
+        drains = tuple(variable for variable in (self.draining, self.fatal, self.heard) if variable is not None)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
         return (*own, *drains, self.leader_epoch, *of_batches)
 
@@ -449,6 +454,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
             Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
+            declare_numbering(deployment, name),
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 
@@ -462,6 +468,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
         flag("draining", deployment.rewinds) if deployment.drains else None,
         flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
+        declare_heard(deployment),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from model.deployment import broker_rules, consumer_rules, group_rules, transaction_rules
+from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
 from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
@@ -79,9 +79,12 @@ def build(given: GivenDeployment) -> Deployment:
     era = era_of(broker_settings.section, topic_settings.section)
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = sends.producer(producer_settings.section)
-    if sending.idempotence and kafka.line < IDEMPOTENT:
-        what = "idempotent producers with brokers before 2.5; remove the producer's idempotence to check without"
+    if sending.idempotence and kafka.line < IDEMPOTENT and producer.library != JAVA:
+        what = f"idempotent producers of {producer.library} with brokers before 2.5; remove it to check without"
         raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+    if sending.idempotence and not era.keeps_producer_ids:
+        what = "idempotence with records in the format of 0.10, which brokers refuse; write records in a newer one"
+        raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
     sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = reads.consumer(
         consumer_settings.section,
@@ -181,6 +184,7 @@ def build(given: GivenDeployment) -> Deployment:
         acks=sending.acks,
         retries=sending.retries,
         idempotence=sending.idempotence,
+        sequencing=sending.sequencing,
         expires_in_accumulator=sending.expires_in_accumulator,
         max_in_flight=sending.max_in_flight,
         sends=application.sends,
@@ -227,6 +231,10 @@ def build(given: GivenDeployment) -> Deployment:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
+    if deployment.idempotence and kafka.line < IDEMPOTENT and deployment.records_expire_unread:
+        # Up to 2.3 brokers forget a producer with its last record, and in 2.4 when they start again (KIP-360).
+        what = "idempotence with brokers before 2.5 that delete records unread; keep records for longer (retention.ms)"
+        raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
     if follows is not None:
         notes = check_follower_reads(deployment, consumer_section, follows)
         deployment = replace(deployment, notes=(*deployment.notes, *notes))

@@ -15,6 +15,7 @@ from typing import Literal
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
+from model.deployment.sequencing import Sequencing
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
@@ -241,6 +242,7 @@ class Deployment:
     acks: Acks
     retries: int
     idempotence: bool
+    sequencing: Sequencing | None  # idempotence with a client or brokers before 2.5; None otherwise (3.4, 3.5)
     expires_in_accumulator: bool  # after request.timeout.ms there, and nowhere else (clients before 2.1; 3.1 P7)
     max_in_flight: int
     sends: Sends
@@ -294,6 +296,11 @@ class Deployment:
     def numbers_ahead(self) -> bool:
         """Its idempotent producer gives out numbers before it sends, and never other ones (semantics 4.2)."""
         return self.idempotence and self.sender.numbers_ahead
+
+    @property
+    def takes_new_ids(self) -> bool:
+        """Its idempotent producer gets over failures with a new producer id (clients before 2.5; semantics 3.4)."""
+        return self.sequencing is not None and self.sequencing.takes_new_ids
 
     @property
     def leader_may_return_unnoticed(self) -> bool:

@@ -34,6 +34,7 @@ from model.deployment.hiding import printable
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
+from model.deployment.sequencing import Recovery, Sequencing, Unknown
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.durations import Quantity
@@ -75,6 +76,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "acks": deployment.acks.value,
         "retries": deployment.retries,
         "idempotence": deployment.idempotence,
+        "sequencing": None if deployment.sequencing is None else asdict(deployment.sequencing),
         "expires_in_accumulator": deployment.expires_in_accumulator,
         "max_in_flight": deployment.max_in_flight,
         "sends": deployment.sends.value,
@@ -142,6 +144,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         acks=read.choice("acks", Acks),
         retries=read.number("retries", 0, _LARGEST),
         idempotence=read.flag("idempotence"),
+        sequencing=_read_sequencing(read),
         expires_in_accumulator=read.flag("expires_in_accumulator"),
         max_in_flight=read.number("max_in_flight", 1, _LARGEST),
         sends=read.choice("sends", Sends),
@@ -317,6 +320,20 @@ def _read_transactional(read: _Members) -> Transactional | None:
     transactional = Transactional(records, **{name: members.flag(name) for name in traits})
     members.check_no_more()
     return transactional
+
+
+def _read_sequencing(read: _Members) -> Sequencing | None:
+    if read.take("sequencing") is None:
+        return None
+    members = read.members("sequencing")
+    sequencing = Sequencing(
+        members.choice("recovery", Recovery),
+        members.flag("late_errors_count"),
+        members.flag("remembers_one"),
+        members.choice("unknown", Unknown),
+    )
+    members.check_no_more()
+    return sequencing
 
 
 def _read_durations(read: _Members) -> Durations:

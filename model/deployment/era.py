@@ -57,7 +57,7 @@ class Era:
     ``reads_may_overrun``: a read may return a record that is not committed. ``offsets_age_in_use``: committed offsets
     expire by the age of the commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: their expiry
     is over as soon as a coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: it stands still
-    below that.
+    below that. ``keeps_producer_ids``: the format of records has room for them, which idempotence needs.
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
@@ -74,6 +74,7 @@ class Era:
     clients_know_epochs: bool
     positions_are_checked: bool
     high_watermark_needs_min_isr: bool
+    keeps_producer_ids: bool
 
 
 def era_of(broker: Section, topic: Section) -> Era:
@@ -105,6 +106,7 @@ def era_of(broker: Section, topic: Section) -> Era:
         clients_know_epochs=protocol >= (2, 1),
         positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),
+        keeps_producer_ids=protocol >= FORMAT_IS_FIXED or format_ >= FIRST_EPOCHS,
     )
 
 

@@ -96,6 +96,7 @@ def producer(section: Section) -> ProducerValues:
         acks=Acks.ALL,
         retries=UNLIMITED,
         idempotence=True,
+        sequencing=None,
         max_in_flight=MOST_IN_FLIGHT,
         expires_in_accumulator=False,
         transactional=False,

@@ -105,6 +105,7 @@ def producer(section: Section) -> ProducerValues:
         acks=Acks(acks.value),
         retries=int(retries.value),
         idempotence=boolean(idempotence.value),
+        sequencing=None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
         transactional=False,

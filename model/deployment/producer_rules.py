@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.deployment.deployment import Acks, Setting
-from model.deployment.release import IDEMPOTENT, Release
+from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, Release
 from model.deployment.section import Section
 from model.deployment.sender import OF_JAVA, Sender
+from model.deployment.sequencing import Sequencing, sequencing_of
 
 KEYS = (
     "acks",
@@ -29,6 +30,12 @@ IDEMPOTENCE = "enable.idempotence"
 IN_FLIGHT = "max.in.flight.requests.per.connection"
 TRANSACTIONAL = "transactional.id"
 DELIVERY = "delivery.timeout.ms"
+MIXES_IDS = ((1, 0), (2, 2))
+"""Clients from and to here take numbers of one producer id for those of another (KAFKA-8483)."""
+
+ALWAYS_RETRIES = (2, 1)
+"""From here on retries are unlimited by default, idempotent or not."""
+
 _LARGEST_INT = 2**31 - 1
 
 
@@ -39,6 +46,7 @@ class ProducerValues:
     acks: Acks
     retries: int
     idempotence: bool
+    sequencing: Sequencing | None
     max_in_flight: int
     expires_in_accumulator: bool
     transactional: bool
@@ -50,19 +58,21 @@ class ProducerValues:
 def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
     """The effective settings, or the refusal with the client's own exception. ``kafka``: the release of the brokers."""
     notes: list[str] = []
-    acks = _acks(section)
+    acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
     idempotence = _idempotence(section, acks, notes)
     if idempotence.value == "true" and acks.value != Acks.ALL:
         # Only clients up to 2.8 come here: their default is acks=1.
         acks = section.derived("acks", Acks.ALL, "P08: idempotence needs acks=all")
         notes.append(f"{section.software} takes acks=all because idempotence is on and acks is not set (rule P08)")
+    if idempotence.value == "true" and section.release.line < ALWAYS_RETRIES and not section.has("retries"):
+        retries = section.derived("retries", str(_LARGEST_INT), "P09: idempotence retries without limit")
+    if idempotence.value == "true" and _sends_one_at_a_time(section) and not section.has(IN_FLIGHT):
+        in_flight = section.derived(IN_FLIGHT, "1", "P10: lowered for idempotence")
     if idempotence.value == "true":
-        _check_idempotence(section, kafka)
+        _check_idempotence(section, kafka, int(in_flight.value))
     delivery = (_delivery_timeout(section, notes),) if section.knows(DELIVERY) else ()
     _check_transactions(section)
     keys = (
-        "retries",
-        IN_FLIGHT,
         "request.timeout.ms",
         "linger.ms",
         *((TRANSACTIONAL,) if section.has(TRANSACTIONAL) else ()),
@@ -70,25 +80,46 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
     rest = tuple(section.setting(key) for key in keys)
     return ProducerValues(
         acks=Acks(acks.value),
-        retries=section.integer("retries"),
+        retries=int(retries.value),
         idempotence=idempotence.value == "true",
-        max_in_flight=section.integer(IN_FLIGHT),
+        sequencing=sequencing_of(section.release, kafka) if idempotence.value == "true" else None,
+        max_in_flight=int(in_flight.value),
         expires_in_accumulator=not delivery,
         transactional=section.has(TRANSACTIONAL),
         sender=OF_JAVA,
-        settings=(acks, idempotence, *rest, *delivery),
+        settings=(acks, idempotence, retries, in_flight, *rest, *delivery),
         notes=tuple(notes),
     )
 
 
-def _check_idempotence(section: Section, kafka: Release) -> None:
-    oldest = ".".join(map(str, IDEMPOTENT))
-    for whose, release in (("clients", section.release), ("brokers", kafka)):
-        if release.line < IDEMPOTENT:
-            instead = f"set {IDEMPOTENCE}=false"
-            instead = f"remove {TRANSACTIONAL}" if section.has(TRANSACTIONAL) else instead
-            what = f"idempotent producers with {whose} before {oldest}; {instead} to check without"
-            raise section.not_modelled(IDEMPOTENCE, what)
+def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None:
+    """Refuse what no model has: releases that do not speak to each other, and what clients of old did wrong."""
+    without = f"set {IDEMPOTENCE}=false to check without"
+    client = section.release
+    for whose, release in (("clients", client), ("brokers", kafka)):
+        if section.has(TRANSACTIONAL) and release.line < IDEMPOTENT:
+            what = f"transactions with {whose} before {_of(IDEMPOTENT)}; remove {TRANSACTIONAL} to check without"
+            raise section.not_modelled(TRANSACTIONAL, what)
+    if kafka.line < FIRST_IDEMPOTENT:
+        raise section.not_modelled(IDEMPOTENCE, f"idempotence with brokers before {_of(FIRST_IDEMPOTENT)}; {without}")
+    older, newer = sorted((client.line, kafka.line))
+    if older < (2, 1) and newer >= (4, 0):
+        raise section.not_modelled(
+            IDEMPOTENCE, f"idempotence with clients and brokers so far apart (KIP-896); {without}"
+        )
+    if MIXES_IDS[0] <= client.line <= MIXES_IDS[1] and in_flight > 1:
+        what = (
+            f"idempotent producers of {_of(MIXES_IDS[0])} to {_of(MIXES_IDS[1])} with more than one request in flight"
+        )
+        raise section.not_modelled(IN_FLIGHT, f"{what}; set {IN_FLIGHT}=1, or {without}")
+
+
+def _of(line: tuple[int, int]) -> str:
+    return ".".join(map(str, line))
+
+
+def _sends_one_at_a_time(section: Section) -> bool:
+    return section.release.line < (1, 0)
 
 
 def _acks(section: Section) -> Setting:
@@ -126,13 +157,15 @@ def _idempotence(section: Section, acks: Setting, notes: list[str]) -> Setting:
 
 def _conflicts(section: Section, acks: Setting, rules: tuple[str, str, str]) -> list[tuple[str, str, str]]:
     """What stands against idempotence: key, rule that refuses it, and why."""
+    most = 1 if _sends_one_at_a_time(section) else 5
     found = []
     if acks.value != Acks.ALL:
         found.append(("acks", rules[0], "acks must be all with enable.idempotence=true"))
     if section.integer("retries") == 0:
         found.append(("retries", rules[1], "retries must be greater than 0 with enable.idempotence=true"))
-    if section.integer(IN_FLIGHT) > 5:
-        found.append((IN_FLIGHT, rules[2], f"{IN_FLIGHT} must be at most 5 with enable.idempotence=true"))
+    if section.integer(IN_FLIGHT) > most:
+        limit = f"at most {most}" if most > 1 else "1"
+        found.append((IN_FLIGHT, rules[2], f"{IN_FLIGHT} must be {limit} with enable.idempotence=true"))
     return found
 
 
@@ -163,7 +196,8 @@ def _idempotence_before_fix(section: Section, acks: Setting, notes: list[str]) -
             notes.append(f"{section.software} leaves idempotence off although its documented default is on (rule P11)")
             return section.derived(IDEMPOTENCE, "false", "P11: off in 3.0.0 and 3.1.0 unless set")
         return section.flag_setting(IDEMPOTENCE)
-    rules = ("P02", "P03", "P05") if explicit else ("P17", "P17", "P17")
+    in_flight = "P04" if _sends_one_at_a_time(section) else "P05"
+    rules = ("P02", "P03", in_flight) if explicit else ("P17", "P17", "P17")
     for key, rule, why in _conflicts(section, acks, rules):
         if section.has(key):
             raise section.refused(key, "ConfigException", why, rule)

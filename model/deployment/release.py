@@ -14,9 +14,12 @@ JAVA = "java"
 OLDEST = (0, 10)
 """The oldest release line whose defaults are known."""
 
+FIRST_IDEMPOTENT = (0, 11)
+"""Producers number their records, and brokers look at the numbers, from here on (KIP-98)."""
+
 IDEMPOTENT = (2, 5)
-"""From here on idempotent producers are modelled: they recover from sequence gaps by themselves (KIP-360), and brokers
-accept any first sequence of a producer that they do not know."""
+"""From here on idempotent producers recover from sequence gaps by themselves (KIP-360), and brokers accept any first
+sequence of a producer that they do not know."""
 
 NEWEST = (4, 3)
 """The newest release line whose defaults are known."""

@@ -127,6 +127,7 @@ def producer(section: Section) -> ProducerValues:
         acks=ACKS[acks.value],
         retries=section.integer(RETRIES),
         idempotence=idempotence,
+        sequencing=None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
         transactional=False,

@@ -35,6 +35,9 @@ HANDLED = (
     "reject_not_leader",
     "reject_not_enough_replicas",
     "reject_out_of_order",
+    "refuse_out_of_order",
+    "refuse_unknown",
+    "reject_unknown",
     "reject_old_epoch",
     "refuse_later",
     "refuse_first_due",
@@ -60,7 +63,7 @@ class Sends(Part):
         of_batches = deployment.expires_in_accumulator or deployment.sender.retries_keep_their_place
         if not of_batches:
             given_up = Need(self.busy(), at_least=Duration.of(self._times.delivery_timeout))
-            yield ("give_up",), {}, given_up
+            yield ("give_up", "give_up_on_error", "give_up_on_timeout"), {}, given_up
         for batch in self._batches:
             yield from self._needs_of_batch(batch)
             if Fault.FULL_BUFFER in deployment.possible_faults:
@@ -77,7 +80,9 @@ class Sends(Part):
             for replica in self._pipeline.replicas:
                 yield self._unnoticed(replica)
         since = "the producer could sort out its sequence numbers"
-        yield self._due("resolving", since, self._network, ("resolve_sequences", "bump_when_drained"))
+        yield self._due(
+            "resolving", since, self._network, ("resolve_sequences", "resolve_with_new_id", "bump_when_drained")
+        )
 
     def busy(self) -> Clock:
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""
@@ -119,7 +124,7 @@ class Sends(Part):
             for pause, failed in self._pauses(batch):
                 yield ("transmit",), to, Need(self.backoff(batch, leader, failed), at_least=pause)
             waits = Duration.of(self._times.ack_timeout) - self._network
-            yield ("time_out_at_broker",), to, Need(self.in_flight(leader), at_least=waits)
+            yield ("time_out_at_broker", "give_up_on_timeout"), to, Need(self.in_flight(leader), at_least=waits)
 
     def _pauses(self, batch: Batch) -> Iterator[tuple[Duration, range]]:
         """How long a batch waits at least, and after which numbers of failures it is so long."""
@@ -175,6 +180,10 @@ class Sends(Part):
         yield Clock("late", {"batch": number}, abandoned, since, late)
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", self._network, answers, batch=number)
+        if batch.numbering is not None and batch.numbering.late is not None:
+            since = f"an answer for {record} was due, which its producer had given up on"
+            names = ("hear_late_error", "hear_late_success", "hear_late_refusal")
+            yield self._due("late_answer", since, self._until_noticed, names, batch=number)
         yield from self._given_up_on(batch)
         if self._pipeline.deployment.numbers_ahead:
             yield self._due("running_out", f"{record} ran out of retries", self._network, ("run_out",), batch=number)
@@ -224,7 +233,10 @@ class Sends(Part):
             return z3.BoolVal(False)
         if deployment.producer_id is ProducerId.NEW:
             return z3.BoolVal(True)
-        return self._pipeline.producer.session.term > 0
+        asked_again = self._pipeline.producer.session.term > 0
+        if deployment.takes_new_ids:
+            asked_again = z3.Or(asked_again, self._pipeline.producer.epoch.term > 0)
+        return asked_again
 
     def _sendable(self, batch: Batch) -> Iterator[Clock]:
         """How soon a batch is sent depends on whether the producer may have to find out that a connection is dead.

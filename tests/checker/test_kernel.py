@@ -35,6 +35,7 @@ from model.deployment.deployment import (
 )
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
+from model.deployment.sequencing import Recovery, Sequencing, Unknown
 from model.deployment.transactional import Transactional
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
@@ -121,6 +122,28 @@ def deployments() -> dict[str, Deployment]:
             commit=Commit.DELIVERED,
             sink=Sink.BY_OFFSET,
         ),
+        "idempotence of 0.11": replace(
+            example("idempotent"),
+            bounds=replace(TWO, sends=1),
+            replicas=2,
+            retries=2,
+            max_in_flight=1,
+            sequencing=Sequencing(Recovery.ONE_BY_ONE, False, remembers_one=True, unknown=Unknown.OUT_OF_ORDER),
+            expires_in_accumulator=True,
+        ),
+        "idempotence of 2.4": replace(
+            example("idempotent"),
+            bounds=replace(TWO, sends=1),
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            sequencing=Sequencing(Recovery.PRODUCER_ID, True, False, Unknown.UNKNOWN_PRODUCER_ID),
+        ),
+        "idempotence of 2.8 with brokers of 2.4": replace(
+            example("idempotent"),
+            bounds=replace(TWO, sends=1),
+            replicas=2,
+            sequencing=Sequencing(Recovery.EPOCH, False, False, Unknown.UNKNOWN_PRODUCER_ID),
+        ),
         "sarama": replace(
             example("retries-in-flight-5"),
             bounds=TWO,
@@ -176,7 +199,7 @@ def deployments() -> dict[str, Deployment]:
 
 
 NAMES = tuple(deployments())
-NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_taken_out)\([^"]*"(\w+)"'
+NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_taken_out)\([^"]*"(\w+)"'
 """Where actions get their names: some are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"

@@ -17,7 +17,9 @@ from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
 from model.deployment.deployment import ProducerId, Sink, Truncation
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.release import Release
 from model.deployment.required_properties import OF_TRANSACTIONS
+from model.deployment.sequencing import sequencing_of
 from model.deployment.transactional import Transactional
 from model.faults import Fault
 from model.fetching import common_prefix
@@ -43,6 +45,7 @@ from tests.model.mutate import (
     leader_of,
     leaves,
     never,
+    rewrite,
 )
 
 K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
@@ -53,6 +56,9 @@ D, T = Fault.DELAYED_REQUEST, Fault.TRANSACTION_TIMEOUT
 
 TRANSACTIONS = Bounds(records=3, log=6, sends=1, epochs=3, producer_epochs=5)
 VERIFIED = Transactional(2, verified=True, epoch_each=False, first_is_zero=False, read_committed=True)
+
+BEFORE, AFTER = Release(2, 4), Release(2, 6)
+"""Releases before and from 2.5 on, where idempotence changed (KIP-360)."""
 
 PAIR = replace(SMALL, records=2, log=2, epochs=3)
 RETRIED = replace(SMALL, log=2)
@@ -186,6 +192,19 @@ def controllers_isr(pipeline: Pipeline, action: Action) -> Variable:
     return pipeline.controller.isr[action.arguments["follower"]]
 
 
+def producers_epoch(pipeline: Pipeline, action: Action) -> Variable:
+    return pipeline.producer.epoch
+
+
+def with_unknown_producers(pipeline: Pipeline, action: Action) -> Action:
+    """A broker appends whatever a producer sends first that it does not know (2.5 and later)."""
+    batch = batch_of(pipeline, action)
+    check = check_sequence(pipeline, leader_of(pipeline, action), batch, *numbers_sent(pipeline, batch))
+    assert check.unknown is not None
+    appended = z3.Or(check.in_sequence, check.unknown)
+    return replace(action, guard=z3.substitute(action.guard, (check.in_sequence, appended)))
+
+
 def any_prefix(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     """A power loss may take what was forced to disk as well."""
     replica = broker_of(pipeline, action)
@@ -280,6 +299,46 @@ CASES = (
         all_of(never("recognise_duplicate"), assume("append", in_sequence)),
         "no-log-duplicate",
         cut(R),
+    ),
+    Case(
+        "duplicate-check-off-before-2.5",
+        lambda: of("idempotent", (R,), 1, RETRIED, replicas=2, sequencing=sequencing_of(BEFORE, BEFORE)),
+        all_of(never("recognise_duplicate"), assume("append", in_sequence)),
+        "no-log-duplicate",
+        cut(R),
+    ),
+    Case(
+        "brokers-before-2.5-append-what-those-from-2.5-on-do",
+        lambda: of(
+            "idempotent",
+            (M,),
+            1,
+            PAIR,
+            replicas=2,
+            producer_id=ProducerId.NEW,
+            sequencing=sequencing_of(AFTER, BEFORE),
+        ),
+        all_of(rewrite("append", with_unknown_producers), never("reject_unknown")),
+        "log-order",
+        cut(M),
+    ),
+    Case(
+        "a-sequence-in-doubt-is-used-again",
+        # Of a record that expired after a retry nobody knows whether it is written; the broker is away for so long.
+        lambda: of(
+            "idempotent",
+            (K,),
+            1,
+            PAIR,
+            replicas=1,
+            min_insync_replicas=1,
+            max_in_flight=1,
+            expires_in_accumulator=True,
+            sequencing=sequencing_of(Release(2, 0), BEFORE),
+        ),
+        leaves("resolve_with_new_id", producers_epoch),
+        "no-silent-loss",
+        cut(K),
     ),
     Case(
         "min-isr-check-off",

@@ -75,6 +75,7 @@ DEPLOYMENT = Deployment(
     acks=Acks.LEADER,
     retries=2147483647,
     idempotence=False,
+    sequencing=None,
     expires_in_accumulator=False,
     max_in_flight=5,
     sends=Sends.ASYNC,

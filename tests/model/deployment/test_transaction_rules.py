@@ -91,7 +91,7 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
         ),
         (pipeline("4.0", "broker: {settings: {transaction.version: 3}}"), "transaction.version: must be 0, 1 or 2"),
         (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "no version 2 before Kafka 4.0"),
-        (pipeline("2.4"), "idempotent producers with clients before 2.5; remove transactional.id to check without"),
+        (pipeline("2.4"), "transactions with clients before 2.5; remove transactional.id to check without"),
         ('kafka: "2.4"\nconsumer: {enable.auto.commit: false, group.id: g, sink: kafka}', "consumers before 2.5"),
         (
             pipeline("3.1", "assume: {faults: {full-buffer: 1}}").replace("t}", "t, enable.idempotence: true}"),

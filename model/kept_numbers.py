@@ -1,0 +1,53 @@
+"""What a client before 2.5 keeps of a batch besides its sequence number (semantics 3.4).
+
+Such a client never changes its producer epoch. What the model counts as producer epochs, at the client, in requests and
+in logs, are its producer ids within one start of the application.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.deployment.deployment import Deployment
+from model.deployment.sequencing import Recovery, Unknown
+from model.language import Variable, flag
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """Of one batch: where its number is from, and whether it may still change.
+
+    ``producer_id`` counts the producer ids before the one that numbered it. ``renumbered``: its number has changed
+    since its request was sent; None where that is never asked. ``late`` is the broker that has still to answer a
+    request whose send was given up on, one more than there are brokers if it will not; None where nothing comes of it.
+    """
+
+    producer_id: Variable
+    renumbered: Variable | None
+    late: Variable | None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        optional = (variable for variable in (self.renumbered, self.late) if variable is not None)
+        return (self.producer_id, *optional)
+
+
+def declare_numbering(deployment: Deployment, batch: str) -> Numbering | None:
+    """The variables of a batch of this name; None where failures do not make the client ask for another producer id."""
+    sequencing = deployment.sequencing
+    if sequencing is None or not sequencing.takes_new_ids:
+        return None
+    changes = sequencing.recovery is Recovery.PRODUCER_ID
+    return Numbering(
+        Variable(f"{batch}_producer_id", 0, deployment.bounds.producer_epochs - 1, 0),
+        flag(f"{batch}_renumbered") if changes else None,
+        Variable(f"{batch}_late", 0, deployment.replicas + 1, 0) if sequencing.late_errors_count else None,
+    )
+
+
+def declare_heard(deployment: Deployment) -> Variable | None:
+    """Whether a record was acknowledged since the client got its producer id; None where that is never asked."""
+    sequencing = deployment.sequencing
+    if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID:
+        return None
+    return flag("heard") if sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID else None

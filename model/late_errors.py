@@ -1,0 +1,230 @@
+"""What a client from 2.1 to 2.4 does with answers that come after delivery.timeout.ms (semantics 3.4).
+
+The send has failed by then, and its number is in doubt. An error moves the numbers after it up nevertheless, as if the
+record were not written (adjustSequencesDueToFailedBatch): the next record may get a number that is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+import z3
+
+from model.arrival import accepts, is_at, replicated, waits_at
+from model.idempotence import check_sequence, epoch_left
+from model.language import Action, Effect, State, Variable
+from model.network import abandon, complete, drop_delayed
+from model.produce import held_up, queues_at
+from model.producer_ids import attempts_left, is_of_current_id, shift_numbers, take_new_id
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def _late(batch: Batch) -> Variable:
+    assert batch.numbering is not None and batch.numbering.late is not None
+    return batch.numbering.late
+
+
+def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The connection is gone, or its broker will not get the record to the ISR within the request's timeout."""
+    late = _late(batch)
+    due = [late.term == late.high]
+    for broker in pipeline.replicas:
+        silent = [
+            z3.And(broker.isr[follower.number].is_set, follower.does_not_fetch_from(broker))
+            for follower in pipeline.followers_of(broker)
+        ]
+        not_followed = z3.And(z3.Not(replicated(pipeline, batch, broker)), z3.Or(*silent))
+        fails = z3.Or(z3.Not(broker.presumes_leadership), z3.Not(pipeline.enough_in_sync(broker)), not_followed)
+        due.append(z3.And(late.term == broker.number, fails))
+    return z3.Or(*due)
+
+
+def _give_up(
+    pipeline: Pipeline, batch: Batch, name: str, arguments: Mapping[str, int], error: str, when: z3.BoolRef
+) -> Action:
+    """An error comes when delivery.timeout.ms is over, before the client looks: it takes the number for free (3.4).
+
+    It retries nothing then, and has no doubts about the number, though the record may be written (KAFKA-14397).
+    """
+    effect = Effect()
+    shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
+    abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+
+    def sentence(before: State, after: State) -> str:
+        freed = after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
+        words = f"{error} for {record_name(batch)} comes when delivery.timeout.ms is over: the send fails"
+        return words + (", and the producer takes the sequence number for free" if freed else "")
+
+    return Action(name, "producer", "producer", arguments, when, effect.updates, sentence, "3.1 P8, 3.4")
+
+
+def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
+    """The connection breaks, or the leader refuses the record, when the time is over (semantics 3.4)."""
+    fails = [batch.is_(Fate.UNANSWERED)]
+    for leader in pipeline.replicas:
+        refused = z3.And(is_at(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader)))
+        shrunk = z3.And(
+            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
+        )
+        elsewhere = z3.And(is_at(pipeline, batch, leader), z3.Not(leader.presumes_leadership))
+        fails += [refused, shrunk, elsewhere]
+    return _give_up(pipeline, batch, "give_up_on_error", {"batch": batch.number}, "an error", z3.Or(*fails))
+
+
+def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader, or the client, has waited for the ISR for as long as a request may take (semantics 3.2, 3.4)."""
+    waits = z3.Or(held_up(pipeline, batch, leader), queues_at(pipeline, batch, leader))
+    arguments = {"batch": batch.number, "leader": leader.number}
+    return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits)
+
+
+def _over(effect: Effect, batch: Batch) -> None:
+    """Whatever the answer was: nothing of the batch's number matters any more."""
+    assert batch.sequence is not None and batch.numbering is not None
+    effect[_late(batch)] = 0
+    effect[batch.sequence] = -1
+    for variable in (batch.numbering.producer_id, batch.sent_epoch, batch.sent_sequence):
+        if variable is not None:
+            effect[variable] = variable.initial
+
+
+def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
+    """An error, or the end of the connection, after the send has failed: the numbers after it move up (3.4)."""
+    effect = Effect()
+    shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
+    _over(effect, batch)
+    for broker in pipeline.replicas:
+        refuses = z3.Not(z3.And(broker.presumes_leadership, pipeline.enough_in_sync(broker)))
+        drop_delayed(effect, batch, z3.And(_late(batch).term == broker.number, refuses))
+    return Action(
+        "hear_late_error",
+        "producer",
+        "producer",
+        {"batch": batch.number},
+        _error_is_due(pipeline, batch),
+        effect.updates,
+        lambda before, after: (
+            f"an error comes late for {record_name(batch)}, which the producer has given up on"
+            + (
+                ": it takes the sequence number for free"
+                if after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
+                else ""
+            )
+        ),
+        "3.4",
+    )
+
+
+def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The acknowledgement comes after the send has failed: the client knows that the number is used (3.4)."""
+    producer = pipeline.producer
+    assert batch.sequence is not None
+    effect = Effect()
+    current = is_of_current_id(pipeline, batch)
+    later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
+    effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+    if producer.heard is not None:
+        effect.set_when(current, producer.heard, 1)
+    _over(effect, batch)
+    drop_delayed(effect, batch, batch.delayed.term == leader.number)
+    here = z3.And(_late(batch).term == leader.number, leader.presumes_leadership)
+    return Action(
+        "hear_late_success",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
+        effect.updates,
+        lambda before, after: f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on",
+        "3.4",
+    )
+
+
+def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
+    """The request reaches its leader at last, which finds a gap before it or does not know the producer."""
+    assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
+    check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
+    refused = check.out_of_order if check.unknown is None else z3.Or(check.out_of_order, check.unknown)
+    here = z3.And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
+    return z3.And(here, accepts(pipeline, leader), refused)
+
+
+def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """A sequence is refused whose send has failed: the client takes that for lost data all the same (3.4)."""
+    effect = Effect()
+    current = is_of_current_id(pipeline, batch)
+    take_new_id(pipeline, effect, current)
+    _over(effect, batch)
+    drop_delayed(effect, batch, z3.BoolVal(True))
+    due = late_refusal_due(pipeline, batch, leader)
+    return Action(
+        "hear_late_refusal",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
+        effect.updates,
+        lambda before, after: (
+            f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
+            + (
+                "; the producer takes a new producer id"
+                if after[pipeline.producer.epoch.name] > before[pipeline.producer.epoch.name]
+                else ""
+            )
+        ),
+        "3.4, 3.5",
+    )
+
+
+def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """The send fails in flight: the request goes on, and the batch keeps its number until that is answered.
+
+    After the last retry nothing comes of the answer.
+    """
+    numbering = batch.numbering
+    if numbering is None or numbering.late is None:
+        return
+    assert batch.sequence is not None
+    in_flight = z3.And(batch.in_flight, attempts_left(pipeline, batch))
+    lost = z3.If(batch.is_(Fate.UNANSWERED), z3.IntVal(numbering.late.high), batch.target.term)
+    effect.set_when(in_flight, numbering.late, lost)
+    effect.set_when(in_flight, batch.sequence, batch.sequence.term)
+    for variable in (numbering.producer_id, batch.sent_epoch, batch.sent_sequence):
+        if variable is not None:
+            effect.set_when(in_flight, variable, variable.term)
+
+
+def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
+    """The producer is another one: nobody waits for what the one before was to hear."""
+    for batch in pipeline.producer.batches:
+        if batch.numbering is not None and batch.numbering.late is not None:
+            _over(effect, batch)
+
+
+def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
+    """An answer is out to a request whose send has failed: with one request in flight the partition stays muted."""
+    late = [batch.numbering.late for batch in pipeline.producer.batches if batch.numbering is not None]
+    return z3.Or(*(variable.term > 0 for variable in late if variable is not None))
+
+
+def new_ids_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+    """A late answer would make the client take another producer id."""
+    for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
+        if batch.numbering is not None and batch.numbering.late is not None:
+            yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every late answer that matters."""
+    for batch in pipeline.producer.batches:
+        if batch.numbering is not None and batch.numbering.late is not None:
+            yield give_up_on_error(pipeline, batch)
+            for leader in pipeline.replicas:
+                yield give_up_on_timeout(pipeline, batch, leader)
+            yield hear_late_error(pipeline, batch)
+            for leader in pipeline.replicas:
+                yield hear_late_success(pipeline, batch, leader)
+                yield hear_late_refusal(pipeline, batch, leader)

@@ -1,0 +1,70 @@
+"""What a leader makes of a batch's numbers where the client or the brokers are older than 2.5 (semantics 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+from model.deployment.sequencing import Sequencing, Unknown
+from model.state import Batch, Pipeline, Replica
+
+
+@dataclass(frozen=True)
+class SequenceCheck:
+    """What a leader makes of an idempotent batch; exactly one of these holds (semantics 3.5).
+
+    ``unknown``: it does not know the producer, and says so; None where no broker does.
+    """
+
+    duplicate: z3.BoolRef
+    in_sequence: z3.BoolRef
+    out_of_order: z3.BoolRef
+    fenced: z3.BoolRef
+    unknown: z3.BoolRef | None = None
+
+
+def check_by_release(
+    pipeline: Pipeline,
+    sequencing: Sequencing,
+    leader: Replica,
+    batch: Batch,
+    epoch: z3.ArithRef,
+    sequence: z3.ArithRef,
+) -> SequenceCheck:
+    """Hold a batch's producer id, epoch and sequence against what the leader's log says of the producer id.
+
+    The numbers of a producer that the partition knows go on from those before the run: they are not the first ones.
+    """
+    batches = pipeline.producer.batches
+
+    def same_producer(slot_batch: z3.ArithRef, slot_epoch: z3.ArithRef) -> z3.BoolRef:
+        sent = z3.Or(*(z3.And(slot_batch == b.number, b.session.term == batch.session.term) for b in batches))
+        return z3.And(sent, slot_epoch == epoch) if sequencing.takes_new_ids else sent
+
+    goes_on = z3.BoolVal(False)
+    last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
+    if leader.knows_producer is not None:
+        goes_on = z3.And(batch.session.term == 0, epoch == 0)
+        of_this = goes_on if sequencing.takes_new_ids else batch.session.term == 0
+        last_epoch = z3.If(z3.And(leader.knows_producer.is_set, of_this), z3.IntVal(0), last_epoch)
+    seen = z3.BoolVal(False)
+    for offset, slot in enumerate(leader.log.slots):
+        ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
+        last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
+        last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
+        same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+        seen = z3.If(ours, same, seen) if sequencing.remembers_one else z3.Or(seen, z3.And(ours, same))
+    known = last_epoch >= 0
+    starts = z3.And(sequence == 0, z3.Not(goes_on))
+    if sequencing.unknown is Unknown.APPENDED:
+        starts = z3.Or(starts, z3.Not(known))
+    fenced = epoch < last_epoch
+    duplicate = z3.And(epoch == last_epoch, seen)
+    follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
+    in_sequence = z3.And(z3.Not(duplicate), z3.Or(follows, z3.And(epoch > last_epoch, starts)))
+    unknown = z3.And(z3.Not(known), z3.Not(in_sequence))
+    if sequencing.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
+        return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(fenced, duplicate, in_sequence)), fenced)
+    out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence, unknown))
+    return SequenceCheck(duplicate, in_sequence, out_of_order, fenced, unknown)
