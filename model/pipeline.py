@@ -29,6 +29,7 @@ from model import (
     taken_out,
 )
 from model.application import forget_numbers_when_done, resend_due
+from model.compaction import cleaner, reading
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.faults import Fault
@@ -57,9 +58,9 @@ def build(deployment: Deployment) -> Model:
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
     of_clients = (producer, network, produce, ending, coordinator)
-    machines = (*of_clients, *of_brokers, consumer, restarting, failing, membership, retention)
+    machines = (*of_clients, *of_brokers, consumer, restarting, failing, membership, retention, cleaner, reading)
     actions = tuple(
-        remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action))
+        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action)))
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain
 
 import z3
 
+from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
 from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, REPLACES_MEMBER, Fault
 from model.language import Log, Variable, flag, log
@@ -281,7 +283,8 @@ class Pipeline:
     """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
 
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
-    ``log_start`` is the first offset that retention has left; None where no record gets that old unread.
+    ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``compacted``
+    is None where the cleaner takes out no record.
     """
 
     deployment: Deployment
@@ -292,6 +295,7 @@ class Pipeline:
     exposed: tuple[Variable, ...]
     log_start: Variable | None
     transactions: Transactions | None
+    compacted: Compacted | None
     history: History
 
     @property
@@ -299,9 +303,9 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        transactions = () if self.transactions is None else self.transactions.variables
+        mechanisms = (one.variables for one in (self.transactions, self.compacted) if one is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
-        return (*own, *transactions, *self.history.variables)
+        return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]
@@ -360,6 +364,7 @@ def declare(deployment: Deployment) -> Pipeline:
         tuple(Variable(f"exposed_{i}", 0, deployment.bounds.records, 0) for i in range(deployment.bounds.log)),
         Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
         declare_transactions(deployment),
+        declare_compacted(deployment),
         _declare_history(deployment),
     )
 
@@ -385,6 +390,8 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     fields = {"batch": (0, batches + markers - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
         fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
+    if deployment.cleans:
+        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
     possible = deployment.possible_faults
     stops = Fault.SHUTDOWN in possible
     every = deployment.flush_messages

@@ -77,7 +77,8 @@ def build(given: GivenDeployment) -> Deployment:
     )
     check_session(consumer_settings.section, reading.session, broker_settings.section)
     uses = sending.transactional
-    application = read_application(given.application, commits=reading.commits, transactional=uses)
+    compacts = broker.compaction is not None
+    application = read_application(given.application, commits=reading.commits, transactional=uses, compacts=compacts)
     bounds, bound_settings = read_bounds(
         given.bounds, application.on_send_error, application.on_restart, transactional=uses
     )
@@ -88,6 +89,8 @@ def build(given: GivenDeployment) -> Deployment:
     if uses and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
         what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
         raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
+    if uses and compacts:
+        raise transaction_rules.refuse_compaction(producer_section)
     if uses:
         transaction_rules.check_length(producer_settings.section, broker_settings.section)
         records = application.transaction_records
@@ -98,7 +101,7 @@ def build(given: GivenDeployment) -> Deployment:
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
     effective = (*broker.settings, *sending.settings, *reading.settings)
-    times = read_durations(sections, effective, given.environment, zookeeper=era.zookeeper)
+    times = read_durations(sections, effective, given.environment, zookeeper=era.zookeeper, compacts=compacts)
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
         *broker.settings,
@@ -138,6 +141,7 @@ def build(given: GivenDeployment) -> Deployment:
         truncation=era.truncation,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
+        compaction=broker.compaction,
         flush_messages=broker.flush_messages,
         sender=replace(sending.sender, knows_epochs=sending.sender.knows_epochs and era.clients_know_epochs),
         acks=sending.acks,
@@ -149,6 +153,7 @@ def build(given: GivenDeployment) -> Deployment:
         on_send_error=application.on_send_error,
         on_restart=application.on_restart,
         producer_id=application.producer_id,
+        keys=application.keys,
         transactional=transactional,
         group=application.group,
         commit=application.commit,

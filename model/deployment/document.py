@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
 from model.deployment.broker_rules import MOST_REPLICAS
+from model.deployment.compaction import Compaction, Keys
 from model.deployment.deployment import (
     Acks,
     Commit,
@@ -66,6 +67,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "truncation": deployment.truncation.value,
         "consumer_knows_epochs": deployment.consumer_knows_epochs,
         "consumer_checks_epochs": deployment.consumer_checks_epochs,
+        "compaction": None if deployment.compaction is None else asdict(deployment.compaction),
         "flush_messages": deployment.flush_messages,
         "sender": {name: getattr(deployment.sender, name) for name in _TRAITS},
         "acks": deployment.acks.value,
@@ -77,6 +79,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "on_send_error": deployment.on_send_error.value,
         "on_restart": deployment.on_restart.value,
         "producer_id": deployment.producer_id.value,
+        "keys": deployment.keys.value,
         "transactional": _transactional(deployment.transactional),
         "group": deployment.group.value,
         "commit": deployment.commit.value,
@@ -129,6 +132,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         truncation=read.choice("truncation", Truncation),
         consumer_knows_epochs=read.flag("consumer_knows_epochs"),
         consumer_checks_epochs=read.flag("consumer_checks_epochs"),
+        compaction=_read_compaction(read),
         flush_messages=read.optional_number("flush_messages", 1, _LARGEST),
         sender=_read_sender(read.members("sender")),
         acks=read.choice("acks", Acks),
@@ -140,6 +144,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         on_send_error=read.choice("on_send_error", OnSendError),
         on_restart=read.choice("on_restart", OnRestart),
         producer_id=read.choice("producer_id", ProducerId),
+        keys=read.choice("keys", Keys),
         transactional=transactional,
         group=read.choice("group", Group),
         commit=read.choice("commit", Commit),
@@ -302,6 +307,15 @@ def _read_transactional(read: _Members) -> Transactional | None:
     transactional = Transactional(records, **{name: members.flag(name) for name in traits})
     members.check_no_more()
     return transactional
+
+
+def _read_compaction(read: _Members) -> Compaction | None:
+    if read.take("compaction") is None:
+        return None
+    members = read.members("compaction")
+    compaction = Compaction(**{field.name: members.flag(field.name) for field in fields(Compaction)})
+    members.check_no_more()
+    return compaction
 
 
 def _read_durations(read: _Members) -> Durations:

@@ -46,6 +46,18 @@ OF_JAVA: Mapping[str, Source] = {
 }
 """Field of :class:`Durations` -> what says it, with Kafka's own clients and brokers in KRaft mode (KIP-601)."""
 
+OF_COMPACTION: Mapping[str, Source] = {
+    "delete_retention": ("topic", "delete.retention.ms", None),
+    "compaction_lag": ("topic", "min.compaction.lag.ms", 0),
+}
+"""What is said of a topic that is compacted."""
+
+NOT_COMPACTED: Mapping[str, Source] = {
+    "delete_retention": ("topic", "no compaction", NEVER),
+    "compaction_lag": ("topic", "no compaction", NEVER),
+}
+"""What stands in where it is not."""
+
 OF_ZOOKEEPER: Mapping[str, Source] = {
     "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
@@ -88,9 +100,9 @@ OF_SARAMA: Mapping[str, Source] = {
 ELSEWHERE: Mapping[str, Mapping[str, Source]] = {JAVA: {}, "librdkafka": OF_LIBRDKAFKA, "sarama": OF_SARAMA}
 
 
-def sources(libraries: Mapping[str, str], *, zookeeper: bool) -> dict[str, Source]:
+def sources(libraries: Mapping[str, str], *, zookeeper: bool, compacts: bool) -> dict[str, Source]:
     """What says each duration, with these libraries of producer and consumer."""
-    found = {**OF_JAVA, **(OF_ZOOKEEPER if zookeeper else {})}
+    found = {**OF_JAVA, **(OF_ZOOKEEPER if zookeeper else {}), **(OF_COMPACTION if compacts else NOT_COMPACTED)}
     for role, library in libraries.items():
         found |= {name: source for name, source in ELSEWHERE[library].items() if source[0] == role}
     return found

@@ -65,7 +65,11 @@ CAPPED = (3, 7)
 
 def keys_of(scope: str, library: str = JAVA) -> tuple[str, ...]:
     """The settings of a component that are durations of the model: their values must be known."""
-    both = [source for zookeeper in (False, True) for source in sources({scope: library}, zookeeper=zookeeper).values()]
+    both = [
+        source
+        for zookeeper in (False, True)
+        for source in sources({scope: library}, zookeeper=zookeeper, compacts=True).values()
+    ]
     keys = [key for component, key, _ in both if component == scope]
     return tuple(dict.fromkeys((*keys, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
@@ -79,7 +83,12 @@ class DurationValues:
 
 
 def read_durations(
-    sections: Mapping[str, Section], effective: tuple[Setting, ...], given: Settings, *, zookeeper: bool
+    sections: Mapping[str, Section],
+    effective: tuple[Setting, ...],
+    given: Settings,
+    *,
+    zookeeper: bool,
+    compacts: bool,
 ) -> DurationValues:
     """The durations of a deployment.
 
@@ -90,7 +99,7 @@ def read_durations(
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
     libraries = {role: sections[role].library for role in ("producer", "consumer")}
-    for name, (scope, key, stand_in) in sources(libraries, zookeeper=zookeeper).items():
+    for name, (scope, key, stand_in) in sources(libraries, zookeeper=zookeeper, compacts=compacts).items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):

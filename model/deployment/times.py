@@ -47,6 +47,8 @@ class Durations:
     rebalance_delay: Quantity
     retention: Quantity
     offsets_kept: Quantity  # in minutes, as brokers say it
+    delete_retention: Quantity  # of tombstones, where the topic is compacted
+    compaction_lag: Quantity  # how old a record is before the cleaner looks at it
     network: Quantity
     metadata: Quantity
     election: Quantity

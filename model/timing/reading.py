@@ -9,9 +9,8 @@ import z3
 
 from model.deployment.deployment import REQUESTS_TO_START, Commit
 from model.language import Clock, Duration, Need
-from model.state import EXPIRED, Batch, Fate
+from model.state import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
-from model.wording import record_name
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
 """How a consumer that crashed comes back."""
@@ -37,7 +36,7 @@ class Reading(Part):
 
     def deadlines(self) -> Iterator[Clock]:
         yield from self._consumer_back()
-        if self._pipeline.log_start is not None and not self._pipeline.deployment.retries_processing:
+        if self._pipeline.deployment.reading_is_timed and not self._pipeline.deployment.retries_processing:
             yield from self._polling()
 
     def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
@@ -78,7 +77,7 @@ class Reading(Part):
 
         How long ago that was decides something only where records get too old.
         """
-        if self._pipeline.log_start is None or not self._pipeline.deployment.commits_may_be_missed:
+        if not self._pipeline.deployment.reading_is_timed or not self._pipeline.deployment.commits_may_be_missed:
             return
         within = self._pipeline.deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):
@@ -114,14 +113,10 @@ class Reading(Part):
         history = self._pipeline.history
         return z3.Or(*(one.is_set for one in (history.thrown_out, history.handed_over) if one is not None))
 
-    def age(self, batch: Batch) -> Clock:
-        """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
-        since = f"the application sent {record_name(batch)}"
-        return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
-
     def _polling(self) -> Iterator[Clock]:
         """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
-        polls = self.named(("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position"))
+        gets_on = ("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position", "pass_hole")
+        polls = self.named(gets_on)
         position, within = self._pipeline.consumer.position, self._pipeline.deployment.until_next_poll
         misled = without_news(self._pipeline.replicas, self._pipeline.controller.epoch.term)
         for offset in range(position.low, position.high + 1):

@@ -23,6 +23,7 @@ from checker.questions import prepare
 from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer
 from model.deployment import Deployment
+from model.deployment.compaction import Compaction, Keys
 from model.deployment.deployment import (
     Commit,
     Group,
@@ -35,6 +36,7 @@ from model.deployment.deployment import (
 )
 from model.deployment.sender import OF_JAVA
 from model.deployment.transactional import Transactional
+from model.durations import Quantity
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -144,6 +146,15 @@ def deployments() -> dict[str, Deployment]:
             producer_id=ProducerId.NEW,
             transactional=Transactional(2, True, True, True, read_committed=True),
         ),
+        "compacted": replace(
+            example("acks-all-min-isr-1"),
+            bounds=TWO,
+            replicas=2,
+            idempotence=True,
+            compaction=Compaction(below_high_watermark=True, horizon_from_cleaning=True),
+            keys=Keys.DELETED,
+            durations=replace(example("acks-1").durations, delete_retention=Quantity("delete.retention.ms", 1, 1)),
+        ),
     }
 
 
@@ -152,7 +163,7 @@ NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_taken_out)\([^"]*"(\w+)"'
 """Where actions get their names: some are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"
-MACHINES = sorted((*MODEL.glob("*.py"), *MODEL.glob("transactions/*.py")))
+MACHINES = sorted((*MODEL.glob("*.py"), *MODEL.glob("transactions/*.py"), *MODEL.glob("compaction/*.py")))
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment import read_properties
+from model.deployment.compaction import Keys
 from model.deployment.deployment import (
     Acks,
     Commit,
@@ -66,6 +67,7 @@ DEPLOYMENT = Deployment(
     eligible_leader_replicas=False,
     unclean_leader_election=False,
     restart_before_fenced=False,
+    compaction=None,
     flush_messages=None,
     sender=OF_JAVA,
     acks=Acks.LEADER,
@@ -77,6 +79,7 @@ DEPLOYMENT = Deployment(
     on_send_error=OnSendError.DROP,
     on_restart=OnRestart.FORGET,
     producer_id=ProducerId.KNOWN,
+    keys=Keys.DELETED,
     transactional=None,
     group=Group.ESTABLISHED,
     commit=Commit.AUTO,

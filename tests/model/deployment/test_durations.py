@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, from_document, to_document
 from model.deployment.deployment import Origin
-from model.deployment.duration_settings import OF_JAVA
+from model.deployment.duration_settings import OF_COMPACTION, OF_JAVA
 from model.deployment.durations import ENVIRONMENT, NAMES, read_range
 from model.deployment.given import Given
 from model.deployment.times import Durations
@@ -136,7 +136,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
 
 
 def test_every_duration_is_a_setting_or_assumed() -> None:
-    assert (*OF_JAVA, *ENVIRONMENT) == NAMES
+    assert (*OF_JAVA, *OF_COMPACTION, *ENVIRONMENT) == NAMES
 
 
 @pytest.mark.parametrize(
