@@ -111,10 +111,16 @@ SENT_IN_TIME = Granted(
     _sends_take_long,
 )
 
+DELETES_READ_IN_TIME = Granted(
+    "tombstones are taken to be read before delete.retention.ms is over, however often and long clients are away",
+    lambda deployment: deployment.deletes_in_time_are_assumed,
+    READING,
+)
+
 POLLS_WAIT = Granted(
     "poll() is taken to wait until the consumer has joined its group and fetched: with a shorter timeout each step of "
     "that takes a poll, and poll_interval between two of them",
-    lambda deployment: deployment.records_expire_unread and deployment.outages_of_consumer > 0,
+    lambda deployment: deployment.reading_is_timed and deployment.outages_of_consumer > 0,
     READING,
     only_in_time=True,
 )
@@ -156,7 +162,7 @@ CAUGHT_UP_SOON = Granted(
 
 REPLACED = Granted(
     "a consumer that does not poll for max.poll.interval.ms is taken to be replaced by another member of its group",
-    lambda deployment: deployment.records_expire_unread and _polls_too_late(deployment),
+    lambda deployment: deployment.reading_is_timed and _polls_too_late(deployment),
     READING,
     only_in_time=True,
 )
@@ -201,6 +207,7 @@ EVERYTHING = (
     POLLS_WAIT,
     COORDINATOR_LASTS,
     COMMITS_LAST,
+    DELETES_READ_IN_TIME,
     RESULTS_LAST,
 )
 """All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""

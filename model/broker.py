@@ -8,7 +8,7 @@ from dataclasses import replace
 import z3
 
 from model.controller import welcome, welcome_has_room
-from model.deployment.deployment import Truncation
+from model.deployment.truncation import Truncation
 from model.elections import after_stop, current
 from model.faults import Fault
 from model.fetching import halts_when_ahead, is_ahead

@@ -67,10 +67,10 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
 
 def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     """poll() can return so many records of this leader (semantics 12, C1)."""
-    return _fetched(pipeline, leader, can_all_be_read(pipeline, leader, pipeline.consumer.position.term, count))
+    return is_fetched(pipeline, leader, can_all_be_read(pipeline, leader, pipeline.consumer.position.term, count))
 
 
-def _fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.BoolRef:
+def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.BoolRef:
     """What can be read of this leader at the consumer's position is fetched: the position is good for its log."""
     consumer = pipeline.consumer
     position = consumer.position.term
@@ -87,6 +87,13 @@ def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.Ar
     return pipeline.record_of(leader.log.at(offset, "batch"))
 
 
+def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
+    consumer = pipeline.consumer
+    with_a_worker = z3.Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late)))
+    return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
+
+
 def process(
     pipeline: Pipeline, effect: Effect, record: z3.ArithRef, offset: z3.ArithRef | int, *, moves_on: bool = True
 ) -> None:
@@ -100,6 +107,9 @@ def process(
         this = record == number
         later = z3.Or(*(effect[other] > 0 for other in consumer.processed[number + 1 :]))
         first_after_later = z3.And(effect[processed] == 0, later)
+        if pipeline.compacted is not None and number < len(pipeline.compacted.passed):
+            # It went past where this had stood, and finds it where the cleaner has not been yet: it goes back.
+            first_after_later = z3.And(first_after_later, z3.Not(pipeline.compacted.passed[number].is_set))
         out_of_order = z3.And(this, z3.Or(effect[consumer.latest] > number + 1, first_after_later))
         effect.set_when(out_of_order, consumer.disorder, 1)
         effect.set_when(z3.And(this, effect[processed] < PROCESSED_OFTEN), processed, effect[processed] + 1)
@@ -215,7 +225,7 @@ def pass_over(pipeline: Pipeline, leader: Replica) -> Action:
         "consumer",
         "consumer",
         {"leader": leader.number},
-        _fetched(pipeline, leader, passed),
+        is_fetched(pipeline, leader, passed),
         effect.updates,
         sentence,
         "11.2",

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.deployment import Truncation
+from model.compaction.holes import session_of
+from model.compaction.state import REMOVED
+from model.deployment.truncation import Truncation
 from model.language import Action, Effect, State
 from model.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
 from model.state import Pipeline, Replica
@@ -64,6 +66,22 @@ def _has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z
     return fits if follower.reconciled is None else z3.And(follower.reconciled.is_set, fits)
 
 
+def _copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str, z3.ArithRef]:
+    """What a follower gets of the leader's log at an offset.
+
+    Of a record that was removed nobody learns its sequence number, unless it is the producer's last: then the cleaner
+    has left an empty batch (semantics 10, D3).
+    """
+    entry = {name: leader.log.at(offset, name) for name in leader.log.slots[0]}
+    if pipeline.compacted is not None and "sequence" in entry:
+        session = session_of(pipeline, entry["batch"])
+        followed = leader.log.some(
+            lambda later, slot: z3.And(offset < later, session_of(pipeline, slot["batch"].term) == session)
+        )
+        entry["sequence"] = z3.If(z3.And(entry[REMOVED] == 1, followed), -1, entry["sequence"])
+    return entry
+
+
 def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     """A follower fetches: the leader learns how far it is, it gets the next record and the high watermark (R1-R3).
 
@@ -74,8 +92,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     effect[leader.fetched[follower.number]] = end + 1
     advance_high_watermark(pipeline, effect, leader)
     has_next = leader.log.end.term > end
-    entry = {name: leader.log.at(end, name) for name in leader.log.slots[0]}
-    follower.log.append(effect, entry, when=has_next)
+    follower.log.append(effect, _copied(pipeline, leader, end), when=has_next)
     flush_if_due(pipeline, effect, follower)
     lags = pipeline.deployment.truncation.high_watermark_decides
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
@@ -86,6 +103,11 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         offset = before[follower.log.end.name]
         if after[follower.log.end.name] == offset:
             return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
+        if pipeline.compacted is not None and after[follower.log.slots[offset][REMOVED].name]:
+            return (
+                f"{follower.name} fetches from {leader.name} behind offset {offset}, where the cleaner left nothing of "
+                f"{entry_name(pipeline, after, follower, offset)}"
+            )
         return f"{follower.name} fetches {entry_name(pipeline, after, follower, offset)} from {leader.name}"
 
     return Action(

@@ -34,6 +34,7 @@ from model import (
     taken_out,
 )
 from model.application import forget_numbers_when_done, resend_due
+from model.compaction import cleaner, reading
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.faults import Fault
@@ -41,8 +42,8 @@ from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare
 from model.timing import timed
-from model.timing.transactions import remember_disturbance
 from model.transactions import coordinator, ending
+from model.transactions.coordinator import remember_disturbance
 
 VERSION = "10"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
@@ -63,9 +64,9 @@ def build(deployment: Deployment) -> Model:
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
     of_clients = (producer, network, produce, id_refusals, late_errors, ending, coordinator)
     of_consumers = (consumer, restarting, failing, membership, overrun)
-    machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic)
+    machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)
     actions = tuple(
-        remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action))
+        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action)))
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.arrival import accepts, arrives, checked, replicated, waits_at
+from model.compaction.state import REMOVED
 from model.deployment.deployment import Acks
 from model.draining import acknowledge_what_came_before
 from model.idempotence import check_sequence, forget_numbers, numbers_sent
@@ -43,6 +44,8 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
+    if pipeline.compacted is not None:
+        entry[REMOVED] = 0
     return entry
 
 

@@ -28,11 +28,11 @@ from model.produce import held_up, queues_at
 from model.producer_ids import doubt_number, ends_id_when_given_up
 from model.rewinding import leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
+from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.ending import crash_with_transactions
 from model.transactions.sending import (
     add_partition,
     begin,
-    coordinator_is_at_hand,
     may_send,
     may_transmit,
     transaction_of,

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import chain
 
 import z3
 
-from model.deployment.deployment import Acks, Commit, Deployment, Group, Processing, ProducerId, Sink, Truncation
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, REPLACES_MEMBER, Fault
+from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
+from model.deployment.deployment import Commit, Deployment, Group, Processing, ProducerId, Sink
+from model.deployment.truncation import Truncation
+from model.faults import REPLACES_MEMBER, Fault
+from model.history import History, declare_history
 from model.kept_numbers import Numbering, declare_heard, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.sink import Applied, declare_applied
@@ -263,36 +267,13 @@ class Consumer:
 
 
 @dataclass(frozen=True)
-class History:
-    """What is remembered for clocks alone: no action depends on it. Empty, or None, where nothing can come of it.
-
-    ``fell_silent``, by broker: it died, and nobody closed its connections. ``unnoticed``: neither has the producer
-    noticed since. ``lost_requests``: the connection of some request broke, and with acks=0 nobody waits for its answer.
-    The group has no consumer because it threw out the one it had (``thrown_out``), or moved the partition in order
-    (``handed_over``). ``disturbed``: some broker was away, cut off or slow, or stopped leading (asked for where there
-    are transactions: their coordinator may have been another one since).
-    """
-
-    fell_silent: dict[int, Variable]
-    unnoticed: dict[int, Variable]
-    lost_requests: Variable | None
-    thrown_out: Variable | None
-    handed_over: Variable | None
-    disturbed: Variable | None
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        single = (self.lost_requests, self.thrown_out, self.handed_over, self.disturbed)
-        return (*self.fell_silent.values(), *self.unnoticed.values(), *(one for one in single if one is not None))
-
-
-@dataclass(frozen=True)
 class Pipeline:
     """The whole pipeline of one deployment, and the relations between its parts that several machines speak of.
 
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
     ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
-    what a sink knows that tells records by their offset.
+    what a sink knows that tells records by their offset. ``compacted`` is None where the
+    cleaner takes out no record.
     """
 
     deployment: Deployment
@@ -304,6 +285,7 @@ class Pipeline:
     log_start: Variable | None
     transactions: Transactions | None
     applied: Applied | None
+    compacted: Compacted | None
     history: History
 
     @property
@@ -311,10 +293,10 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        transactions = () if self.transactions is None else self.transactions.variables
-        applied = () if self.applied is None else self.applied.variables
+        parts = (self.transactions, self.applied, self.compacted)
+        mechanisms = (part.variables for part in parts if part is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
-        return (*own, *transactions, *applied, *self.history.variables)
+        return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
 
     def replica(self, number: int) -> Replica:
         return self.replicas[number - 1]
@@ -374,21 +356,8 @@ def declare(deployment: Deployment) -> Pipeline:
         Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
         declare_transactions(deployment),
         declare_applied(deployment),
-        _declare_history(deployment),
-    )
-
-
-def _declare_history(deployment: Deployment) -> History:
-    possible = deployment.possible_faults
-    numbers = range(1, deployment.replicas + 1) if FALLS_SILENT & possible else ()
-    nobody_waits = deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
-    return History(
-        {number: flag(f"broker_{number}_fell_silent") for number in numbers},
-        {number: flag(f"broker_{number}_unnoticed") for number in numbers},
-        flag("lost_requests") if nobody_waits else None,
-        flag("thrown_out") if Fault.EVICTION in possible else None,
-        flag("handed_over") if Fault.REBALANCE in possible else None,
-        flag("disturbed") if deployment.transactional is not None and OF_BROKERS & possible else None,
+        declare_compacted(deployment),
+        declare_history(deployment),
     )
 
 
@@ -399,6 +368,8 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     fields = {"batch": (0, batches + markers - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
         fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
+    if deployment.cleans:
+        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
     possible = deployment.possible_faults
     stops = Fault.SHUTDOWN in possible
     every = deployment.flush_messages

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from model.compaction.state import REMOVED
 from model.language import State, Variable
 from model.state import Batch, Pipeline, Replica
 
@@ -38,7 +39,9 @@ def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
     """A replica's log: records, and markers, with their leader epochs."""
     entries = replica.log.entries(state)
     names = (entry_words(pipeline, entry["batch"]) for entry in entries)
-    return "[" + ", ".join(f"{name} @{entry['epoch']}" for name, entry in zip(names, entries, strict=True)) + "]"
+    gone = (", removed" if entry.get(REMOVED) else "" for entry in entries)
+    words = (f"{name} @{entry['epoch']}{left}" for name, entry, left in zip(names, entries, gone, strict=True))
+    return "[" + "; ".join(words) + "]" if pipeline.compacted is not None else "[" + ", ".join(words) + "]"
 
 
 def members(state: State, flags: Mapping[int, Variable]) -> str:

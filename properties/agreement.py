@@ -68,7 +68,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         for one, other in pairs:
             shared = min(state[one.high_watermark.name], state[other.high_watermark.name])
             for offset in range(shared):
-                if one.log.entries(state)[offset] != other.log.entries(state)[offset]:
+                mine, theirs = one.log.entries(state)[offset], other.log.entries(state)[offset]
+                if (mine["batch"], mine["epoch"]) != (theirs["batch"], theirs["epoch"]):
                     return (
                         f"{one.name} and {other.name} hold different records at offset {offset}, "
                         "below both high watermarks"

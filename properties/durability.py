@@ -7,7 +7,9 @@ from itertools import combinations
 
 import z3
 
-from model.consumer import validated
+from model.compaction.reading import is_no_loss
+from model.compaction.state import DROPPED, REMOVED
+from model.consumer import unprocessed, validated
 from model.deployment.deployment import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
@@ -33,13 +35,6 @@ def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
     on_its_way = z3.Or(*(batch.incomplete for batch in pipeline.producer.of_record(record)))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(acknowledged(pipeline, record), z3.Not(on_its_way), missing)
-
-
-def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
-    consumer = pipeline.consumer
-    with_a_worker = z3.Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late)))
-    return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
 
 
 def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -78,14 +73,16 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
             conditions = [leader.log.has(offset), this, passed_by, z3.Not(coming)]
             if pipeline.transactions is not None:
                 conditions.append(z3.Not(is_aborted(pipeline, leader, offset)))
+            if pipeline.compacted is not None:
+                conditions.append(z3.Not(is_no_loss(pipeline, leader, offset)))
             return z3.And(*conditions)
 
         return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
 
-    return z3.And(
-        undone(pipeline, record),
-        on_serving_leader(pipeline, passed),
-    )
+    missed = undone(pipeline, record)
+    if pipeline.compacted is not None and record < len(pipeline.compacted.passed):
+        missed = z3.And(missed, z3.Not(pipeline.compacted.passed[record].is_set))
+    return z3.And(missed, on_serving_leader(pipeline, passed))
 
 
 def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
@@ -110,6 +107,10 @@ def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed
 
     def deleted(leader: Replica) -> z3.BoolRef:
         gone = stands(leader, lambda offset: log_start.term > offset)
+        if pipeline.compacted is not None:
+            gone = stands(
+                leader, lambda offset: z3.And(log_start.term > offset, z3.Not(is_no_loss(pipeline, leader, offset)))
+            )
         return z3.And(gone, z3.Not(stands(leader, lambda offset: log_start.term <= offset)))
 
     return z3.And(undone(pipeline, record), on_serving_leader(pipeline, deleted))
@@ -125,13 +126,28 @@ def _leader_words(pipeline: Pipeline, state: State) -> str:
     return "any leader's log" if leader is None else f"the log of {leader.name}, which leads"
 
 
+def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
+    """How the leader comes to lack a record."""
+    leader, where = serving_leader(pipeline, state), _leader_words(pipeline, state)
+    entries = [] if leader is None or pipeline.compacted is None else leader.log.entries(state)
+    records = [pipeline.producer.batches[entry["batch"]].record for entry in entries]
+    left = [f"record {known + 1}" for known, entry in zip(records, entries, strict=True) if not entry[REMOVED]]
+    if record not in records:
+        return f"it is not in {where}"
+    if entries[records.index(record)][REMOVED] == DROPPED:
+        return f"the tombstone was dropped before {where}, had it, and {' and '.join(left)} is still there"
+    if left:
+        return f"the cleaner removed it from {where}, and left {' and '.join(left)}, which was sent before it"
+    return f"the cleaner removed it from {where}, and what stood behind it is gone"
+
+
 def properties(pipeline: Pipeline) -> Iterator[Property]:
     """The durability properties of a pipeline."""
     records = range(pipeline.deployment.bounds.records)
 
     def explain_acked(state: State) -> str:
         record = first(records, lambda r: value(lost_though_acknowledged(pipeline, r), pipeline, state))
-        return f"record {record + 1} was acknowledged, but it is not in {_leader_words(pipeline, state)}"
+        return f"record {record + 1} was acknowledged, but {_missing_words(pipeline, state, record)}"
 
     at_risk, or_else = leader_replaced_after_acknowledgement(pipeline), ""
     if pipeline.transactions is not None:
@@ -154,7 +170,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else "the producer forgot it in the crash"
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
-            f"but it is not in {_leader_words(pipeline, state)}"
+            f"but {_missing_words(pipeline, state, record)}"
         )
 
     trouble = z3.Or(*(z3.Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))

@@ -8,10 +8,10 @@ from itertools import combinations
 import z3
 
 from model.application import resend_due
+from model.consumer import unprocessed
 from model.language import State
 from model.state import Pipeline, Replica
 from model.transactions.visibility import can_be_read, keeps_record
-from properties.durability import unprocessed
 from properties.property import Property
 from properties.situations import (
     accepted,

@@ -12,7 +12,7 @@ import z3
 
 from checker.export.names import identifier
 from model import application, controller, fetching, idempotence, isr, produce, producer, refusals
-from model.consumer import agreed_prefix, validated
+from model.consumer import agreed_prefix, unprocessed, validated
 from model.language import Action
 from model.state import Batch, Fate, Pipeline, Replica
 from properties import durability, situations
@@ -121,7 +121,7 @@ def _of_record(pipeline: Pipeline, record: int) -> Iterator[Definition]:
         "pending": situations.pending,
         "lost_silently": situations.lost_silently,
         "lost_though_acknowledged": durability.lost_though_acknowledged,
-        "unprocessed": durability.unprocessed,
+        "unprocessed": unprocessed,
         "skipped": durability.skipped,
     }.items():
         yield Definition(f"{name}_{word}", condition(pipeline, record), _says(condition))

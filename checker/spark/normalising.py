@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
+from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment, Group
 from model.deployment.document import to_document
 from model.deployment.duration_settings import LONGEST
@@ -71,17 +72,23 @@ def _whole(text: str) -> str:
 
 def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
     """The durations that no clock of the model has, with values that leave it so."""
+    if not deployment.reading_is_timed and not (deployment.offsets_expire and deployment.offsets_age_in_use):
+        for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
+            yield name, Quantity("", 0, 0)
     if not deployment.records_expire_unread:
-        if not (deployment.offsets_expire and deployment.offsets_age_in_use):
-            for name in ("max_poll", "consumer_session", "group_heartbeat", "assignment_interval"):
-                yield name, Quantity("", 0, 0)
-            for name in ("consumer_request", "consumer_connection"):
-                yield name, Quantity("", 0, 0)
         yield "retention", Quantity("", LONGEST, LONGEST if deployment.reading_in_time_is_assumed else None)
-    if not deployment.records_expire_unread or deployment.group is not Group.UNAWARE:
+    if not deployment.reading_is_timed or deployment.group is not Group.UNAWARE:
         yield "consumer_metadata", Quantity("", 0, 0)
+    if not deployment.drops_tombstones:
+        yield "delete_retention", Quantity("", LONGEST, LONGEST if deployment.deletes_in_time_are_assumed else None)
+    if not deployment.cleans:
+        yield "compaction_lag", Quantity("", LONGEST, None)
     if not deployment.offsets_expire:
         yield "offsets_kept", Quantity("", LONGEST, None)
+
+
+def _what_is_assumed(deployment: Deployment) -> tuple[bool, bool]:
+    return deployment.reading_in_time_is_assumed, deployment.deletes_in_time_are_assumed
 
 
 def meaning(deployment: Deployment) -> Deployment:
@@ -94,10 +101,11 @@ def meaning(deployment: Deployment) -> Deployment:
         faults = faults.up_to(ALWAYS_COVERED)
     durations = deployment.durations
     plainer = replace(durations, **dict(_unused(deployment)))
-    assumed = deployment.reading_in_time_is_assumed
-    if replace(deployment, durations=plainer).reading_in_time_is_assumed == assumed:
+    if _what_is_assumed(replace(deployment, durations=plainer)) == _what_is_assumed(deployment):
         durations = plainer
     # Some properties are asked only where they are required.
     asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
+    if not deployment.cleans:
+        deployment = replace(deployment, compaction=None, keys=Keys.DISTINCT)
     meant = replace(deployment, faults=faults, durations=durations, require=asked)
     return replace(meant, name="", client="", settings=(), ignored=(), notes=())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from model.deployment.bounds import default_sends, log_with_transactions, one_epoch_each
+from model.deployment.compaction import Keys
 from model.deployment.deployment import (
     Commit,
     Deployment,
@@ -60,6 +61,12 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "2",
         "how many records the application sends in one transaction (with transactional.id)",
         tried=(),
+    ),
+    "keys": Assumption(
+        ("distinct", "updated", "deleted"),
+        "deleted",
+        "which keys the records have that are followed, in a topic that is compacted: each its own, all the same one, "
+        "or the same one that the last record deletes (a tombstone)",
     ),
     "group": Assumption(
         ("established", "new", "unaware"),
@@ -116,12 +123,14 @@ BY_ITSELF = (
 RECORDS = "transaction_records"
 NO_TRANSACTIONS = "the producer has no transactions; set transactional.id, or leave it out"
 
+NOT_COMPACTED = "the topic is not compacted, and keys decide nothing; leave it out"
+
 TO_KAFKA_ONLY = "the results are in no transaction of Kafka's; set sink=kafka, or leave it out"
 
 NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
 """What follows for the group of a consumer that never commits."""
 
-PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id", "transaction_records")
+PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id", "transaction_records", "keys")
 CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink", "group_metadata")
 
 
@@ -134,6 +143,7 @@ class Application:
     on_restart: OnRestart
     producer_id: ProducerId
     transaction_records: int
+    keys: Keys
     group: Group
     commit: Commit
     processing: Processing
@@ -154,7 +164,7 @@ def check_assumption(given: Given) -> None:
         raise complaint(given, f"must be one of {', '.join(values)}")
 
 
-def read_application(given: Settings, *, commits: Setting | None, transactional: bool) -> Application:
+def read_application(given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool) -> Application:
     """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
 
     ``commits``: what the client commits by itself, and for which setting; None where the application says what.
@@ -166,6 +176,9 @@ def read_application(given: Settings, *, commits: Setting | None, transactional:
         records = chosen.pop(RECORDS)
     else:
         records = chosen[RECORDS]
+    if "keys" in given and not compacts:
+        raise complaint(given["keys"], NOT_COMPACTED)
+    keys = chosen["keys"] if compacts else chosen.pop("keys")
     metadata = chosen["group_metadata"] if chosen["sink"].value == Sink.KAFKA else chosen.pop("group_metadata")
     _check_sink(given, chosen, commits)
     if commits is not None:
@@ -199,6 +212,7 @@ def read_application(given: Settings, *, commits: Setting | None, transactional:
         on_restart=OnRestart(chosen["on_restart"].value),
         producer_id=ProducerId(chosen["producer_id"].value),
         transaction_records=int(records.value),
+        keys=Keys(keys.value),
         group=Group(chosen["group"].value),
         commit=Commit(chosen["commit"].value),
         processing=Processing(chosen["processing"].value),
@@ -244,15 +258,16 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     said = {s.key: Given(s.key, s.value, s.origin) for s in own if s.origin.kind not in ("assumption", "rule")}
     said[key] = Given(key, value, Origin("option", f"--assume {key}={value}"))
     by_client = next((s for s in own if s.key == "commit" and s.origin.kind == "rule"), None)
-    application = read_application(said, commits=by_client, transactional=deployment.transactional is not None)
+    transactional, compacts = deployment.transactional is not None, deployment.compaction is not None
+    application = read_application(said, commits=by_client, transactional=transactional, compacts=compacts)
     place = deployment.settings.index(own[0])
     others = [setting for setting in deployment.settings if setting.scope != "application"]
     records = application.transaction_records
-    transactional = deployment.transactional
+    before = deployment.transactional
     changed = replace(
         deployment,
         settings=(*others[:place], *application.settings, *others[place:]),
-        transactional=None if transactional is None else replace(transactional, records=records),
+        transactional=None if before is None else replace(before, records=records),
         **{name: getattr(application, name) for name in _BEHAVIOUR},
     )
     return _with_default_sends(changed)

@@ -5,8 +5,10 @@ The rules' numbers (B03 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from model.deployment.compaction import Compaction
 from model.deployment.deployment import Origin, Setting
 from model.deployment.era import Era
 from model.deployment.errors import NotModelledError
@@ -25,6 +27,7 @@ TOPIC_KEYS = (
     "remote.storage.enable",
     "min.compaction.lag.ms",
     "max.compaction.lag.ms",
+    "delete.retention.ms",
 )
 """The topic settings these rules read: their values must be known."""
 
@@ -39,6 +42,8 @@ BROKER_KEYS = (
     "log.retention.hours",
     "log.cleaner.min.compaction.lag.ms",
     "log.cleaner.max.compaction.lag.ms",
+    "log.cleaner.delete.retention.ms",
+    "log.cleaner.enable",
     "replica.lag.time.max.ms",
     "replica.fetch.wait.max.ms",
     "replica.socket.timeout.ms",
@@ -57,6 +62,16 @@ MOST_REPLICAS = 5
 _NEVER_FLUSH = 2**31
 _FLUSH = "flush.messages"
 _RETENTION = "retention.ms"
+_POLICY = "cleanup.policy"
+COMPACT = "compact"
+CLEANER = "log.cleaner.enable"
+COMPACTS_AND_DELETES = (0, 10, 1)
+"""From this release on a topic can be compacted and have its old records deleted (KIP-71)."""
+
+CLEANS_CAREFULLY = (3, 1)
+"""From this release on cleaners leave alone what is not committed (KAFKA-13194), and count a tombstone's time from when
+they first pass over it (KIP-534)."""
+
 RETENTION_UNITS = {"log.retention.minutes": 60_000, "log.retention.hours": 3_600_000}
 """Broker settings that say ``retention.ms`` in other units, with the length of these in ms."""
 
@@ -69,6 +84,7 @@ class BrokerValues:
     min_insync_replicas: int
     eligible_leader_replicas: bool
     unclean_leader_election: bool
+    compaction: Compaction | None
     flush_messages: int | None
     settings: tuple[Setting, ...]
     overridden: tuple[str, ...]
@@ -120,15 +136,18 @@ def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | N
     in_sync = _min_insync_replicas(brokers, int(replicas.value), notes)
     unclean = _unclean_leader_election(brokers, era, notes)
     flush = brokers.setting(_FLUSH)
+    compaction = _compaction(brokers)
     timeouts = ("replica.lag.time.max.ms", "replica.fetch.wait.max.ms", "replica.socket.timeout.ms")
     return BrokerValues(
         replicas=int(replicas.value),
         min_insync_replicas=int(in_sync.value),
         eligible_leader_replicas=leader_replicas.value == "1",
         unclean_leader_election=unclean.value == "true",
+        compaction=compaction,
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
         settings=(
             *(replicas, in_sync, unclean, flush, _retention(brokers)),
+            *_settings_of_compaction(brokers, compaction),
             leader_replicas,
             *(broker.setting(key) for key in timeouts),
         ),
@@ -163,10 +182,9 @@ def _eligible_leader_replicas(broker: Section, elr: Given | None, notes: list[st
 
 
 def _check_policy(brokers: Brokers) -> None:
-    policy = brokers.given("cleanup.policy")
-    if policy is not None and "compact" in policy.value:
-        raise complaint(policy, "not modelled yet: compaction; use delete", NotModelledError)
-    topic = brokers.topic
+    topic, policy = brokers.topic, brokers.given(_POLICY)
+    if policy is not None and len(_policies(brokers)) > 1 and topic.release.line < COMPACTS_AND_DELETES:
+        raise complaint(policy, f"must be compact or delete: {topic.software} takes no list (from 0.10.1 on)")
     if topic.has("remote.storage.enable") and boolean(topic.text("remote.storage.enable")):
         raise topic.not_modelled("remote.storage.enable", "tiered storage")
     if topic.has("min.compaction.lag.ms") or topic.has("max.compaction.lag.ms"):
@@ -177,11 +195,49 @@ def _check_policy(brokers: Brokers) -> None:
             raise topic.refused(key, "InvalidConfigurationException", why, "B21")
 
 
+def _policies(brokers: Brokers) -> set[str]:
+    return {policy.strip() for policy in brokers.setting(_POLICY).value.split(",")}
+
+
+def _has_cleaner(brokers: Brokers) -> bool:
+    """The brokers compact, where a topic asks for it; and only their cleaners delete from such a topic."""
+    return brokers.broker.flag(CLEANER)
+
+
+def _compaction(brokers: Brokers) -> Compaction | None:
+    """How the cleaner goes about a topic that is compacted (semantics 10, D3 D4)."""
+    if COMPACT not in _policies(brokers) or not _has_cleaner(brokers):
+        return None
+    careful = brokers.topic.release.line >= CLEANS_CAREFULLY
+    return Compaction(below_high_watermark=careful, horizon_from_cleaning=careful)
+
+
+def _settings_of_compaction(brokers: Brokers, compaction: Compaction | None) -> Iterator[Setting]:
+    if COMPACT not in _policies(brokers):
+        return
+    yield brokers.setting(_POLICY)
+    if brokers.broker.has(CLEANER):
+        yield brokers.broker.flag_setting(CLEANER)
+    if compaction is not None:
+        yield brokers.setting("delete.retention.ms")
+        if brokers.topic.knows("min.compaction.lag.ms"):
+            yield brokers.setting("min.compaction.lag.ms")
+
+
 def _retention(brokers: Brokers) -> Setting:
-    """``retention.ms``, which brokers also know in minutes and in hours."""
+    """``retention.ms``, which brokers also know in minutes and in hours; nothing is that old without a policy of it."""
+    if "delete" not in _policies(brokers):
+        return _kept_for_ever(brokers, f"{_POLICY}={COMPACT}: nothing is deleted for its age")
+    if COMPACT in _policies(brokers) and not _has_cleaner(brokers):
+        return _kept_for_ever(brokers, f"{CLEANER}=false: only the cleaner deletes from a topic that is compacted")
     setting, given = brokers.setting(_RETENTION), brokers.given(_RETENTION)
     unit = 1 if given is None else RETENTION_UNITS.get(given.key, 1)
     return setting if unit == 1 or int(setting.value) < 0 else replace(setting, value=str(int(setting.value) * unit))
+
+
+def _kept_for_ever(brokers: Brokers, because: str) -> Setting:
+    policy = brokers.setting(_POLICY)
+    return Setting("topic", _RETENTION, "-1", Origin("rule", because, policy.origin.file, policy.origin.line))
 
 
 def _check_timeouts(broker: Section) -> None:

@@ -96,7 +96,8 @@ def build(given: GivenDeployment) -> Deployment:
         check_session(consumer_settings.section, reading.session, broker_settings.section)
     rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
-    application = read_application(given.application, commits=reading.commits, transactional=uses)
+    compacts = broker.compaction is not None
+    application = read_application(given.application, commits=reading.commits, transactional=uses, compacts=compacts)
     bounds, bound_settings = read_bounds(
         given.bounds,
         application.on_send_error,
@@ -114,6 +115,8 @@ def build(given: GivenDeployment) -> Deployment:
     if uses and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
         what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
         raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
+    if uses and compacts:
+        raise transaction_rules.refuse_compaction(producer_section)
     if uses:
         transaction_rules.check_length(producer_settings.section, broker_settings.section)
         records = application.transaction_records
@@ -135,6 +138,7 @@ def build(given: GivenDeployment) -> Deployment:
         own,
         zookeeper=era.zookeeper,
         brokers_protocol=rebalancing.by_brokers,
+        compacts=compacts,
     )
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
@@ -179,6 +183,7 @@ def build(given: GivenDeployment) -> Deployment:
         reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
+        compaction=broker.compaction,
         flush_messages=broker.flush_messages,
         sender=replace(sending.sender, knows_epochs=sending.sender.knows_epochs and era.clients_know_epochs),
         acks=sending.acks,
@@ -191,6 +196,7 @@ def build(given: GivenDeployment) -> Deployment:
         on_send_error=application.on_send_error,
         on_restart=application.on_restart,
         producer_id=application.producer_id,
+        keys=application.keys,
         transactional=transactional,
         group=application.group,
         rebalancing=rebalancing,

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import inf, isfinite
+from math import inf
 from typing import Literal
 
+from model.deployment.compaction import Compaction, Keys
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
 from model.deployment.sequencing import Sequencing
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
+from model.deployment.truncation import Truncation
+from model.deployment.waiting import clients_may_miss, gets_too_old, longest, may_get_too_old, outlasts_brokers
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
 from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, REPLACES_MEMBER, Fault
 
@@ -115,26 +118,6 @@ class Processing(StrEnum):
 
     POLL_THREAD = "poll-thread"
     HANDED_OFF = "handed-off"
-
-
-class Truncation(StrEnum):
-    """How a follower reconciles its log with a new leader's (semantics 8), by release of the brokers.
-
-    ``high-watermark``: it drops what is above its own high watermark (to 0.10). ``last-epoch``: what is above the end
-    of its last epoch at the leader, or its high watermark where the leader does not know that epoch (0.11 to 1.1,
-    KIP-101). ``epochs``: all that the leader does not have (2.0, KIP-279). ``fenced``: the same, and leader and
-    follower deal with each other in one epoch only (from 2.1, KIP-320).
-    """
-
-    HIGH_WATERMARK = "high-watermark"
-    LAST_EPOCH = "last-epoch"
-    EPOCHS = "epochs"
-    FENCED = "fenced"
-
-    @property
-    def high_watermark_decides(self) -> bool:
-        """What a replica knows of the high watermark decides what it drops, or who joins its ISR (before 2.1)."""
-        return self is not Truncation.FENCED
 
 
 class Sink(StrEnum):
@@ -236,6 +219,7 @@ class Deployment:
     offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
     loaded_offsets_expire: bool  # so do all that a coordinator has loaded, at once (2.1; 12, KAFKA-8069)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
+    compaction: Compaction | None  # how the topic is compacted; None where it is not (semantics 10)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     # producer
     sender: Sender
@@ -249,6 +233,7 @@ class Deployment:
     on_send_error: OnSendError
     on_restart: OnRestart
     producer_id: ProducerId
+    keys: Keys  # of the records, where the topic is compacted
     transactional: Transactional | None  # how its transactions work; None without a transactional.id (semantics 11)
     # consumer
     group: Group
@@ -306,15 +291,15 @@ class Deployment:
     def leader_may_return_unnoticed(self) -> bool:
         """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
         times = self.durations
-        longest = 2 * _longest(times.broker_session) + _longest(times.election) + _longest(times.network)
+        noticed = 2 * longest(times.broker_session) + longest(times.election) + longest(times.network)
         breaks = bool(BREAKS_CONNECTIONS & self.possible_faults)
-        return self.restart_before_fenced and breaks and times.delivery_timeout.least <= longest
+        return self.restart_before_fenced and breaks and times.delivery_timeout.least <= noticed
 
     @property
     def between_polls(self) -> Duration:
         """How long a group takes from one poll to the next: one whose only member takes longer gets another (12)."""
         times = self.durations
-        return Duration.of(min(times.poll_interval, times.max_poll, key=_longest))
+        return Duration.of(min(times.poll_interval, times.max_poll, key=longest))
 
     @property
     def until_next_poll(self) -> Duration:
@@ -376,11 +361,28 @@ class Deployment:
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that.
         """
-        # What may take any time, as polls do without max.poll.interval.ms, and deliveries without delivery.timeout.ms,
-        # is taken to be in time: a pass then says so.
-        waits = (self._waits_for_consumer, self._waits_for_workers, self._waits_for_commits, self._waits_for_brokers)
-        sending = _longest(self.durations.delivery_timeout)
-        return self._too_old_after(sum(filter(isfinite, waits)), sending if isfinite(sending) else 0)
+        return gets_too_old(self, self.durations.retention)
+
+    @property
+    def cleans(self) -> bool:
+        """Whether the cleaner takes out records: the topic is compacted, and they share a key (semantics 10, D3)."""
+        return self.compaction is not None and self.keys is not Keys.DISTINCT
+
+    @property
+    def clients_miss_tombstones(self) -> bool:
+        """Whether one may wait so long that the cleaner drops it, however soon brokers are back (10, D4); as above."""
+        return self.keys is Keys.DELETED and clients_may_miss(self, self.durations.delete_retention)
+
+    @property
+    def drops_tombstones(self) -> bool:
+        """Whether a tombstone may be dropped before the consumer, or a follower, has it."""
+        away = self.keys is Keys.DELETED and outlasts_brokers(self, self.durations.delete_retention)
+        return away or self.clients_miss_tombstones
+
+    @property
+    def reading_is_timed(self) -> bool:
+        """Whether what the consumer has to read may be gone before it does."""
+        return self.records_expire_unread or self.drops_tombstones
 
     @property
     def reading_in_time_is_assumed(self) -> bool:
@@ -388,47 +390,24 @@ class Deployment:
 
         Retention is no part of such a model: what passes does so only if records are read, and processed, in time.
         """
-        if self.records_expire_unread or self.durations.retention.most is None:
-            return False
-        clients = self._waits_for_consumer + self._waits_for_workers + self._waits_for_commits
-        waits = clients + self._waits_for_brokers
-        return bool(self.faults.any_number) or self._too_old_after(waits, _longest(self.durations.delivery_timeout))
-
-    def _too_old_after(self, waited: float, sending: float) -> bool:
-        """Whether waiting so long (ms) brings a record near its end; its age counts from send() (semantics 10)."""
-        retention = self.durations.retention
-        return retention.most is not None and 2 * waited >= retention.least - sending
+        return not self.records_expire_unread and may_get_too_old(self, self.durations.retention)
 
     @property
-    def _waits_for_consumer(self) -> float:
-        outages, replaced = self.outages_of_consumer, self.replacements_of_consumer
-        crashes = outages - replaced
-        away = crashes * _longest(self.durations.application_restart) if crashes else 0
-        if self.group is Group.UNAWARE:
-            away += self.until_discovered.at_most() or inf
-        if replaced:
-            away += replaced * (self.until_replaced.at_most() or inf)
-        polls = (self.until_next_poll * (self.bounds.log + 1)).at_most()
-        return away + (outages + 1) * (inf if polls is None else polls)
-
-    @property
-    def _waits_for_commits(self) -> float:
-        """A consumer that restarts reads again what was returned to it and not committed yet."""
-        if not self.commits_may_be_missed:
-            return 0
-        most = self.until_committed.at_most()
-        return self.outages_of_consumer * (inf if most is None else most)
+    def deletes_in_time_are_assumed(self) -> bool:
+        """The same of tombstones, which are kept for ever where nothing is compacted."""
+        counted = self.keys is not Keys.DELETED or self.clients_miss_tombstones
+        return not counted and may_get_too_old(self, self.durations.delete_retention)
 
     @property
     def outages_of_consumer(self) -> int:
         """How often the consumer's process may end."""
-        closed = self._at_most(Fault.FAILED_PROCESSING) if self.on_processing_error is OnProcessingError.CLOSE else 0
-        return self._at_most(Fault.CONSUMER_CRASH) + self.replacements_of_consumer + closed
+        closed = self.at_most(Fault.FAILED_PROCESSING) if self.on_processing_error is OnProcessingError.CLOSE else 0
+        return self.at_most(Fault.CONSUMER_CRASH) + self.replacements_of_consumer + closed
 
     @property
     def replacements_of_consumer(self) -> int:
         """How often the group may give the partition to another member while the one before runs on."""
-        return sum(self._at_most(kind) for kind in REPLACES_MEMBER)
+        return sum(self.at_most(kind) for kind in REPLACES_MEMBER)
 
     @property
     def until_replaced(self) -> Duration:
@@ -443,35 +422,12 @@ class Deployment:
         return Duration.of(self.durations.consumer_metadata) + self.until_replaced
 
     @property
-    def _waits_for_workers(self) -> float:
-        """A crash makes the group read again what a worker has not finished, if that commits it; retries never end."""
-        if self.retries_processing:
-            return inf
-        crashes = self._at_most(Fault.CONSUMER_CRASH) + self.replacements_of_consumer
-        if self.processing is not Processing.HANDED_OFF or not self.commit.follows_processing or not crashes:
-            return 0
-        return crashes * _longest(self.durations.processing_time)
-
-    @property
-    def _waits_for_brokers(self) -> float:
-        times = self.durations
-        longest = {Fault.CUT_OFF: times.cut_off, Fault.SLOW_FOLLOWER: times.slowness}
-        longest |= dict.fromkeys(BREAKS_CONNECTIONS, times.broker_restart)
-        away = {kind: _longest(time) for kind, time in longest.items() if self._at_most(kind)}
-        found = _longest(times.broker_session) * 2 + _longest(times.election) + self._until_reached
-        return sum(self._at_most(kind) * (most + found) for kind, most in away.items())
-
-    @property
-    def _until_reached(self) -> float:
-        """How long clients may wait before they try a broker again that they could not reach."""
-        return (1 + float(JITTER)) * max(_longest(self.durations.consumer_reconnect), _longest(self.durations.metadata))
-
-    @property
     def possible_faults(self) -> frozenset[Fault]:
         """The kinds that the budget allows at least once."""
-        return frozenset(Fault(kind) for kind, _ in self.faults.at_most if self._at_most(Fault(kind)))
+        return frozenset(Fault(kind) for kind, _ in self.faults.at_most if self.at_most(Fault(kind)))
 
-    def _at_most(self, kind: Fault) -> int:
+    def at_most(self, kind: Fault) -> int:
+        """How often a kind of fault can happen."""
         most = dict(self.faults.at_most).get(kind, 0)
         return most if self.faults.total is None else min(most, self.faults.total)
 
@@ -526,16 +482,12 @@ class Deployment:
         if not self.brokers_keep_offsets:
             return False
         times = self.durations
-        away = inf if self.loaded_offsets_expire else _longest(times.application_restart)
+        away = inf if self.loaded_offsets_expire else longest(times.application_restart)
         if self.offsets_age_in_use:
-            away += _longest(times.auto_commit) + _longest(times.max_poll) if self.commit.is_by_client else inf
+            away += longest(times.auto_commit) + longest(times.max_poll) if self.commit.is_by_client else inf
         return away >= times.offsets_kept_at_least.at_least()
 
     @property
     def assumptions(self) -> tuple[Setting, ...]:
         """What no file told and documented defaults filled in: how the application behaves, how long things take."""
         return tuple(s for s in self.settings if s.origin.kind == "assumption")
-
-
-def _longest(quantity: Quantity) -> float:
-    return inf if quantity.most is None else quantity.most

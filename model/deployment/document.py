@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
 from model.deployment.broker_rules import MOST_REPLICAS
+from model.deployment.compaction import Compaction, Keys
 from model.deployment.deployment import (
     Acks,
     Commit,
@@ -25,7 +26,6 @@ from model.deployment.deployment import (
     Sends,
     Setting,
     Sink,
-    Truncation,
 )
 from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
@@ -37,6 +37,7 @@ from model.deployment.sender import Sender
 from model.deployment.sequencing import Recovery, Sequencing, Unknown
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
+from model.deployment.truncation import Truncation
 from model.durations import Quantity
 from model.faults import Fault
 
@@ -71,6 +72,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "reads_may_overrun": deployment.reads_may_overrun,
         "consumer_knows_epochs": deployment.consumer_knows_epochs,
         "consumer_checks_epochs": deployment.consumer_checks_epochs,
+        "compaction": None if deployment.compaction is None else asdict(deployment.compaction),
         "flush_messages": deployment.flush_messages,
         "sender": {name: getattr(deployment.sender, name) for name in _TRAITS},
         "acks": deployment.acks.value,
@@ -83,6 +85,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         "on_send_error": deployment.on_send_error.value,
         "on_restart": deployment.on_restart.value,
         "producer_id": deployment.producer_id.value,
+        "keys": deployment.keys.value,
         "transactional": _transactional(deployment.transactional),
         "group": deployment.group.value,
         "rebalancing": asdict(deployment.rebalancing),
@@ -139,6 +142,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         reads_may_overrun=read.flag("reads_may_overrun"),
         consumer_knows_epochs=read.flag("consumer_knows_epochs"),
         consumer_checks_epochs=read.flag("consumer_checks_epochs"),
+        compaction=_read_compaction(read),
         flush_messages=read.optional_number("flush_messages", 1, _LARGEST),
         sender=_read_sender(read.members("sender")),
         acks=read.choice("acks", Acks),
@@ -151,6 +155,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         on_send_error=read.choice("on_send_error", OnSendError),
         on_restart=read.choice("on_restart", OnRestart),
         producer_id=read.choice("producer_id", ProducerId),
+        keys=read.choice("keys", Keys),
         transactional=transactional,
         group=read.choice("group", Group),
         rebalancing=_read_rebalancing(read.members("rebalancing")),
@@ -334,6 +339,15 @@ def _read_sequencing(read: _Members) -> Sequencing | None:
     )
     members.check_no_more()
     return sequencing
+
+
+def _read_compaction(read: _Members) -> Compaction | None:
+    if read.take("compaction") is None:
+        return None
+    members = read.members("compaction")
+    compaction = Compaction(**{field.name: members.flag(field.name) for field in fields(Compaction)})
+    members.check_no_more()
+    return compaction
 
 
 def _read_durations(read: _Members) -> Durations:

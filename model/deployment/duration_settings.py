@@ -45,6 +45,18 @@ OF_JAVA: Mapping[str, Source] = {
 }
 """Field of :class:`Durations` -> what says it, with Kafka's own clients and brokers in KRaft mode (KIP-601)."""
 
+OF_COMPACTION: Mapping[str, Source] = {
+    "delete_retention": ("topic", "delete.retention.ms", None),
+    "compaction_lag": ("topic", "min.compaction.lag.ms", 0),
+}
+"""What is said of a topic that is compacted."""
+
+NOT_COMPACTED: Mapping[str, Source] = {
+    "delete_retention": ("topic", "no compaction", NEVER),
+    "compaction_lag": ("topic", "no compaction", NEVER),
+}
+"""What stands in where it is not."""
+
 OF_ZOOKEEPER: Mapping[str, Source] = {
     "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
@@ -66,13 +78,15 @@ BY_MEMBERS: Mapping[str, Source] = {
 
 
 def sources(
-    own: Mapping[str, Mapping[str, Source]], *, zookeeper: bool, brokers_protocol: bool = False
+    own: Mapping[str, Mapping[str, Source]], *, zookeeper: bool, brokers_protocol: bool, compacts: bool
 ) -> dict[str, Source]:
     """What says each duration; ``own`` is what the libraries of producer and consumer say by other settings.
 
-    ``brokers_protocol``: the brokers say which member of the consumer's group has what.
+    ``brokers_protocol``: the brokers say which member of the consumer's group has what. ``compacts``: the topic is
+    compacted.
     """
     found = {**OF_JAVA, **(OF_BROKERS_PROTOCOL if brokers_protocol else BY_MEMBERS)}
+    found |= OF_COMPACTION if compacts else NOT_COMPACTED
     found |= OF_ZOOKEEPER if zookeeper else {}
     for role, durations in own.items():
         found |= {name: source for name, source in durations.items() if source[0] == role}

@@ -70,7 +70,7 @@ def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, .
     ``own``: what its library says by other settings than Java's.
     """
     every = (
-        sources({scope: own or {}}, zookeeper=zookeeper, brokers_protocol=brokers_protocol)
+        sources({scope: own or {}}, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=True)
         for zookeeper, brokers_protocol in product((False, True), repeat=2)
     )
     keys = [key for found in every for component, key, _ in found.values() if component == scope]
@@ -93,6 +93,7 @@ def read_durations(
     *,
     zookeeper: bool,
     brokers_protocol: bool,
+    compacts: bool,
 ) -> DurationValues:
     """The durations of a deployment.
 
@@ -104,7 +105,8 @@ def read_durations(
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    for name, (scope, key, stand_in) in sources(own, zookeeper=zookeeper, brokers_protocol=brokers_protocol).items():
+    said_by = sources(own, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=compacts)
+    for name, (scope, key, stand_in) in said_by.items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):
             if isinstance(stand_in, int):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from model.deployment.deployment import Setting, Truncation
+from model.deployment.deployment import Setting
 from model.deployment.release import Release
 from model.deployment.section import Section
+from model.deployment.truncation import Truncation
 
 ZOOKEEPER = "zookeeper.connect"
 FIRST_KRAFT = (3, 3)

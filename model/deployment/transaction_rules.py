@@ -90,6 +90,11 @@ def notes_of(broker: Section, transactional: Transactional) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def refuse_compaction(producer: Section) -> DeploymentError:
+    """The error for transactions in a topic that is compacted."""
+    return producer.not_modelled("transactional.id", "transactions in a topic that is compacted")
+
+
 def refuse_retention(producer: Section) -> DeploymentError:
     """The error for records that may get too old unread, with transactions."""
     what = "transactions where records may be deleted unread; keep records for longer (retention.ms)"

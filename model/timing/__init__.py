@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from model.language import Action, Clock, Need
 from model.state import Pipeline
 from model.timing.brokers import Brokers
+from model.timing.cleaning import Cleaning
 from model.timing.reading import Reading
 from model.timing.sends import Sends
 from model.timing.transactions import Transactions
@@ -27,7 +28,7 @@ class Timed:
 
 def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
     """Put the actions of a pipeline into time."""
-    parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading, Transactions)]
+    parts = [part(pipeline, actions) for part in (Sends, Brokers, Reading, Transactions, Cleaning)]
     needs: dict[tuple[str, tuple[tuple[str, int], ...]], list[Need]] = {}
     for part in parts:
         for names, arguments, need in part.needs():

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import z3
 
 from model.language import Action, Clock, Duration, Need
-from model.state import Pipeline, Replica
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
 
 Requirement = tuple[tuple[str, ...], dict[str, int], Need]
 """Names of actions, arguments that they must have, and what all of these need."""
@@ -31,6 +32,11 @@ class Part:
     def deadlines(self) -> Iterator[Clock]:
         """By when what is due must have happened."""
         raise NotImplementedError
+
+    def age(self, batch: Batch) -> Clock:
+        """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
+        since = f"the application sent {record_name(batch)}"
+        return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
 
     def named(self, names: Sequence[str], **arguments: int) -> list[Action]:
         """The actions with these names, and with these arguments among theirs."""

@@ -9,9 +9,8 @@ import z3
 
 from model.deployment.deployment import REQUESTS_TO_START, Commit, Group
 from model.language import Clock, Duration, Need
-from model.state import EXPIRED, Batch, Fate
+from model.state import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
-from model.wording import record_name
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
 """How a consumer that crashed comes back."""
@@ -37,7 +36,7 @@ class Reading(Part):
 
     def deadlines(self) -> Iterator[Clock]:
         yield from self._consumer_back()
-        if self._pipeline.log_start is not None and not self._pipeline.deployment.retries_processing:
+        if self._pipeline.deployment.reading_is_timed and not self._pipeline.deployment.retries_processing:
             yield from self._polling()
 
     def _needs_of_worker(self, offset: int) -> Iterator[Requirement]:
@@ -81,7 +80,8 @@ class Reading(Part):
         How long ago that was decides something only where records get too old. What was committed may be lost as well.
         """
         deployment = self._pipeline.deployment
-        if self._pipeline.log_start is None or not deployment.commits_may_be_missed or deployment.offsets_may_be_lost:
+        may_be_missed = deployment.commits_may_be_missed and not deployment.offsets_may_be_lost
+        if not deployment.reading_is_timed or not may_be_missed:
             return
         within = deployment.until_committed
         for offset in range(1, self._pipeline.consumer.position.high + 1):
@@ -140,14 +140,10 @@ class Reading(Part):
         undiscovered = self._pipeline.consumer.undiscovered
         return self._is_taken_over if undiscovered is None else z3.Or(self._is_taken_over, undiscovered.is_set)
 
-    def age(self, batch: Batch) -> Clock:
-        """retention.ms counts from a record's timestamp, which the client takes in send() (semantics 10)."""
-        since = f"the application sent {record_name(batch)}"
-        return Clock("age", {"batch": batch.number}, z3.Not(batch.is_(Fate.UNSENT)), since)
-
     def _polling(self) -> Iterator[Clock]:
         """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
-        polls = self.named(("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position"))
+        gets_on = ("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position", "pass_hole")
+        polls = self.named(gets_on)
         position, within = self._pipeline.consumer.position, self._pipeline.deployment.until_next_poll
         misled = without_news(self._pipeline.replicas, self._pipeline.controller.epoch.term)
         for offset in range(position.low, position.high + 1):

@@ -16,7 +16,7 @@ from model.produce import queues_at
 from model.producer import counts_attempts, epoch_heard_of
 from model.state import Batch, Fate, Replica
 from model.timing.part import Part, Requirement, without_news
-from model.transactions.sending import coordinator_is_at_hand
+from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.state import Transactions
 from model.transactions.visibility import is_left_open
 from model.wording import record_name

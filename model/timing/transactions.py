@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import z3
 
 from model.durations import CLIENT_LOOKS
-from model.faults import OF_BROKERS
-from model.language import Action, Clock, Duration
-from model.state import Pipeline
+from model.language import Clock, Duration
 from model.timing.part import Part, Requirement
-from model.transactions.sending import coordinator_is_at_hand
+from model.transactions.coordinator import coordinator_is_at_hand
 
 MESSAGES_OF_COORDINATOR = 6
 """What a step of the coordinator takes at most: its own log is replicated, and a leader asked and answering."""
-
-
-def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
-    """A fault of a broker is remembered, where there are transactions."""
-    disturbed = pipeline.history.disturbed
-    if disturbed is None or action.fault not in OF_BROKERS:
-        return action
-    return replace(action, updates={**action.updates, disturbed: z3.IntVal(1)})
 
 
 class Transactions(Part):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import z3
 
 from model.arrival import accepts
-from model.faults import Fault
+from model.faults import OF_BROKERS, Fault
 from model.idempotence import epoch_left
 from model.language import Action, Effect
 from model.replica import advance_high_watermark, append
@@ -173,6 +174,23 @@ def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
     if rules.epoch_each or Fault.TRANSACTION_TIMEOUT in pipeline.deployment.possible_faults:
         wanted.append(transactions.is_(Status.ONGOING))
     return z3.Or(*wanted)
+
+
+def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
+    """Nothing has happened yet that could have moved the coordinator.
+
+    It leads a partition of its own: how long that may be without a leader is not modelled.
+    """
+    disturbed = of(pipeline)[0].disturbed
+    return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
+
+
+def remember_disturbance(pipeline: Pipeline, action: Action) -> Action:
+    """A fault of a broker is remembered, where there are transactions."""
+    disturbed = None if pipeline.transactions is None else pipeline.transactions.disturbed
+    if disturbed is None or action.fault not in OF_BROKERS:
+        return action
+    return replace(action, updates={**action.updates, disturbed: z3.IntVal(1)})
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:

@@ -98,15 +98,6 @@ def begin(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     effect[transaction_of(pipeline, batch).outcome] = int(Outcome.OPEN)
 
 
-def coordinator_is_at_hand(pipeline: Pipeline) -> z3.BoolRef:
-    """Nothing has happened yet that could have moved the coordinator.
-
-    It leads a partition of its own: how long that may be without a leader is not modelled.
-    """
-    disturbed = pipeline.history.disturbed
-    return z3.BoolVal(True) if disturbed is None else z3.Not(disturbed.is_set)
-
-
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The partition is in the transaction, or can be added to it; what is aborted is only retried (11.1, T2)."""
     transactions, _ = of(pipeline)

@@ -14,7 +14,7 @@ from enum import IntEnum
 import z3
 
 from model.deployment.deployment import Deployment
-from model.faults import Fault
+from model.faults import OF_BROKERS, Fault
 from model.language import Variable, flag
 
 
@@ -76,7 +76,8 @@ class Transactions:
     ``status`` and ``epoch`` (of the producer) are the coordinator's, ``current`` the number of the transaction that
     they are about. ``initialised``: initTransactions(), or the client's own bump, is done. ``added``: the client knows
     the partition to be in the transaction. ``late_end``: an abandoned EndTxn that may still be executed (1 commit,
-    2 abort), with the epoch it was sent with; None where requests are not delayed.
+    2 abort), with the epoch it was sent with; None where requests are not delayed. ``disturbed``: some broker was away,
+    cut off or slow, or stopped leading, so that the coordinator may be another one since; None where none can be.
     """
 
     each: tuple[Transaction, ...]
@@ -88,6 +89,7 @@ class Transactions:
     added: Variable
     late_end: Variable | None
     late_end_epoch: Variable | None
+    disturbed: Variable | None
 
     def is_(self, *statuses: Status) -> z3.BoolRef:
         """The coordinator's state is one of these."""
@@ -123,7 +125,7 @@ class Transactions:
     @property
     def variables(self) -> tuple[Variable, ...]:
         outcomes = tuple(transaction.outcome for transaction in self.each)
-        late = tuple(one for one in (self.late_end, self.late_end_epoch) if one is not None)
+        late = tuple(one for one in (self.late_end, self.late_end_epoch, self.disturbed) if one is not None)
         return (*outcomes, self.status, self.epoch, self.current, self.initialised, self.added, *late)
 
 
@@ -160,4 +162,5 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
         flag("partition_added"),
         Variable("late_end", 0, 2, 0) if delayed else None,
         Variable("late_end_epoch", 0, epochs, 0) if delayed else None,
+        flag("disturbed") if OF_BROKERS & deployment.possible_faults else None,
     )

@@ -1,13 +1,14 @@
 """What can be read of a log that transactions are written to: markers, the last stable offset, aborted records.
 
 Semantics 11.2. There is one transactional id, so that a marker ends whatever is open before it. Without transactions
-everything below the high watermark can be read.
+everything below the high watermark can be read, but for what the cleaner removed where a topic is compacted.
 """
 
 from __future__ import annotations
 
 import z3
 
+from model.compaction import holes
 from model.state import Pipeline, Replica
 
 
@@ -94,6 +95,8 @@ def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRe
 def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
     """The consumer can be given all of so many entries from the position on."""
     below = position + count <= end_of_reading(pipeline, leader)
+    if pipeline.compacted is not None:
+        return z3.And(below, z3.Not(holes.some_removed(leader, position, count)))
     if pipeline.transactions is None:
         return below
     passed = [
@@ -104,7 +107,9 @@ def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, 
 
 
 def keeps_record(pipeline: Pipeline, replica: Replica, record: int) -> z3.BoolRef:
-    """The record stands in the replica's log, which does not abort it."""
+    """The record stands in the replica's log, which does not abort it; or the cleaner has rightly removed it."""
+    if pipeline.compacted is not None:
+        return holes.keeps_record(pipeline, replica, record)
     if pipeline.transactions is None:
         return pipeline.holds_record(replica, record)
     batches = [batch.number for batch in pipeline.producer.of_record(record)]

@@ -10,6 +10,7 @@ from checker.granted import (
     CAUGHT_UP_SOON,
     COMMITS_LAST,
     COORDINATOR_LASTS,
+    DELETES_READ_IN_TIME,
     EVERYTHING,
     FETCHED_IN_TIME,
     FORWARDED_IN_ORDER,
@@ -33,6 +34,8 @@ BY_HAND = {"enable.auto.commit": "false"}
 RARELY = {"max.poll.interval.ms": "302400000"}
 """A poll in half of the time for which records are kept."""
 
+COMPACTED = {"cleanup.policy": "compact"}
+
 NEAR = [
     (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2000"}}),
     (HEARD_IN_TIME, {"assume": {"network": "0..7s"}}),
@@ -53,6 +56,7 @@ NEAR = [
     (COORDINATOR_LASTS, {"producer": {"transactional.id": "t"}}),
     (COMMITS_LAST, {"assume": {"faults.consumer-crash": "1"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
+    (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any"}}),
 ]
 
 FAR = [
@@ -81,6 +85,8 @@ FAR = [
     (COMMITS_LAST, {"assume": {"faults.kill": "1"}}),
     (COMMITS_LAST, {"assume": {"sink": "transactional"}}),
     (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
+    (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any", "keys": "updated"}}),
+    (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
 ]
@@ -93,10 +99,12 @@ def said_of(granted: Granted, deployment: Deployment) -> set[str]:
 
 def deployment_of(folder: Path, said: dict[str, object]) -> Deployment:
     kafka = said.get("kafka", "4.0")
-    parts = [f'kafka: "{kafka}"', "topic: {replicas: 3, min.insync.replicas: 2}"]
-    for section in ("broker", "producer", "consumer"):
+    parts = [f'kafka: "{kafka}"']
+    for section in ("topic", "broker", "producer", "consumer"):
         settings = said.get(section, {})
         assert isinstance(settings, dict)
+        if section == "topic":
+            settings = {"replicas": 3, "min.insync.replicas": 2, **settings}
         parts += [f"{section}: {{{', '.join(f'{key}: {value}' for key, value in settings.items())}}}"]
     assume = said.get("assume", {})
     assert isinstance(assume, dict)

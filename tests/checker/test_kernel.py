@@ -23,6 +23,7 @@ from checker.questions import prepare
 from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer
 from model.deployment import Deployment
+from model.deployment.compaction import Compaction, Keys
 from model.deployment.deployment import (
     Commit,
     Group,
@@ -31,12 +32,13 @@ from model.deployment.deployment import (
     Processing,
     ProducerId,
     Sink,
-    Truncation,
 )
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
 from model.deployment.sequencing import Recovery, Sequencing, Unknown
 from model.deployment.transactional import Transactional
+from model.deployment.truncation import Truncation
+from model.durations import Quantity
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -195,6 +197,15 @@ def deployments() -> dict[str, Deployment]:
             producer_id=ProducerId.NEW,
             transactional=Transactional(2, True, True, True, read_committed=True),
         ),
+        "compacted": replace(
+            example("acks-all-min-isr-1"),
+            bounds=TWO,
+            replicas=2,
+            idempotence=True,
+            compaction=Compaction(below_high_watermark=True, horizon_from_cleaning=True),
+            keys=Keys.DELETED,
+            durations=replace(example("acks-1").durations, delete_retention=Quantity("delete.retention.ms", 1, 1)),
+        ),
     }
 
 
@@ -203,7 +214,7 @@ NAMED = r'Action\(\s*"(\w+)"|(?:_fail_for_good|_give_up|_refusal|_taken_out)\([^
 """Where actions get their names: some are made alike, under names of their own."""
 
 MODEL = Path(__file__).parent.parent.parent / "model"
-MACHINES = sorted((*MODEL.glob("*.py"), *MODEL.glob("transactions/*.py")))
+MACHINES = sorted((*MODEL.glob("*.py"), *MODEL.glob("transactions/*.py"), *MODEL.glob("compaction/*.py")))
 
 
 @dataclass

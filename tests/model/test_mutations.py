@@ -15,12 +15,13 @@ import z3
 
 from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
-from model.deployment.deployment import ProducerId, Sink, Truncation
+from model.deployment.deployment import ProducerId, Sink
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.release import Release
 from model.deployment.required_properties import OF_TRANSACTIONS
 from model.deployment.sequencing import sequencing_of
 from model.deployment.transactional import Transactional
+from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.fetching import common_prefix
 from model.idempotence import check_sequence, numbers_sent

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.deployment.deployment import Truncation
+from model.deployment.truncation import Truncation
 from model.faults import Fault
 from model.state import Fate
 from properties.verdict import Status

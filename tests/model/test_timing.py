@@ -15,6 +15,7 @@ import z3
 
 from checker.cone import FreeVariables
 from model.deployment import Deployment, read_properties
+from model.deployment.compaction import Compaction, Keys
 from model.deployment.deployment import Acks, OnRestart, Processing
 from model.durations import Duration, Quantity
 from model.faults import REPLACES_MEMBER, Fault
@@ -449,6 +450,16 @@ def deleting_unread(kinds: Iterable[Fault] = ALL) -> Deployment:
 DELETING_UNREAD = build(deleting_unread()).system
 
 
+def compacted(kinds: Iterable[Fault] = ALL) -> Deployment:
+    """Tombstones are kept for an hour after the cleaner first passed over them."""
+    kept = Quantity("delete.retention.ms", 3_600_000, 3_600_000)
+    times = replace(defaults(kinds).durations, delete_retention=kept)
+    careful = Compaction(below_high_watermark=True, horizon_from_cleaning=True)
+    return replace(defaults(kinds), durations=times, compaction=careful, keys=Keys.DELETED)
+
+
+COMPACTED = build(compacted()).system
+
 QUICK_RESTARTS = [build(defaults(kafka=kafka, broker_restart="0..1s")).system for kafka in ("3.9", "4.0")]
 """A broker could be back before its session is over."""
 
@@ -471,7 +482,7 @@ def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bo
     return bool(solver.check() == z3.unsat)
 
 
-@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4, DELETING_UNREAD, *QUICK_RESTARTS])
+@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4, DELETING_UNREAD, COMPACTED, *QUICK_RESTARTS])
 def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
     """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
     actions = {action.key: action for action in system.actions}
@@ -492,6 +503,15 @@ def test_a_consumer_polls_where_records_can_be_deleted_unread() -> None:
     polling, *others = [clock for clock in DELETING_UNREAD.clocks if clock.name == "polling"]
     assert others
     assert {name for name, _ in polling.due} == {"poll", "seek_to_divergence", "reset_position"}
+
+
+def test_a_tombstone_is_kept_from_when_the_cleaner_passed_over_it() -> None:
+    dropping = [action for action in COMPACTED.actions if action.name == "drop_tombstone"]
+    assert dropping
+    for action in dropping:
+        (need,) = action.needs
+        assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("marked", 3_600_000)
+    assert "pass_hole" in {name for clock in COMPACTED.clocks if clock.name == "polling" for name, _ in clock.due}
 
 
 @pytest.mark.parametrize("system", [DEFAULTS, build(deployment_with_workers()).system])

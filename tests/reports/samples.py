@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment import read_properties
+from model.deployment.compaction import Keys
 from model.deployment.deployment import (
     Acks,
     Commit,
@@ -21,11 +22,11 @@ from model.deployment.deployment import (
     Sends,
     Setting,
     Sink,
-    Truncation,
 )
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
+from model.deployment.truncation import Truncation
 from properties.verdict import (
     Change,
     Coverage,
@@ -70,6 +71,7 @@ DEPLOYMENT = Deployment(
     eligible_leader_replicas=False,
     unclean_leader_election=False,
     restart_before_fenced=False,
+    compaction=None,
     flush_messages=None,
     sender=OF_JAVA,
     acks=Acks.LEADER,
@@ -82,6 +84,7 @@ DEPLOYMENT = Deployment(
     on_send_error=OnSendError.DROP,
     on_restart=OnRestart.FORGET,
     producer_id=ProducerId.KNOWN,
+    keys=Keys.DELETED,
     transactional=None,
     group=Group.ESTABLISHED,
     rebalancing=IN_ORDER,

@@ -10,6 +10,9 @@ from model.deployment.durations import ENVIRONMENT
 
 TRANSACTIONAL = 'kafka: "4.0"\nproducer: {transactional.id: t}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 TO_KAFKA = 'kafka: "4.0"\nconsumer: {group.id: g, enable.auto.commit: false, sink: kafka}\n'
+COMPACTED = (
+    'kafka: "4.0"\ntopic: {replicas: 3, cleanup.policy: compact}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
+)
 MANUAL = 'kafka: "4.0"\ntopic: {replicas: 3}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 
 
@@ -18,10 +21,12 @@ def test_documented_defaults(read_yaml) -> None:
     assert (deployment.sends, deployment.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
     assert (deployment.on_restart, deployment.commit) == (OnRestart.FORGET, Commit.AFTER)
     assert (deployment.processing, deployment.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
-    of_others = {"transaction_records", "group_metadata"}
+    of_others = {"transaction_records", "keys", "group_metadata"}
     assert {s.key for s in deployment.assumptions} == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - of_others
     with_transactions = {s.key for s in read_yaml(TRANSACTIONAL).assumptions}
-    assert with_transactions == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"group_metadata"}
+    assert with_transactions == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"keys", "group_metadata"}
+    compacted = {s.key for s in read_yaml(COMPACTED).assumptions}
+    assert compacted == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"transaction_records", "group_metadata"}
     assert all(assumption.default in assumption.values for assumption in ASSUMPTIONS.values())
 
 
@@ -55,6 +60,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("faults.foo", "1", "unknown assumption"),
         ("bounds.records", "7", "from 1 to 3"),
         ("transaction_records", "1", "the producer has no transactions"),
+        ("keys", "updated", "the topic is not compacted"),
         ("group_metadata", "passed", "set sink=kafka"),
         ("on_processing_error", "abort", "set sink=kafka"),
     ],
@@ -76,6 +82,7 @@ def test_only_a_client_that_commits_by_itself_commits_what_it_delivered(read_yam
 @pytest.mark.parametrize(("key", "value"), BY_HAND)
 def test_with_assumption_equals_reading_with_the_option(read_yaml, key: str, value: str) -> None:
     text = TRANSACTIONAL if key == "transaction_records" else MANUAL
+    text = COMPACTED if key == "keys" else text
     text = TO_KAFKA if key == "group_metadata" or value == "abort" else text
     assert with_assumption(read_yaml(text), key, value) == read_yaml(text, {key: value})
 

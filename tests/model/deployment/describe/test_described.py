@@ -138,7 +138,7 @@ def test_a_list_of_pipelines(folder: Path) -> None:
         "consumer": "app/billing.properties",
         "label.team": "payments",
     }
-    assert "cleanup.policy: not modelled yet: compaction" in refusal(folder, 1)
+    assert described.read(1, "4.0").compaction is not None
     assert described.read(2).name == "audit-log:app/web:defaults"
     assert pickle.loads(pickle.dumps(described)).read(0) == first
 

@@ -1,0 +1,1 @@
+"""Compaction: what the cleaner takes out of the logs, and what that leaves to be read (semantics 10, D3 D4)."""

@@ -1,0 +1,109 @@
+"""The cleaner of each broker: it keeps the last record of a key, and drops tombstones after a while (10, D3 D4).
+
+Brokers clean their logs each by itself. What the cleaner waits for (a segment that is finished, enough that is dirty)
+is there at any time, or never: records of other keys, which are not shown, finish segments (docs/semantics.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.compaction.holes import is_removed, is_tombstone, stands
+from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted
+from model.language import Action, Effect, State
+from model.state import Batch, Pipeline, Replica
+from model.wording import entry_name, record_name
+
+
+def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
+    """The cleaner may look at the offset: from 3.1 on it must be committed (semantics 10, D3).
+
+    Then nobody sees what it takes out of a follower's log before that leads, and it can as well come then.
+    """
+    compaction = pipeline.deployment.compaction
+    assert compaction is not None
+    if compaction.below_high_watermark:
+        return z3.And(replica.presumes_leadership, replica.high_watermark.term > offset)
+    return z3.And(replica.up.is_set, replica.log.end.term > offset)
+
+
+def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: int, batch: Batch | None) -> Action:
+    """The cleaner removes all that the record at ``last`` replaces: what has its key and stands before it (10, D3).
+
+    ``batch`` is that record where its age matters.
+    """
+    before_it = range(last)
+    effect = Effect()
+    for offset in before_it:
+        effect.set_when(z3.Not(is_removed(replica, offset)), replica.log.slots[offset][REMOVED], REPLACED)
+    something_to_do = [z3.Not(is_removed(replica, offset)) for offset in before_it]
+    if compacted.marked is not None:
+        deletes = is_tombstone(pipeline, replica, last)
+        effect.set_when(deletes, compacted.marked, 1)
+        something_to_do.append(z3.And(deletes, z3.Not(compacted.marked.is_set)))
+    conditions = [may_be_cleaned(pipeline, replica, last), stands(replica, last), z3.Or(*something_to_do)]
+    arguments = {"broker": replica.number, "last": last}
+    if batch is not None:
+        conditions.append(replica.log.slots[last]["batch"].term == batch.number)
+        arguments["batch"] = batch.number
+
+    def sentence(before: State, after: State) -> str:
+        slots = replica.log.slots
+        gone = [offset for offset in before_it if not before[slots[offset][REMOVED].name]]
+        names = ", ".join(entry_name(pipeline, before, replica, offset) for offset in gone)
+        by = entry_name(pipeline, before, replica, last)
+        if before[slots[last]["batch"].name] in compacted.tombstones:
+            by += ", a tombstone,"
+        if not gone:
+            return f"the cleaner of {replica.name} passes over {by} and keeps it for delete.retention.ms"
+        return f"the cleaner of {replica.name} removes {names}: {by} has the same key and stands behind"
+
+    return Action(
+        "compact",
+        replica.name,
+        "brokers",
+        arguments,
+        z3.And(*conditions),
+        effect.updates,
+        sentence,
+        "10 D3",
+    )
+
+
+def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
+    """The cleaner drops a tombstone that it kept for delete.retention.ms; what it deletes is gone by then (10, D4)."""
+    effect = Effect()
+    effect[replica.log.slots[offset][REMOVED]] = DROPPED
+    it_is_this = replica.log.slots[offset]["batch"].term == batch.number
+    nothing_before = [is_removed(replica, earlier) for earlier in range(offset)]
+    return Action(
+        "drop_tombstone",
+        replica.name,
+        "brokers",
+        {"broker": replica.number, "offset": offset, "batch": batch.number},
+        z3.And(may_be_cleaned(pipeline, replica, offset), stands(replica, offset), it_is_this, *nothing_before),
+        effect.updates,
+        lambda before, after: (
+            f"the cleaner of {replica.name} drops {record_name(batch)}, a tombstone that it has kept for "
+            f"delete.retention.ms"
+        ),
+        "10 D4",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What cleaners do, where they take out anything."""
+    compacted = pipeline.compacted
+    if compacted is None:
+        return
+    waits = pipeline.deployment.durations.compaction_lag.least > 0
+    for replica in pipeline.replicas:
+        for offset in range(replica.log.capacity):
+            if offset > 0 or compacted.marked is not None:
+                for batch in pipeline.producer.batches if waits else (None,):
+                    yield compact(pipeline, compacted, replica, offset, batch)
+            if pipeline.deployment.drops_tombstones:
+                for tombstone in sorted(compacted.tombstones):
+                    yield drop_tombstone(pipeline, replica, offset, pipeline.producer.batches[tombstone])

@@ -1,0 +1,114 @@
+"""What a consumer makes of holes: it goes on behind them, and may never learn what stood there (10, D3 D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import z3
+
+from model.compaction.holes import has_done_its_work, is_dropped, is_removed, is_replaced
+from model.consumer import advance, commit_position, is_fetched, unprocessed
+from model.language import Action, Effect, State
+from model.state import Pipeline, Replica
+from model.transactions.visibility import end_of_reading
+from model.wording import entry_name
+
+
+def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
+    """A group misses nothing for which the record is gone: what replaced it is there, or it deletes what nobody has.
+
+    That the key had a value before the records that are followed is not assumed, unless there are none before. What a
+    group cannot miss for lack of time it does not miss either (docs/semantics.md).
+    """
+    had_it = [z3.Not(unprocessed(pipeline, record)) for record in range(pipeline.deployment.bounds.records - 1)]
+    nobody_had_it = z3.Not(z3.Or(*had_it)) if had_it else z3.BoolVal(False)
+    replaced = z3.And(is_removed(leader, offset), is_replaced(pipeline, leader, offset))
+    needless = z3.And(has_done_its_work(leader, offset), nobody_had_it)
+    return z3.Or(replaced, needless, z3.And(is_dropped(leader, offset), _was_served(pipeline)))
+
+
+def _was_served(pipeline: Pipeline) -> z3.BoolRef:
+    """Nothing kept the consumer from a tombstone for so long as it is there at least."""
+    assert pipeline.compacted is not None
+    unserved = pipeline.compacted.unserved
+    return z3.BoolVal(False) if unserved is None else z3.Not(unserved.is_set)
+
+
+def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
+    """The consumer may have to wait for as long as it takes: only an outage of brokers ends when it likes.
+
+    There is no leader; or some broker is cut off, and may mislead whoever asks it; or a leader waits for its ISR before
+    it shows what is committed (from 3.7 on; semantics 2).
+    """
+    reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
+    if pipeline.deployment.high_watermark_needs_min_isr:
+        for leader in pipeline.replicas:
+            reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
+    return z3.Or(*reasons)
+
+
+def remember_outage(pipeline: Pipeline, action: Action) -> Action:
+    """It is remembered that the consumer may have had to wait for brokers while a tombstone got older."""
+    compacted = pipeline.compacted
+    if compacted is None or compacted.unserved is None:
+        return action
+    waits = is_unserved(pipeline)
+    if compacted.marked is not None:
+        waits = z3.And(compacted.marked.is_set, waits)
+    after = z3.simplify(z3.substitute(waits, *((variable.term, value) for variable, value in action.updates.items())))
+    if after.eq(z3.simplify(waits)):
+        return action
+    remembered = z3.If(after, z3.IntVal(1), compacted.unserved.term)
+    return replace(action, updates={**action.updates, compacted.unserved: remembered})
+
+
+def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
+    """The position moves over a place from which the cleaner removed a record (semantics 10, D3 D4).
+
+    What the consumer is given is a record of another key, which is not shown: so what it commits covers the hole too.
+    """
+    consumer, compacted = pipeline.consumer, pipeline.compacted
+    assert compacted is not None
+    position = consumer.position.term
+    effect = Effect()
+    advance(pipeline, effect, leader, 1)
+    if pipeline.deployment.commits_at_once:
+        commit_position(pipeline, effect)
+    for record, passed in enumerate(compacted.passed):
+        rightly = [
+            z3.And(
+                position == offset,
+                pipeline.record_of(slot["batch"].term) == record,
+                is_no_loss(pipeline, leader, offset),
+            )
+            for offset, slot in enumerate(leader.log.slots)
+        ]
+        effect.set_when(z3.And(unprocessed(pipeline, record), z3.Or(*rightly)), passed, 1)
+    at_hole = [z3.And(position == offset, is_removed(leader, offset)) for offset in range(leader.log.capacity)]
+    readable = z3.And(position < end_of_reading(pipeline, leader), z3.Or(*at_hole))
+
+    def sentence(before: State, after: State) -> str:
+        offset = before[consumer.position.name]
+        return (
+            f"the consumer reads on behind offset {offset} of {leader.name}, where the cleaner left nothing of "
+            f"{entry_name(pipeline, before, leader, offset)}"
+        )
+
+    return Action(
+        "pass_hole",
+        "consumer",
+        "consumer",
+        {"leader": leader.number},
+        is_fetched(pipeline, leader, readable),
+        effect.updates,
+        sentence,
+        "10 D3 D4",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """How a consumer gets past what was removed."""
+    if pipeline.compacted is not None:
+        for leader in pipeline.replicas:
+            yield pass_hole(pipeline, leader)

@@ -1,0 +1,30 @@
+"""What the cleaner of a compacted topic waits for; nothing is due of it (semantics 10, D3 D4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.language import Clock, Duration, Need
+from model.timing.part import Part, Requirement
+
+
+class Cleaning(Part):
+    """The clocks of the cleaner."""
+
+    def needs(self) -> Iterator[Requirement]:
+        compacted = self._pipeline.compacted
+        if compacted is None:
+            return
+        for batch in self._batches:
+            looked_at = Need(self.age(batch), at_least=Duration.of(self._times.compaction_lag))
+            yield ("compact",), {"batch": batch.number}, looked_at
+        kept = Duration.of(self._times.delete_retention)
+        if compacted.marked is not None:
+            since = "a cleaner first passed over the tombstone"
+            yield ("drop_tombstone",), {}, Need(Clock("marked", {}, compacted.marked.is_set, since), at_least=kept)
+            return
+        for number in sorted(compacted.tombstones):
+            yield ("drop_tombstone",), {"batch": number}, Need(self.age(self._batches[number]), at_least=kept)
+
+    def deadlines(self) -> Iterator[Clock]:
+        yield from ()

@@ -1,0 +1,93 @@
+"""What is read of a topic that is compacted, and what its keys are taken to be (semantics 10, D3 D4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.compaction import Compaction, Keys
+from model.deployment.document import from_document, to_document
+from model.durations import Quantity
+
+COMPACT = 'kafka: "4.0"\ntopic: {replicas: 2, cleanup.policy: compact}\n'
+
+
+def of(kafka: str, topic: str, broker: str = "") -> str:
+    brokers = f'kafka: "{kafka}"\ntopic: {{replicas: 2, {topic}}}\nbroker: {{{broker}}}\n'
+    return brokers + "producer: {enable.idempotence: false}"
+
+
+@pytest.mark.parametrize(("kafka", "careful"), [("3.0", False), ("3.1", True), ("4.0", True)])
+def test_cleaners_are_careful_from_3_1_on(read_yaml, kafka: str, careful: bool) -> None:
+    """KAFKA-13194 and KIP-534."""
+    assert read_yaml(of(kafka, "cleanup.policy: compact")).compaction == Compaction(careful, careful)
+
+
+@pytest.mark.parametrize(
+    ("topic", "broker"),
+    [
+        ("cleanup.policy: delete", "log.cleanup.policy: compact"),
+        ("cleanup.policy: compact", "log.cleaner.enable: false"),
+        ("", ""),
+    ],
+)
+def test_a_topic_that_is_not_compacted_keeps_tombstones_for_ever(read_yaml, topic: str, broker: str) -> None:
+    deployment = read_yaml(of("4.0", topic, broker))
+    assert deployment.compaction is None
+    assert deployment.durations.delete_retention.most is None
+    assert not (deployment.cleans or deployment.drops_tombstones)
+
+
+@pytest.mark.parametrize(
+    ("topic", "broker", "kept"),
+    [
+        ("cleanup.policy: compact, retention.ms: 1000", "", None),
+        ("cleanup.policy: 'compact,delete', retention.ms: 1000", "", 1_000),
+        ("retention.ms: 1000", "log.cleanup.policy: 'delete, compact'", 1_000),
+        ("cleanup.policy: 'compact,delete', retention.ms: 1000", "log.cleaner.enable: false", None),
+    ],
+)
+def test_retention_needs_its_policy_and_a_cleaner(read_yaml, topic: str, broker: str, kept: int | None) -> None:
+    """LogManager leaves topics that are compacted to the cleaner."""
+    assert read_yaml(of("4.0", topic, broker)).durations.retention.most == kept
+
+
+def test_keys_are_deleted_unless_somebody_says_otherwise(read_yaml) -> None:
+    deployment = read_yaml(COMPACT)
+    assert deployment.keys is Keys.DELETED
+    assert "keys" in {setting.key for setting in deployment.assumptions}
+    assert not read_yaml(COMPACT, {"keys": "distinct"}).cleans
+    assert read_yaml(COMPACT + "producer: {keys: updated}").keys is Keys.UPDATED
+
+
+def test_durations_come_from_the_topic_or_its_broker(read_yaml) -> None:
+    times = read_yaml(of("4.0", "cleanup.policy: compact", "log.cleaner.delete.retention.ms: 5")).durations
+    assert times.delete_retention == Quantity("delete.retention.ms", 5, 5)
+    times = read_yaml(of("4.0", "cleanup.policy: compact, min.compaction.lag.ms: 7")).durations
+    assert times.compaction_lag == Quantity("min.compaction.lag.ms", 7, 7)
+    assert read_yaml(of("0.10.0", "cleanup.policy: compact")).durations.compaction_lag.least == 0
+
+
+def test_what_decides_when_the_cleaner_comes_is_ignored(read_yaml) -> None:
+    ignored = read_yaml(of("4.0", "cleanup.policy: compact, min.cleanable.dirty.ratio: 0.1")).ignored
+    assert {one.key: one.reason for one in ignored}["min.cleanable.dirty.ratio"] == (
+        "where a topic is compacted, the cleaner is taken to come at any time, or never"
+    )
+
+
+def test_a_tombstone_that_nobody_waits_for_is_never_dropped(read_yaml) -> None:
+    """Without an outage of brokers that has no end, a day is enough."""
+    assert read_yaml(COMPACT, {"faults.kill": "1"}).drops_tombstones
+    bounded = read_yaml(COMPACT, {"faults.kill": "1", "broker_restart": "1s..8h"})
+    assert bounded.cleans and not bounded.drops_tombstones
+
+
+def test_refusals(refusal) -> None:
+    assert "not modelled yet: transactions in a topic that is compacted" in refusal(
+        COMPACT + "producer: {transactional.id: t}"
+    )
+    assert "must be compact or delete" in refusal(of("0.10.0", "cleanup.policy: 'compact,delete'"))
+
+
+def test_it_survives_a_document(read_yaml) -> None:
+    deployment = read_yaml(COMPACT)
+    assert from_document(to_document(deployment)) == deployment

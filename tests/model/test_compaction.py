@@ -1,0 +1,124 @@
+"""What the cleaner leaves, and what followers and consumers make of it (semantics 10, D3 D4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from model.compaction.holes import keeps_record
+from model.deployment.compaction import Compaction, Keys
+from model.deployment.deployment import Commit
+from model.durations import Quantity
+from properties import durability
+from properties.agreement import disagree
+from tests.checker.plain_evaluator import holds
+from tests.model.scripted import Scenario
+from tests.model.scripted import scenario as any_scenario
+
+CAREFUL = Compaction(below_high_watermark=True, horizon_from_cleaning=True)
+CARELESS = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
+
+
+def scenario(compaction: Compaction = CAREFUL, keys: Keys = Keys.DELETED, **settings: Any) -> Scenario:
+    times = any_scenario().pipeline.deployment.durations
+    times = replace(times, delete_retention=Quantity("delete.retention.ms", 1, 1), compaction_lag=Quantity("", 0, 0))
+    return any_scenario(
+        compaction=compaction, keys=keys, durations=times, replicas=2, min_insync_replicas=1, **settings
+    )
+
+
+def both_written(run: Scenario, *, replicated: bool = True) -> Scenario:
+    run.produce(0, 1).replicate(2, 1).produce(1, 1)
+    return run.replicate(2, 1) if replicated else run
+
+
+def removed(run: Scenario, broker: int) -> list[int]:
+    return [entry["removed"] for entry in run.pipeline.replica(broker).log.entries(run.state)]
+
+
+def test_a_record_is_removed_for_one_that_is_committed() -> None:
+    run = both_written(scenario(), replicated=False)
+    assert not run.can("compact", broker=1, last=1)
+    run.replicate(2, 1).do("compact", broker=1, last=1)
+    assert (removed(run, 1), removed(run, 2)) == ([1, 0], [0, 0])
+
+
+def test_before_3_1_for_any_and_on_followers_too() -> None:
+    run = both_written(scenario(CARELESS), replicated=False)
+    assert run.can("compact", broker=1, last=1)
+    assert both_written(scenario(CARELESS)).can("compact", broker=2, last=1)
+
+
+def test_a_hole_is_no_disagreement_and_what_is_replaced_is_kept() -> None:
+    run = both_written(scenario()).do("compact", broker=1, last=1)
+    one, other = run.pipeline.replicas
+    assert not holds(disagree(one, other, 0), run.state)
+    assert holds(keeps_record(run.pipeline, one, 0), run.state)
+
+
+def test_a_tombstone_is_dropped_when_what_it_deletes_is_gone() -> None:
+    run = both_written(scenario())
+    assert not run.can("drop_tombstone", broker=1, offset=1, batch=1)
+    run.do("compact", broker=1, last=1).do("drop_tombstone", broker=1, offset=1, batch=1)
+    assert removed(run, 1) == [1, 2]
+    assert holds(keeps_record(run.pipeline, run.pipeline.replica(1), 1), run.state)
+
+
+def test_who_comes_late_never_gets_the_tombstone() -> None:
+    run = scenario().produce(0, 1).replicate(2, 1).do("become_slow", broker=2)
+    run.produce(1, 1).do("shrink_isr", leader=1, follower=2).do("compact", broker=1, last=1).do(
+        "drop_tombstone", broker=1, offset=1, batch=1
+    )
+    run.do("recover_speed", broker=2).replicate(2, 1)
+    assert removed(run, 2) == [0, 2]
+    assert not holds(keeps_record(run.pipeline, run.pipeline.replica(2), 1), run.state)
+
+
+def test_who_copies_a_hole_knows_the_number_of_the_last_record_alone() -> None:
+    """The cleaner leaves an empty batch for the last one of a producer."""
+    run = scenario().do("become_slow", broker=2).produce(0, 1)
+    run.do("shrink_isr", leader=1, follower=2).produce(1, 1).do("compact", broker=1, last=1).do(
+        "drop_tombstone", broker=1, offset=1, batch=1
+    )
+    run.do("recover_speed", broker=2).replicate(2, 1)
+    assert [entry["sequence"] for entry in run.pipeline.replica(2).log.entries(run.state)] == [-1, 1]
+
+
+@pytest.mark.parametrize("commit", [Commit.AFTER, Commit.BEFORE])
+def test_a_consumer_goes_on_behind_holes(commit: Commit) -> None:
+    run = both_written(scenario(commit=commit)).do("compact", broker=1, last=1)
+    assert not run.can("poll", leader=1, count=1)
+    run.do("pass_hole", leader=1).do("poll", leader=1, count=1)
+    consumer = run.pipeline.consumer
+    assert [run.value(count) for count in consumer.processed] == [0, 1]
+    assert not holds(durability.skipped(run.pipeline, 0), run.state)
+    assert run.value(consumer.committed) == (2 if commit is Commit.BEFORE else 0)
+
+
+@pytest.mark.parametrize("had_it", [True, False])
+def test_who_never_had_the_key_misses_no_tombstone(had_it: bool) -> None:
+    run = both_written(scenario())
+    if had_it:
+        run.do("poll", leader=1, count=1)
+    run.do("compact", broker=1, last=1).do("drop_tombstone", broker=1, offset=1, batch=1)
+    while run.can("pass_hole", leader=1):
+        run.do("pass_hole", leader=1)
+    assert run.value(run.pipeline.consumer.position) == 2
+    # A broker that is cut off can keep consumers from reading for as long as it likes.
+    assert run.pipeline.compacted is not None
+    if run.pipeline.compacted.unserved is not None:
+        run.state = {**run.state, run.pipeline.compacted.unserved.name: 1}
+    assert holds(durability.skipped(run.pipeline, 1), run.state) is had_it
+
+
+def test_going_back_to_what_was_passed_is_no_disorder() -> None:
+    """Another broker still has it."""
+    run = both_written(scenario()).do("compact", broker=1, last=1)
+    run.do("pass_hole", leader=1).do("poll", leader=1, count=1).do("crash_consumer")
+    run.do("restart_consumer", committed_all=0, finished=0)
+    run.do("move_leader", broker=2).do("apply_metadata", broker=2)
+    run.do("poll", leader=2, count=1)
+    assert run.value(run.pipeline.consumer.processed[0]) == 1
+    assert not run.value(run.pipeline.consumer.disorder)
