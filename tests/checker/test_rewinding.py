@@ -68,7 +68,9 @@ def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, st
 
 def test_a_record_is_taken_for_one_that_failed() -> None:
     steps = [step.text for step in decide("no-acked-loss", {**ANSWER, **REFUSED}).traces[0].steps]
-    assert "broker 1 has another record with the numbers of record 2 and appends nothing" in steps
+    assert (
+        "broker 1 takes record 2 for the retry of a record with the same sequence number, and appends nothing" in steps
+    )
     assert steps[-1] == "broker 1 acknowledges record 2"
 
 

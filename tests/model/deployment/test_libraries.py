@@ -90,11 +90,11 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
         (producer("sarama", IDEMPOTENT, version="1.48"), "not modelled yet: idempotence of sarama before 1.49"),
         (
             producer("sarama", IDEMPOTENT).replace('"4.0"', '"2.4"'),
-            "not modelled yet: idempotent producers with brokers before 2.5",
+            "with brokers before 2.5; remove it to check without",
         ),
         (
             producer("librdkafka", "enable.idempotence: true").replace('"4.0"', '"2.4"'),
-            "not modelled yet: idempotent producers with brokers before 2.5",
+            "with brokers before 2.5; remove it to check without",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
         (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama, franz-go"),
