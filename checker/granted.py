@@ -18,6 +18,7 @@ READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effe
 """The properties of what a consumer makes of the log."""
 
 ORDER = frozenset({"log-order", "processing-order"})
+DUPLICATES = frozenset({"no-log-duplicate", "no-reprocessing", "exactly-once-effect"})
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,14 @@ def _retries_may_run_out(deployment: Deployment) -> bool:
         return False
     longest = times.delivery_timeout.most
     return longest is None or times.retries_take_at_least(deployment.retries) < longest
+
+
+def _errors_may_come_at_the_end(deployment: Deployment) -> bool:
+    renumbers = deployment.idempotence and not (
+        deployment.drains or deployment.numbers_ahead or deployment.takes_new_ids or deployment.transactional
+    )
+    ends = deployment.durations.delivery_timeout.most is not None and deployment.bounds.records > 1
+    return renumbers and ends and bool((BROKER_FAULTS | FALLS_SILENT | LOSES_REQUESTS) & deployment.possible_faults)
 
 
 def _polls_too_late(deployment: Deployment) -> bool:
@@ -167,6 +176,13 @@ REPLACED = Granted(
     only_in_time=True,
 )
 
+ERRORS_BEFORE_THE_END = Granted(
+    "no error is taken to reach an idempotent producer in the moment when delivery.timeout.ms is over (with clients up "
+    "to 3.5: nor after it): it would bump its epoch, and what waits to be retried could be stored twice",
+    _errors_may_come_at_the_end,
+    DUPLICATES | ORDER,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -199,6 +215,7 @@ EVERYTHING = (
     SENT_IN_TIME,
     OFFSETS_HAVE_EPOCHS,
     GOES_BACK_TO_THE_END,
+    ERRORS_BEFORE_THE_END,
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,

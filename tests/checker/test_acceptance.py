@@ -130,9 +130,8 @@ def test_acks_1_lost_by_planned_move_without_any_crash() -> None:
     assert "acknowledge" in [step.action for step in trace.steps]
 
 
-@pytest.mark.parametrize(
-    "deployment", [pytest.param("acks-all-min-isr-1", marks=pytest.mark.slow), "acks-all-min-isr-2"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("deployment", ["acks-all-min-isr-1", "acks-all-min-isr-2"])
 def test_last_replica_standing_loses_power_last(deployment: str) -> None:
     """{S, S, P}: both followers leave the ISR, then the only member loses its log and is elected all the same (6.6)."""
     verdict = ask(example(deployment, (S, P), 3), "no-acked-loss")["no-acked-loss"]

@@ -334,8 +334,8 @@ def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]
     return set(found)
 
 
-LARGE = ("transactions before KIP-890", "transactions, verified")
-"""Deployments that take long, and another of which the quick tests have instead."""
+LARGE = ("transactions before KIP-890", "transactions, verified", "sarama", "acks-all, idempotent, unclean")
+"""Deployments that take long, and others like which the quick tests have instead."""
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in NAMES])

@@ -123,7 +123,7 @@ def is_monotone(change: Callable[[Deployment], Deployment | None], weaker: Deplo
 
 @pytest.mark.parametrize("change", STRONGER)
 @given(weaker=deployments())
-@settings(max_examples=6, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_stronger_setting_makes_nothing_worse(
     change: Callable[[Deployment], Deployment | None], weaker: Deployment
 ) -> None:

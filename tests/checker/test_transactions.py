@@ -40,7 +40,7 @@ def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any
     ("rules", "kinds", "violated"),
     [
         # A request to commit that is executed late ends the next transaction; what is written to it then hangs.
-        (BEFORE, (D,), {ATOMICITY: cut(D), HANGING: cut(D), ABORTED_READ: None}),
+        pytest.param(BEFORE, (D,), {ATOMICITY: cut(D), HANGING: cut(D), ABORTED_READ: None}, marks=pytest.mark.slow),
         # A leader that asks the coordinator appends nothing to a transaction that is over (KIP-890, first part).
         (VERIFIED, (D,), {ATOMICITY: cut(D), HANGING: None, ABORTED_READ: None}),
         # With an epoch for each transaction nothing late is taken for part of the next (second part).

@@ -28,7 +28,7 @@ def said(result: Result) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("name", "bounds"),
     [
-        ("acks-0", SMALL),
+        pytest.param("acks-0", SMALL, marks=pytest.mark.slow),
         pytest.param("orders", None, marks=pytest.mark.slow),
         pytest.param("acks-1", None, marks=pytest.mark.slow),
     ],

@@ -325,7 +325,14 @@ require: [no-loss]
     [
         ("enable.auto.commit: true", "1min", 2, Status.HOLDS, False),
         ("enable.auto.commit: true", "3h", 2, Status.VIOLATED, False),
-        ("enable.auto.commit: true, auto.commit.interval.ms: 10800000", "1min", 1, Status.VIOLATED, False),
+        pytest.param(
+            "enable.auto.commit: true, auto.commit.interval.ms: 10800000",
+            "1min",
+            1,
+            Status.VIOLATED,
+            False,
+            marks=pytest.mark.slow,
+        ),
         ("enable.auto.commit: false", "1min", 1, Status.HOLDS, False),
     ],
 )
