@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from model.deployment.deployment import Acks, Deployment, OnProcessingError, Sink
+from model.deployment.choices import Acks, OnProcessingError, Sink
+from model.deployment.deployment import Deployment
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.state import UNLIMITED_ATTEMPTS

@@ -84,10 +84,10 @@ def narrowed(deployment: Deployment, faults: str | None, require: list[str] | No
             deployment, faults=budget.without_limits() if faults == "any" else budget.up_to(int(faults))
         )
     if require:
-        from model.deployment.deployment import Origin
         from model.deployment.given import Given
         from model.deployment.hiding import printable
         from model.deployment.required_properties import read_required
+        from model.deployment.setting import Origin
 
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
         asked = tuple(Given("require", name, origin) for name, origin in options)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.deployment import OnRestart, OnSendError
+from model.deployment.choices import OnRestart, OnSendError
 from model.language import Action
 from model.state import Batch, Fate, Pipeline
 from model.transactions.sending import sent_again, transaction_of

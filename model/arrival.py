@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.deployment.deployment import Acks
+from model.deployment.choices import Acks
 from model.idempotence import check_sequence, numbers_sent
 from model.language import Variable
 from model.sequence_check import SequenceCheck

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.deployment import Commit, Deployment, OffsetReset, Processing, Sink
+from model.deployment.choices import Commit, OffsetReset, Processing, Sink
+from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.sink import apply

@@ -17,7 +17,7 @@ from model.consumer import (
     records_in_words,
     stop,
 )
-from model.deployment.deployment import OnProcessingError, Processing
+from model.deployment.choices import OnProcessingError, Processing
 from model.faults import Fault
 from model.language import Action, Effect
 from model.state import Pipeline, Replica

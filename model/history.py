@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.deployment import Acks, Deployment
+from model.deployment.choices import Acks
+from model.deployment.deployment import Deployment
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Variable, flag
 

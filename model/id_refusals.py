@@ -8,7 +8,7 @@ from itertools import product
 import z3
 
 from model.arrival import accepts, arrives, checked
-from model.deployment.deployment import ProducerId
+from model.deployment.choices import ProducerId
 from model.deployment.sequencing import Unknown
 from model.idempotence import bump_epoch, epoch_left, is_renumbered
 from model.language import Action, Effect, State

@@ -21,7 +21,7 @@ from model.consumer import (
     records_in_words,
     stop,
 )
-from model.deployment.deployment import Commit, Processing
+from model.deployment.choices import Commit, Processing
 from model.faults import Fault
 from model.language import Action, Effect, State
 from model.restarting import keep_for_late

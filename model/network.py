@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.deployment.deployment import Acks
+from model.deployment.choices import Acks
 from model.faults import Fault
 from model.idempotence import (
     forget_numbers,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.deployment import Group
+from model.deployment.choices import Group
 from model.faults import Fault
 from model.language import Action
 from model.state import EXPIRED, Pipeline

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import z3
 
 from model.consumer import agreed_prefix, commit_position, process, reaches
-from model.deployment.deployment import Processing
+from model.deployment.choices import Processing
 from model.language import Action, Effect, State
 from model.produce import append_batch, execute_delayed
 from model.state import Batch, Pipeline, Replica

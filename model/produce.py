@@ -8,7 +8,7 @@ import z3
 
 from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.compaction.state import REMOVED
-from model.deployment.deployment import Acks
+from model.deployment.choices import Acks
 from model.draining import acknowledge_what_came_before
 from model.idempotence import check_sequence, forget_numbers, numbers_sent
 from model.language import Action, Effect, State

@@ -8,7 +8,7 @@ from itertools import pairwise
 import z3
 
 from model.application import resend_due
-from model.deployment.deployment import Acks, OnRestart, OnSendError, Sends
+from model.deployment.choices import Acks, OnRestart, OnSendError, Sends
 from model.draining import bump_when_drained, forget_topic, has_drained, has_stopped
 from model.faults import Fault
 from model.idempotence import (

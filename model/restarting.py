@@ -11,7 +11,7 @@ from itertools import combinations
 import z3
 
 from model.consumer import commit, process
-from model.deployment.deployment import Commit, Group, OffsetReset
+from model.deployment.choices import Commit, Group, OffsetReset
 from model.faults import REPLACES_MEMBER
 from model.language import Action, Effect, State
 from model.sink import apply

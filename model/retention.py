@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import z3
 
 from model.consumer import reaches
-from model.deployment.deployment import OffsetReset
+from model.deployment.choices import OffsetReset
 from model.language import Action, Effect, State, Variable
 from model.state import EXPIRED, Batch, Pipeline, Replica
 from model.wording import record_name

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.deployment import Deployment, Sink
+from model.deployment.choices import Sink
+from model.deployment.deployment import Deployment
 from model.language import Effect, Variable, flag
 
 HAPPENED_OFTEN = 2

@@ -15,7 +15,8 @@ from itertools import chain
 import z3
 
 from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
-from model.deployment.deployment import Commit, Deployment, Group, Processing, ProducerId, Sink
+from model.deployment.choices import Commit, Group, Processing, ProducerId, Sink
+from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
 from model.faults import REPLACES_MEMBER, Fault
 from model.history import History, declare_history

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import z3
 
 from model.consumer import agreed_prefix
-from model.deployment.deployment import Acks
+from model.deployment.choices import Acks
 from model.state import Pipeline, Replica
 from model.transactions.visibility import end_of_reading
 from properties.property import Property

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import z3
 
-from model.deployment.deployment import Sink
+from model.deployment.choices import Sink
 from model.language import State
 from model.sink import Applied
 from model.state import Pipeline, Replica

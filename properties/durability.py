@@ -10,7 +10,7 @@ import z3
 from model.compaction.reading import is_no_loss
 from model.compaction.state import DROPPED, REMOVED
 from model.consumer import unprocessed, validated
-from model.deployment.deployment import OnSendError
+from model.deployment.choices import OnSendError
 from model.language import State
 from model.state import Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Transactions

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import z3
 
 from model.application import resend_due
-from model.deployment.deployment import OnRestart
+from model.deployment.choices import OnRestart
 from model.language import State
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.sending import sent_again, transaction_of

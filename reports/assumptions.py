@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.deployment.deployment import Deployment, Setting
+from model.deployment.deployment import Deployment
+from model.deployment.setting import Setting
 from properties.verdict import Result, Sensitivity, Status, TimingLemma
 from reports import wording
 

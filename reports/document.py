@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from model.deployment.deployment import Deployment, Setting
+from model.deployment.deployment import Deployment
 from model.deployment.document import to_document as deployment_to_document
+from model.deployment.setting import Setting
 from properties.sealing import SEAL, seal
 from properties.verdict import (
     Change,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Commit, Deployment, OnProcessingError, OnRestart, OnSendError, Processing, Sends
+from model.deployment.choices import Commit, OnProcessingError, OnRestart, OnSendError, Processing, Sends
+from model.deployment.deployment import Deployment
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",

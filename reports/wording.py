@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 
-from model.deployment.deployment import Origin
+from model.deployment.setting import Origin
 from properties.verdict import Coverage, CutSet, Sensitivity, Status, Threshold, Verdict
 
 SYMBOL: dict[Status, str] = {

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
+from model.deployment.choices import Group
 from model.deployment.compaction import Keys
-from model.deployment.deployment import Deployment, Group
+from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
 from model.deployment.duration_settings import LONGEST
 from model.deployment.errors import DeploymentError

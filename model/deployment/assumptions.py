@@ -7,23 +7,22 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from model.deployment.bounds import default_sends, log_with_transactions, one_epoch_each
-from model.deployment.compaction import Keys
-from model.deployment.deployment import (
+from model.deployment.choices import (
     Commit,
-    Deployment,
     Group,
     OnProcessingError,
     OnRestart,
     OnSendError,
-    Origin,
     Processing,
     ProducerId,
     Sends,
-    Setting,
     Sink,
 )
+from model.deployment.compaction import Keys
+from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, Settings, complaint
+from model.deployment.setting import Origin, Setting
 
 
 class Assumption(NamedTuple):

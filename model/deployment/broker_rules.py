@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from model.deployment.compaction import Compaction
-from model.deployment.deployment import Origin, Setting
 from model.deployment.era import Era
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, complaint
 from model.deployment.section import Section
+from model.deployment.setting import Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES
 from model.deployment.values import boolean
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from model.deployment.bounds import read_number
-from model.deployment.deployment import Origin, Setting
 from model.deployment.explored import MOST_OF_A_KIND, FaultBudget
 from model.deployment.given import Given, Settings
+from model.deployment.setting import Origin, Setting
 from model.faults import ONLY_BY_NAME, Fault
 
 ANY = "any"

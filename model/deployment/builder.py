@@ -10,19 +10,11 @@ from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
+from model.deployment.choices import Commit, OffsetReset, OnProcessingError, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import (
-    Commit,
-    Deployment,
-    Ignored,
-    OffsetReset,
-    OnProcessingError,
-    Origin,
-    Setting,
-    Sink,
-)
+from model.deployment.deployment import Deployment
 from model.deployment.durations import keys_of, read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
@@ -36,6 +28,7 @@ from model.deployment.reasons import find_reason
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
+from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.times import Durations
 from model.deployment.values import check_value, has_placeholder

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.deployment import Commit, OffsetReset, Origin, Setting
+from model.deployment.choices import Commit, OffsetReset
 from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
 from model.deployment.section import Section
+from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean
 
 AUTO_COMMIT = "enable.auto.commit"

@@ -9,24 +9,21 @@ from typing import Any, TypeVar, cast
 
 from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
 from model.deployment.broker_rules import MOST_REPLICAS
-from model.deployment.compaction import Compaction, Keys
-from model.deployment.deployment import (
+from model.deployment.choices import (
     Acks,
     Commit,
-    Deployment,
     Group,
-    Ignored,
     OffsetReset,
     OnProcessingError,
     OnRestart,
     OnSendError,
-    Origin,
     Processing,
     ProducerId,
     Sends,
-    Setting,
     Sink,
 )
+from model.deployment.compaction import Compaction, Keys
+from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
 from model.deployment.explored import Bounds, FaultBudget
@@ -35,6 +32,7 @@ from model.deployment.rebalancing import Rebalancing
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
 from model.deployment.sequencing import Recovery, Sequencing, Unknown
+from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from model.deployment.deployment import Setting
 from model.deployment.release import Release
 from model.deployment.section import Section
+from model.deployment.setting import Setting
 from model.deployment.truncation import Truncation
 
 ZOOKEEPER = "zookeeper.connect"

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from model.deployment.choices import Acks, Commit, OffsetReset
 from model.deployment.consumer_rules import ConsumerValues, committed_by_client
-from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
 from model.deployment.duration_settings import NEVER, Source
 from model.deployment.errors import DeploymentError
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
+from model.deployment.setting import Origin, Setting
 
 ACKS, PLAIN = "RequiredAcks", "DisableIdempotentWrite"
 IN_FLIGHT, RETRIES = "MaxProduceRequestsInflightPerBroker", "RecordRetries"

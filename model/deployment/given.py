@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model.deployment.deployment import Origin
 from model.deployment.errors import DeploymentError
+from model.deployment.setting import Origin
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Sink
+from model.deployment.choices import Sink
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, complaint
 from model.deployment.rebalancing import IN_ORDER, Rebalancing

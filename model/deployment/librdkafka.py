@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from model.deployment.choices import Acks, Commit, OffsetReset
 from model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed_by_client
-from model.deployment.deployment import Acks, Commit, OffsetReset, Origin, Setting
 from model.deployment.duration_settings import SYSTEM_GIVES_UP, Source
 from model.deployment.library import Library
 from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
+from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean
 
 PRODUCER_KEYS = (

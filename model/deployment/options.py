@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from model.deployment.assumptions import ASSUMPTIONS
 from model.deployment.bounds import RANGES
 from model.deployment.budget import FAULT_KEYS
-from model.deployment.deployment import Origin
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenDeployment
 from model.deployment.hiding import printable, shown_key
 from model.deployment.known_keys import unknown
+from model.deployment.setting import Origin
 
 OPTION_KEYS: tuple[str, ...] = (
     *ASSUMPTIONS,

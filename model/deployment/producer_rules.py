@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.deployment import Acks, Setting
+from model.deployment.choices import Acks
 from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, Release
 from model.deployment.section import Section
 from model.deployment.sender import OF_JAVA, Sender
 from model.deployment.sequencing import Sequencing, sequencing_of
+from model.deployment.setting import Setting
 
 KEYS = (
     "acks",

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from model.deployment.builder import build
-from model.deployment.deployment import Deployment, Origin
+from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment
 from model.deployment.hiding import shown_key
 from model.deployment.options import outrank, read_options
+from model.deployment.setting import Origin
 from model.deployment.source import MOST_KEYS, decode_properties, read_bytes
 from model.deployment.values import has_placeholder
 

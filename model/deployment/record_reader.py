@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from math import isnan
 
 from model.deployment import yaml_tree
-from model.deployment.deployment import Deployment, Origin
+from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenDeployment
 from model.deployment.hiding import HIDDEN, is_secret, shown_key
 from model.deployment.known_keys import unknown
+from model.deployment.setting import Origin
 from model.deployment.yaml_reader import SECTIONS, deployment_by, given_by
 
 Record = Mapping[str, object]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from model.deployment.defaults import find_default, find_definition
-from model.deployment.deployment import Origin, Setting
 from model.deployment.errors import DeploymentError, NotModelledError, RefusedError
 from model.deployment.given import Given, Settings, complaint, place
 from model.deployment.release import JAVA, Release
+from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean, milliseconds
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Setting
 from model.deployment.errors import DeploymentError
 from model.deployment.given import complaint
 from model.deployment.release import Release
 from model.deployment.section import Section
+from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
 
 VERIFICATION = "transaction.partition.verification.enable"

@@ -13,7 +13,7 @@ from model.deployment.bounds import RANGES
 from model.deployment.budget import FAULT_KEYS
 from model.deployment.builder import build
 from model.deployment.consumer_rules import GROUP, NULL_GROUP
-from model.deployment.deployment import Deployment, Origin
+from model.deployment.deployment import Deployment
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import MOST_OF_A_KIND
@@ -21,6 +21,7 @@ from model.deployment.given import Given, GivenClient, GivenDeployment, complain
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
 from model.deployment.options import outrank, read_options
+from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8, read_bytes
 
 SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "require")

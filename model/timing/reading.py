@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.deployment import REQUESTS_TO_START, Commit, Group
+from model.deployment.choices import Commit, Group
+from model.deployment.deployment import REQUESTS_TO_START
 from model.language import Clock, Duration, Need
 from model.state import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news

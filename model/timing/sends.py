@@ -7,7 +7,7 @@ from itertools import groupby
 
 import z3
 
-from model.deployment.deployment import Acks, ProducerId
+from model.deployment.choices import Acks, ProducerId
 from model.durations import CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import z3
 
-from model.deployment.deployment import OnRestart, OnSendError, Sends
+from model.deployment.choices import OnRestart, OnSendError, Sends
 from model.language import Effect
 from model.state import Batch, Fate, Pipeline
 from model.transactions.epochs import has_epoch, of

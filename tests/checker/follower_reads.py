@@ -11,7 +11,7 @@ from dataclasses import replace
 import z3
 
 from model.consumer import agreed_prefix, crash_while_processing, hand_off, parts_done, poll, reaches
-from model.deployment.deployment import Processing
+from model.deployment.choices import Processing
 from model.language import Action, Variable
 from model.pipeline import Model
 from model.state import Replica

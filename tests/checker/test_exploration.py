@@ -16,7 +16,7 @@ from checker.check import explore
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from checker.kernel.table import PARTITIONS
-from model.deployment.deployment import OnSendError
+from model.deployment.choices import OnSendError
 from model.deployment.explored import FaultBudget
 from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable

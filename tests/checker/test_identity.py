@@ -17,7 +17,7 @@ from checker.budget import Budget
 from checker.check import Run, prepare_groups
 from checker.identity import Fingerprint, verdict_id
 from model.deployment import Deployment
-from model.deployment.deployment import Acks, Commit, OnSendError, Processing, Sink
+from model.deployment.choices import Acks, Commit, OnSendError, Processing, Sink
 from model.faults import Fault
 from tests.checker.asking import SMALL, assuming, example
 

@@ -23,16 +23,8 @@ from checker.questions import prepare
 from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer
 from model.deployment import Deployment
+from model.deployment.choices import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
 from model.deployment.compaction import Compaction, Keys
-from model.deployment.deployment import (
-    Commit,
-    Group,
-    OffsetReset,
-    OnProcessingError,
-    Processing,
-    ProducerId,
-    Sink,
-)
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
 from model.deployment.sequencing import Recovery, Sequencing, Unknown

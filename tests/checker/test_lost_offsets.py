@@ -8,7 +8,7 @@ import pytest
 
 from checker.granted import COMMITS_LAST
 from model.deployment import Deployment
-from model.deployment.deployment import Commit, Group, OffsetReset, Sink
+from model.deployment.choices import Commit, Group, OffsetReset, Sink
 from model.faults import Fault
 from properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from model.deployment import Deployment
-from model.deployment.deployment import Acks, Commit, Processing
+from model.deployment.choices import Acks, Commit, Processing
 from model.deployment.explored import Bounds, FaultBudget
 from model.faults import Fault
 from properties.verdict import CutSet, Status

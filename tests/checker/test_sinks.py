@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from model.deployment import Deployment
-from model.deployment.deployment import Processing, Sink
+from model.deployment.choices import Processing, Sink
 from model.faults import Fault
 from properties.catalogue import properties_of
 from properties.verdict import CutSet

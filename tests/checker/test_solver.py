@@ -9,7 +9,7 @@ import pytest
 import z3
 
 from checker.solver import Replayer, SolverUndecided, UnsafeUpdate, prove_domain_safety
-from model.deployment.deployment import Acks
+from model.deployment.choices import Acks
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
 from tests.checker.asking import SMALL, example

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from model.deployment import Deployment
-from model.deployment.deployment import OnProcessingError, OnRestart, OnSendError, Sink
+from model.deployment.choices import OnProcessingError, OnRestart, OnSendError, Sink
 from model.deployment.explored import Bounds
 from model.deployment.required_properties import OF_TRANSACTIONS
 from model.deployment.transactional import Transactional

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from model.compaction.holes import keeps_record
+from model.deployment.choices import Commit
 from model.deployment.compaction import Compaction, Keys
-from model.deployment.deployment import Commit
 from model.durations import Quantity
 from properties import durability
 from properties.agreement import disagree

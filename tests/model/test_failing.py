@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.deployment.deployment import Commit, OnProcessingError, OnSendError, Processing, Sink
+from model.deployment.choices import Commit, OnProcessingError, OnSendError, Processing, Sink
 from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.state import Fate

@@ -15,7 +15,7 @@ import z3
 
 from checker.solver import UnsafeUpdate
 from model.deployment import Deployment
-from model.deployment.deployment import ProducerId, Sink
+from model.deployment.choices import ProducerId, Sink
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.release import Release
 from model.deployment.required_properties import OF_TRANSACTIONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from model.deployment.deployment import OnSendError, ProducerId
+from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.release import parse_release
 from model.deployment.sequencing import Sequencing, sequencing_of
 from model.faults import Fault

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from model.deployment.deployment import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
+from model.deployment.choices import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
 from model.state import Fate
 from tests.model.scripted import BOUNDS, Scenario, scenario
 

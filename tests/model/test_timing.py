@@ -15,8 +15,8 @@ import z3
 
 from checker.cone import FreeVariables
 from model.deployment import Deployment, read_properties
+from model.deployment.choices import Acks, OnRestart, Processing
 from model.deployment.compaction import Compaction, Keys
-from model.deployment.deployment import Acks, OnRestart, Processing
 from model.durations import Duration, Quantity
 from model.faults import REPLACES_MEMBER, Fault
 from model.language import Action, Need, TransitionSystem

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.deployment import OnRestart, OnSendError
+from model.deployment.choices import OnRestart, OnSendError
 from model.deployment.explored import Bounds
 from model.deployment.transactional import Transactional
 from model.state import Fate

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from model.deployment import read_properties
-from model.deployment.deployment import Acks, OffsetReset
+from model.deployment.choices import Acks, OffsetReset
 from model.deployment.truncation import Truncation
 from tests.model.scripted import BOUNDS, Scenario, scenario
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from model.deployment.deployment import Processing
+from model.deployment.choices import Processing
 from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.pipeline import build

@@ -5,27 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment import read_properties
-from model.deployment.compaction import Keys
-from model.deployment.deployment import (
+from model.deployment.choices import (
     Acks,
     Commit,
-    Deployment,
     Group,
-    Ignored,
     OffsetReset,
     OnProcessingError,
     OnRestart,
     OnSendError,
-    Origin,
     Processing,
     ProducerId,
     Sends,
-    Setting,
     Sink,
 )
+from model.deployment.compaction import Keys
+from model.deployment.deployment import Deployment
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.sender import OF_JAVA
+from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.truncation import Truncation
 from properties.verdict import (
     Change,

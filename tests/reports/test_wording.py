@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.deployment import Origin
+from model.deployment.setting import Origin
 from properties.verdict import CutSet, Status, Threshold, Verdict
 from reports import wording
 from tests.reports import samples

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.deployment.builder import build
-from model.deployment.deployment import Deployment, Origin
+from model.deployment.deployment import Deployment
 from model.deployment.describe.cluster import Cluster
 from model.deployment.describe.folder import Files, Role, read_client, read_outputs, sort_clients
 from model.deployment.describe.pipelines import Pipeline, Pipelines, every_pair, read_pipelines
@@ -16,6 +16,7 @@ from model.deployment.given import Given, GivenClient, GivenDeployment, Settings
 from model.deployment.hiding import printable, shown_key
 from model.deployment.options import outrank, read_options
 from model.deployment.record_reader import given_record, labels_of
+from model.deployment.setting import Origin
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from model.deployment.broker_rules import BROKER_KEYS, TOPIC_KEYS
 from model.deployment.defaults import find_definition
-from model.deployment.deployment import Origin
 from model.deployment.describe.lines import (
     DEFAULT,
     EntryLine,
@@ -27,6 +26,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import shown_key
 from model.deployment.release import NEWEST, OLDEST, Release
+from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8
 
 USED = {"topic": frozenset(TOPIC_KEYS), "broker": frozenset(BROKER_KEYS)}

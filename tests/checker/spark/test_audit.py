@@ -22,7 +22,7 @@ from checker.spark.normalising import meaning, normalise
 from checker.spark.sources import find_source
 from checker.spark.summing import summarise
 from model.deployment import Deployment, DeploymentError
-from model.deployment.deployment import Commit
+from model.deployment.choices import Commit
 from model.deployment.document import to_document
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.durations import Quantity

@@ -14,7 +14,7 @@ from checker.budget import Budget
 from checker.check import check
 from checker.thresholds import thresholds
 from model.deployment import Deployment
-from model.deployment.deployment import OffsetReset, Sink
+from model.deployment.choices import OffsetReset, Sink
 from model.deployment.duration_settings import OF_JAVA
 from model.deployment.yaml_reader import read_deployment
 from model.durations import Quantity

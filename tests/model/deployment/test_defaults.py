@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from model.deployment.choices import Acks, Commit, OffsetReset
 from model.deployment.defaults import find_default, find_definition, known_keys
-from model.deployment.deployment import Acks, Commit, OffsetReset
 from model.deployment.durations import keys_of
 from model.deployment.reasons import REASONS, find_reason, names_key
 from model.deployment.release import ReleaseError, parse_release

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import DocumentError, from_document, read_deployment, to_document
-from model.deployment.deployment import Deployment, Ignored, Origin, Setting
+from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.durations import Quantity

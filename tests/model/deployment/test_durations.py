@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, from_document, to_document
-from model.deployment.deployment import Origin
 from model.deployment.duration_settings import BY_MEMBERS, OF_BROKERS_PROTOCOL, OF_COMPACTION, OF_JAVA
 from model.deployment.durations import ENVIRONMENT, NAMES, read_range
 from model.deployment.given import Given
+from model.deployment.setting import Origin
 from model.deployment.times import Durations
 from model.durations import Quantity
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from model.deployment import read_deployment, read_properties
-from model.deployment.deployment import Acks, Commit, Processing
+from model.deployment.choices import Acks, Commit, Processing
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

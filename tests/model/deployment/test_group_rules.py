@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.deployment import Commit
+from model.deployment.choices import Commit
 from model.deployment.rebalancing import IN_ORDER, Rebalancing
 
 PREVIEW = "group.coordinator.rebalance.protocols: 'classic,consumer'"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model.deployment import Deployment, DeploymentError, read_deployment
-from model.deployment.deployment import Acks
+from model.deployment.choices import Acks
 from model.deployment.errors import UnknownKeyError
 from model.deployment.matrix import Matrix, read_matrix
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, read_properties
-from model.deployment.deployment import Acks, Commit
+from model.deployment.choices import Acks, Commit
 from model.deployment.properties_reader import read_settings
 
 REAL = Path(__file__).parents[4] / "shared" / "real-configs"

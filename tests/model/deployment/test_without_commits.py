@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.deployment import Commit, Group, OffsetReset
+from model.deployment.choices import Commit, Group, OffsetReset
 from model.faults import Fault
 from properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example

@@ -9,16 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, read_deployment
-from model.deployment.deployment import (
-    Commit,
-    Group,
-    OnRestart,
-    OnSendError,
-    Processing,
-    ProducerId,
-    Sends,
-    Sink,
-)
+from model.deployment.choices import Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
 from model.deployment.explored import Bounds
 from model.deployment.required_properties import KNOWN_PROPERTIES, OF_TRANSACTIONS, REQUIRED_BY_DEFAULT
 from model.faults import ONLY_BY_NAME, Fault

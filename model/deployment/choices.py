@@ -1,0 +1,129 @@
+"""What can be chosen of a client or an application: each enumeration's values are what a file says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Acks(StrEnum):
+    """The producer's ``acks``: how much of the cluster must have a record before it is acknowledged."""
+
+    NONE = "0"
+    LEADER = "1"
+    ALL = "all"
+
+
+class OnSendError(StrEnum):
+    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending."""
+
+    DROP = "drop"
+    RESEND = "resend"
+    HALT = "halt"
+
+
+class OnRestart(StrEnum):
+    """What a restarted producer application does about records it does not know to be acknowledged."""
+
+    FORGET = "forget"
+    RESEND = "resend"
+
+
+class Sends(StrEnum):
+    """``sync`` waits for each send's future before the next send; ``async`` does not."""
+
+    ASYNC = "async"
+    SYNC = "sync"
+
+
+class ProducerId(StrEnum):
+    """Whether the partition has seen this producer's id before: a ``new`` one's first sequence is not checked (3.5)."""
+
+    KNOWN = "known"
+    NEW = "new"
+
+
+class Group(StrEnum):
+    """Whether the consumer group has committed an offset before, or starts by its reset policy.
+
+    ``unaware``: it does not even know of the partition, which is added while it runs (semantics 12).
+    """
+
+    ESTABLISHED = "established"
+    NEW = "new"
+    UNAWARE = "unaware"
+
+
+class Commit(StrEnum):
+    """When the consumer's offset is committed.
+
+    ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
+    ``earlier``: the same by a client that keeps to it in a rebalance and when it is closed (semantics 4.3).
+    ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
+    say what the application does itself; ``async``: after processing, and without waiting for the answer (12, C7).
+    ``never``: a consumer without a group, which starts by its reset policy.
+    """
+
+    AUTO = "auto"
+    EARLIER = "earlier"
+    DELIVERED = "delivered"
+    BEFORE = "before"
+    AFTER = "after"
+    ASYNC = "async"
+    NEVER = "never"
+
+    @property
+    def is_by_client(self) -> bool:
+        """The client commits by itself, with ``enable.auto.commit=true``."""
+        return self in (Commit.AUTO, Commit.EARLIER, Commit.DELIVERED)
+
+    @property
+    def follows_processing(self) -> bool:
+        """The application commits what has been processed."""
+        return self in (Commit.AFTER, Commit.ASYNC)
+
+
+class OnProcessingError(StrEnum):
+    """What the application does when it fails to process a record (semantics 11.3, 12.1)."""
+
+    STOP = "stop"
+    SKIP = "skip"
+    FORWARD = "forward"
+    CLOSE = "close"
+    RETRY = "retry"
+    ABORT = "abort"
+
+
+class Processing(StrEnum):
+    """Whether records are finished inside the poll loop or handed to other threads."""
+
+    POLL_THREAD = "poll-thread"
+    HANDED_OFF = "handed-off"
+
+
+class Sink(StrEnum):
+    """What the consumer's effect goes to.
+
+    ``plain`` repeats the effect with each processing; ``idempotent`` recognises a record by its id, ``by-offset`` by
+    its partition and offset;
+    ``transactional`` stores the offset in the same transaction as the effect and resumes from it. ``kafka`` is another
+    topic: results and offsets are written to it and to the group in one transaction of Kafka's (semantics 11.3).
+    """
+
+    PLAIN = "plain"
+    IDEMPOTENT = "idempotent"
+    BY_OFFSET = "by-offset"
+    TRANSACTIONAL = "transactional"
+    KAFKA = "kafka"
+
+    @property
+    def keeps_offsets(self) -> bool:
+        """The offset moves together with the effect."""
+        return self in (Sink.TRANSACTIONAL, Sink.KAFKA)
+
+
+class OffsetReset(StrEnum):
+    """The consumer's ``auto.offset.reset``."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    NONE = "none"
