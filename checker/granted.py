@@ -70,6 +70,7 @@ def _errors_may_come_at_the_end(deployment: Deployment) -> bool:
     renumbers = deployment.idempotence and not (
         deployment.drains or deployment.numbers_ahead or deployment.takes_new_ids or deployment.transactional
     )
+    renumbers = renumbers and not deployment.sender.late_errors_count
     ends = deployment.durations.delivery_timeout.most is not None and deployment.bounds.records > 1
     return renumbers and ends and bool((BROKER_FAULTS | FALLS_SILENT | LOSES_REQUESTS) & deployment.possible_faults)
 
@@ -178,8 +179,8 @@ REPLACED = Granted(
 )
 
 ERRORS_BEFORE_THE_END = Granted(
-    "no error is taken to reach an idempotent producer in the moment when delivery.timeout.ms is over (with clients up "
-    "to 3.5: nor after it): it would bump its epoch, and what waits to be retried could be stored twice",
+    "no error is taken to reach an idempotent producer in the very moment when delivery.timeout.ms is over: it would "
+    "bump its epoch, and what waits to be retried could be stored twice",
     _errors_may_come_at_the_end,
     DUPLICATES | ORDER,
 )

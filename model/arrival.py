@@ -27,11 +27,11 @@ def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
 
 
 def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterator[z3.BoolRef]:
-    """A request whose send has failed is still ahead on the connection, or waits for the ISR (clients 2.1 to 2.4)."""
-    if other.numbering is not None and other.numbering.late is not None:
+    """A request whose send has failed is still ahead on the connection, or waits for the ISR (clients 2.1 to 3.5)."""
+    if other.late is not None:
         unread = other.delayed.term == broker.number
         waits = z3.Or(unread, z3.Not(replicated(pipeline, other, broker)))
-        yield z3.And(other.numbering.late.term == broker.number, waits)
+        yield z3.And(other.late.term == broker.number, waits)
 
 
 def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:

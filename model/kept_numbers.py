@@ -18,18 +18,15 @@ class Numbering:
     """Of one batch: where its number is from, and whether it may still change.
 
     ``producer_id`` counts the producer ids before the one that numbered it. ``renumbered``: its number has changed
-    since its request was sent; None where that is never asked. ``late`` is the broker that has still to answer a
-    request whose send was given up on, one more than there are brokers if it will not; None where nothing comes of it.
+    since its request was sent; None where that is never asked.
     """
 
     producer_id: Variable
     renumbered: Variable | None
-    late: Variable | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        optional = (variable for variable in (self.renumbered, self.late) if variable is not None)
-        return (self.producer_id, *optional)
+        return (self.producer_id,) if self.renumbered is None else (self.producer_id, self.renumbered)
 
 
 def declare_numbering(deployment: Deployment, batch: str) -> Numbering | None:
@@ -41,8 +38,19 @@ def declare_numbering(deployment: Deployment, batch: str) -> Numbering | None:
     return Numbering(
         Variable(f"{batch}_producer_id", 0, deployment.bounds.producer_epochs - 1, 0),
         flag(f"{batch}_renumbered") if changes else None,
-        Variable(f"{batch}_late", 0, deployment.replicas + 1, 0) if sequencing.late_errors_count else None,
     )
+
+
+def declare_late(deployment: Deployment, batch: str) -> Variable | None:
+    """The broker that has still to answer a request whose send was given up on; one past the last if none will.
+
+    None where nothing comes of such an answer: a client that bumps its epoch for an error renumbers by that what it has
+    in flight besides, or waits to send again (semantics 3.4).
+    """
+    alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.max_in_flight == 1
+    if not deployment.sender.late_errors_count or (alone and not deployment.takes_new_ids):
+        return None
+    return Variable(f"{batch}_late", 0, deployment.replicas + 1, 0)
 
 
 def declare_heard(deployment: Deployment) -> Variable | None:

@@ -1,7 +1,8 @@
-"""What a client from 2.1 to 2.4 does with answers that come after delivery.timeout.ms (semantics 3.4).
+"""What a client from 2.1 to 3.5 does with answers that come after delivery.timeout.ms (semantics 3.4, KAFKA-14397).
 
-The send has failed by then, and its number is in doubt. An error moves the numbers after it up nevertheless, as if the
-record were not written (adjustSequencesDueToFailedBatch): the next record may get a number that is used.
+The send has failed by then, and its number is in doubt. An error counts nevertheless, as if the record were not
+written. To 2.4 the numbers after it move up, and the next record may get one that is used; from 2.5 on the producer
+bumps its epoch at once, and a record that is written and waits to be sent again gets a number that no broker knows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import product
 import z3
 
 from model.arrival import accepts, is_at, replicated, waits_at
-from model.idempotence import check_sequence, epoch_left
+from model.idempotence import bump_epoch, check_sequence, epoch_left
 from model.language import Action, Effect, State, Variable
 from model.network import abandon, complete, drop_delayed
 from model.produce import held_up, queues_at
@@ -22,8 +23,8 @@ from model.wording import record_name
 
 
 def _late(batch: Batch) -> Variable:
-    assert batch.numbering is not None and batch.numbering.late is not None
-    return batch.numbering.late
+    assert batch.late is not None
+    return batch.late
 
 
 def _error_is_due(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -81,20 +82,43 @@ def give_up_on_timeout(pipeline: Pipeline, batch: Batch, leader: Replica) -> Act
     return _give_up(pipeline, batch, "give_up_on_timeout", arguments, "a timeout", waits)
 
 
+def _kept(batch: Batch) -> Iterator[Variable]:
+    """What the numbers of the request go by until it is answered."""
+    numbered_by = None if batch.numbering is None else batch.numbering.producer_id
+    yield from (one for one in (numbered_by, batch.sent_epoch, batch.sent_sequence) if one is not None)
+
+
+def _is_current(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The client makes use of the answer: one that bumps its epoch of any (semantics 3.4)."""
+    return is_of_current_id(pipeline, batch) if pipeline.deployment.takes_new_ids else z3.BoolVal(True)
+
+
 def _over(effect: Effect, batch: Batch) -> None:
     """Whatever the answer was: nothing of the batch's number matters any more."""
-    assert batch.sequence is not None and batch.numbering is not None
+    assert batch.sequence is not None
     effect[_late(batch)] = 0
     effect[batch.sequence] = -1
-    for variable in (batch.numbering.producer_id, batch.sent_epoch, batch.sent_sequence):
-        if variable is not None:
-            effect[variable] = variable.initial
+    for variable in _kept(batch):
+        effect[variable] = variable.initial
+
+
+def _said_of_numbers(pipeline: Pipeline, before: State, after: State) -> str:
+    producer = pipeline.producer
+    if after[producer.epoch.name] > before[producer.epoch.name]:
+        return "; the producer takes a new producer id" if pipeline.deployment.takes_new_ids else "; it bumps its epoch"
+    freed = after[producer.next_sequence.name] < before[producer.next_sequence.name]
+    return ": it takes the sequence number for free" if freed else ""
 
 
 def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
-    """An error, or the end of the connection, after the send has failed: the numbers after it move up (3.4)."""
+    """An error, or the end of the connection, after the send has failed: other numbers for what was after it (3.4)."""
     effect = Effect()
-    shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
+    due = _error_is_due(pipeline, batch)
+    if pipeline.deployment.takes_new_ids:
+        shift_numbers(pipeline, effect, batch, z3.BoolVal(True))
+    else:
+        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
+        due = z3.And(due, epoch_left(pipeline))
     _over(effect, batch)
     for broker in pipeline.replicas:
         refuses = z3.Not(z3.And(broker.presumes_leadership, pipeline.enough_in_sync(broker)))
@@ -104,15 +128,11 @@ def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
         "producer",
         "producer",
         {"batch": batch.number},
-        _error_is_due(pipeline, batch),
+        due,
         effect.updates,
         lambda before, after: (
             f"an error comes late for {record_name(batch)}, which the producer has given up on"
-            + (
-                ": it takes the sequence number for free"
-                if after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
-                else ""
-            )
+            + _said_of_numbers(pipeline, before, after)
         ),
         "3.4",
     )
@@ -123,7 +143,7 @@ def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     producer = pipeline.producer
     assert batch.sequence is not None
     effect = Effect()
-    current = is_of_current_id(pipeline, batch)
+    current = _is_current(pipeline, batch)
     later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
     if producer.heard is not None:
@@ -147,7 +167,9 @@ def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
     """The request reaches its leader at last, which finds a gap before it or does not know the producer."""
     assert batch.delayed_epoch is not None and batch.delayed_sequence is not None
     check = check_sequence(pipeline, leader, batch, batch.delayed_epoch.term, batch.delayed_sequence.term)
-    refused = check.out_of_order if check.unknown is None else z3.Or(check.out_of_order, check.unknown)
+    refused = z3.Or(check.out_of_order, check.fenced) if not pipeline.deployment.takes_new_ids else check.out_of_order
+    if check.unknown is not None:
+        refused = z3.Or(refused, check.unknown)
     here = z3.And(_late(batch).term == leader.number, batch.delayed.term == leader.number, leader.presumes_leadership)
     return z3.And(here, accepts(pipeline, leader), refused)
 
@@ -155,8 +177,11 @@ def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
 def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """A sequence is refused whose send has failed: the client takes that for lost data all the same (3.4)."""
     effect = Effect()
-    current = is_of_current_id(pipeline, batch)
-    take_new_id(pipeline, effect, current)
+    current = _is_current(pipeline, batch)
+    if pipeline.deployment.takes_new_ids:
+        take_new_id(pipeline, effect, current)
+    else:
+        bump_epoch(pipeline, effect, z3.BoolVal(True), failed=batch)
     _over(effect, batch)
     drop_delayed(effect, batch, z3.BoolVal(True))
     due = late_refusal_due(pipeline, batch, leader)
@@ -169,11 +194,7 @@ def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
         effect.updates,
         lambda before, after: (
             f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
-            + (
-                "; the producer takes a new producer id"
-                if after[pipeline.producer.epoch.name] > before[pipeline.producer.epoch.name]
-                else ""
-            )
+            + _said_of_numbers(pipeline, before, after)
         ),
         "3.4, 3.5",
     )
@@ -184,46 +205,46 @@ def expect_late_answer(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
 
     After the last retry nothing comes of the answer.
     """
-    numbering = batch.numbering
-    if numbering is None or numbering.late is None:
+    if batch.late is None:
         return
     assert batch.sequence is not None
     in_flight = z3.And(batch.in_flight, attempts_left(pipeline, batch))
-    lost = z3.If(batch.is_(Fate.UNANSWERED), z3.IntVal(numbering.late.high), batch.target.term)
-    effect.set_when(in_flight, numbering.late, lost)
+    lost = z3.If(batch.is_(Fate.UNANSWERED), z3.IntVal(batch.late.high), batch.target.term)
+    effect.set_when(in_flight, batch.late, lost)
     effect.set_when(in_flight, batch.sequence, batch.sequence.term)
-    for variable in (numbering.producer_id, batch.sent_epoch, batch.sent_sequence):
-        if variable is not None:
-            effect.set_when(in_flight, variable, variable.term)
+    for variable in _kept(batch):
+        effect.set_when(in_flight, variable, variable.term)
 
 
 def forget_late_answers(pipeline: Pipeline, effect: Effect) -> None:
     """The producer is another one: nobody waits for what the one before was to hear."""
     for batch in pipeline.producer.batches:
-        if batch.numbering is not None and batch.numbering.late is not None:
+        if batch.late is not None:
             _over(effect, batch)
 
 
 def waits_for_late_answer(pipeline: Pipeline) -> z3.BoolRef:
     """An answer is out to a request whose send has failed: with one request in flight the partition stays muted."""
-    late = [batch.numbering.late for batch in pipeline.producer.batches if batch.numbering is not None]
-    return z3.Or(*(variable.term > 0 for variable in late if variable is not None))
+    return z3.Or(*(batch.late.term > 0 for batch in pipeline.producer.batches if batch.late is not None))
 
 
-def new_ids_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
-    """A late answer would make the client take another producer id."""
-    for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
-        if batch.numbering is not None and batch.numbering.late is not None:
-            yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
+def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
+    """A late answer would make the client bump its epoch, or take another producer id."""
+    waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
+    for batch, leader in product(waiting, pipeline.replicas):
+        yield z3.And(late_refusal_due(pipeline, batch, leader), _is_current(pipeline, batch))
+    if not pipeline.deployment.takes_new_ids:
+        yield from (_error_is_due(pipeline, batch) for batch in waiting)
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every late answer that matters."""
     for batch in pipeline.producer.batches:
-        if batch.numbering is not None and batch.numbering.late is not None:
-            yield give_up_on_error(pipeline, batch)
-            for leader in pipeline.replicas:
-                yield give_up_on_timeout(pipeline, batch, leader)
+        if batch.late is not None:
+            if pipeline.deployment.takes_new_ids:
+                yield give_up_on_error(pipeline, batch)
+                for leader in pipeline.replicas:
+                    yield give_up_on_timeout(pipeline, batch, leader)
             yield hear_late_error(pipeline, batch)
             for leader in pipeline.replicas:
                 yield hear_late_success(pipeline, batch, leader)

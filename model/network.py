@@ -286,12 +286,12 @@ def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
     """An abandoned request is never executed, nor is what was sent behind it: the broker closed the connection."""
     effect = Effect()
     dropped = batch.delayed.term != 0
-    if batch.numbering is not None:
+    if batch.late is not None:
         dropped = z3.And(dropped, z3.Not(is_answered_late(batch)))
     for other in pipeline.producer.batches:
         if other is batch or (other.attempt == batch.attempt and other.record > batch.record):
             behind = other.delayed.term == batch.delayed.term
-            if other.numbering is not None:
+            if other.late is not None:
                 behind = z3.And(behind, z3.Not(is_answered_late(other)))
             drop_delayed(effect, other, behind)
     return Action(

@@ -129,8 +129,9 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         return
     if pipeline.deployment.takes_new_ids:
         yield from id_refusals.new_ids_due(pipeline)
-        yield from late_errors.new_ids_due(pipeline)
+        yield from late_errors.bumps_due(pipeline)
         return
+    yield from late_errors.bumps_due(pipeline)
     yield resolution_due(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
         yield refusals.bump_due(pipeline, batch, leader)

@@ -346,9 +346,9 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
+    expect_late_answer(pipeline, effect, batch)
     if deployment.takes_new_ids:
         doubt_number(pipeline, effect, batch)
-        expect_late_answer(pipeline, effect, batch)
         possible = z3.And(possible, z3.Or(z3.Not(ends_id_when_given_up(pipeline, batch)), epoch_left(pipeline)))
     return Action(
         "give_up",

@@ -162,15 +162,14 @@ def forget_number(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
 
 def is_answered_late(batch: Batch) -> z3.BoolRef:
     """The send has failed in flight, and the connection works: the request will be handled, and answered."""
-    if batch.numbering is None or batch.numbering.late is None:
+    if batch.late is None:
         return z3.BoolVal(False)
-    late = batch.numbering.late
-    return z3.And(late.term != 0, late.term != late.high)
+    return z3.And(batch.late.term != 0, batch.late.term != batch.late.high)
 
 
 def lose_late_answers(pipeline: Pipeline, effect: Effect, broker: z3.ArithRef | int, when: z3.BoolRef) -> None:
     """Whoever waits for a late answer over this broker's connection will get none but an error."""
     for batch in pipeline.producer.batches:
-        if batch.numbering is not None and batch.numbering.late is not None:
-            late = batch.numbering.late
+        if batch.late is not None:
+            late = batch.late
             effect.set_when(z3.And(when, late.term != 0, late.term == broker), late, late.high)

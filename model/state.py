@@ -20,7 +20,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
 from model.faults import REPLACES_MEMBER, Fault
 from model.history import History, declare_history
-from model.kept_numbers import Numbering, declare_heard, declare_numbering
+from model.kept_numbers import Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
@@ -146,7 +146,7 @@ class Batch:
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since;
     a client that numbers ahead keeps them for good, and ``numbered_in`` is the epoch that its sequence is of.
-    ``numbering``: what clients before 2.5 keep besides.
+    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`.
     """
 
     number: int
@@ -164,6 +164,7 @@ class Batch:
     sent_sequence: Variable | None
     numbered_in: Variable | None
     numbering: Numbering | None
+    late: Variable | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -189,7 +190,7 @@ class Batch:
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
         kept = () if self.numbering is None else self.numbering.variables
-        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept)
+        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
 
@@ -427,6 +428,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
             Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
             declare_numbering(deployment, name),
+            declare_late(deployment, name),
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 

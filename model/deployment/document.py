@@ -331,7 +331,6 @@ def _read_sequencing(read: _Members) -> Sequencing | None:
     members = read.members("sequencing")
     sequencing = Sequencing(
         members.choice("recovery", Recovery),
-        members.flag("late_errors_count"),
         members.flag("remembers_one"),
         members.choice("unknown", Unknown),
     )

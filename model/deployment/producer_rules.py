@@ -6,7 +6,7 @@ its value is: an explicit ``enable.idempotence=true`` behaves differently from t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.deployment.choices import Acks
 from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, Release
@@ -33,6 +33,9 @@ TRANSACTIONAL = "transactional.id"
 DELIVERY = "delivery.timeout.ms"
 MIXES_IDS = ((1, 0), (2, 2))
 """Clients from and to here take numbers of one producer id for those of another (KAFKA-8483)."""
+
+LATE_ERRORS_COUNT = ((2, 1), (3, 6))
+"""From here to before there errors that come when a send has failed change sequence numbers (KAFKA-14397)."""
 
 ALWAYS_RETRIES = (2, 1)
 """From here on retries are unlimited by default, idempotent or not."""
@@ -87,10 +90,16 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=not delivery,
         transactional=section.has(TRANSACTIONAL),
-        sender=OF_JAVA,
+        sender=replace(OF_JAVA, late_errors_count=_late_errors_count(section, idempotence.value == "true")),
         settings=(acks, idempotence, retries, in_flight, *rest, *delivery),
         notes=tuple(notes),
     )
+
+
+def _late_errors_count(section: Section, idempotence: bool) -> bool:
+    """Whether an error changes numbers whose send has failed; in a transaction that one is aborted (semantics 3.4)."""
+    first, mended = LATE_ERRORS_COUNT
+    return idempotence and first <= section.release.line < mended and not section.has(TRANSACTIONAL)
 
 
 def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None:

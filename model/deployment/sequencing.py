@@ -33,13 +33,11 @@ class Unknown(StrEnum):
 class Sequencing:
     """What the releases of client and brokers make of sequence numbers.
 
-    ``late_errors_count``: an error that comes after ``delivery.timeout.ms`` has ended a send moves the numbers of those
-    after it (clients 2.1 to 2.4). ``remembers_one``: a broker recognises the last batch of a producer only, not the
+    ``remembers_one``: a broker recognises the last batch of a producer only, not the
     last five (0.11).
     """
 
     recovery: Recovery
-    late_errors_count: bool
     remembers_one: bool
     unknown: Unknown
 
@@ -60,7 +58,6 @@ def sequencing_of(client: Release, brokers: Release) -> Sequencing | None:
         unknown = Unknown.OUT_OF_ORDER if brokers.line < (1, 0) else Unknown.UNKNOWN_PRODUCER_ID
     return Sequencing(
         recovery,
-        late_errors_count=(2, 1) <= client.line < IDEMPOTENT,
         remembers_one=brokers.line < (1, 0),
         unknown=unknown,
     )

@@ -180,7 +180,7 @@ class Sends(Part):
         yield Clock("late", {"batch": number}, abandoned, since, late)
         answers = ("acknowledge", "fail_not_enough_after_append")
         yield self._due("answering", f"{record} was replicated", self._network, answers, batch=number)
-        if batch.numbering is not None and batch.numbering.late is not None:
+        if batch.late is not None:
             since = f"an answer for {record} was due, which its producer had given up on"
             names = ("hear_late_error", "hear_late_success", "hear_late_refusal")
             yield self._due("late_answer", since, self._until_noticed, names, batch=number)

@@ -122,7 +122,7 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             retries=2,
             max_in_flight=1,
-            sequencing=Sequencing(Recovery.ONE_BY_ONE, False, remembers_one=True, unknown=Unknown.OUT_OF_ORDER),
+            sequencing=Sequencing(Recovery.ONE_BY_ONE, remembers_one=True, unknown=Unknown.OUT_OF_ORDER),
             expires_in_accumulator=True,
         ),
         "idempotence of 2.4": replace(
@@ -130,13 +130,15 @@ def deployments() -> dict[str, Deployment]:
             bounds=replace(TWO, sends=1),
             replicas=2,
             producer_id=ProducerId.NEW,
-            sequencing=Sequencing(Recovery.PRODUCER_ID, True, False, Unknown.UNKNOWN_PRODUCER_ID),
+            sequencing=Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID),
+            sender=replace(OF_JAVA, late_errors_count=True),
         ),
         "idempotence of 2.8 with brokers of 2.4": replace(
             example("idempotent"),
             bounds=replace(TWO, sends=1),
             replicas=2,
-            sequencing=Sequencing(Recovery.EPOCH, False, False, Unknown.UNKNOWN_PRODUCER_ID),
+            sequencing=Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID),
+            sender=replace(OF_JAVA, late_errors_count=True),
         ),
         "sarama": replace(
             example("retries-in-flight-5"),

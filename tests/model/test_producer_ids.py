@@ -28,6 +28,8 @@ def started(client: str, brokers: str, replicas: int = 2, **settings: Any) -> Sc
         example("idempotent", tuple(Fault), 9), bounds=BOUNDS, replicas=replicas, min_insync_replicas=1
     )
     deployment = replace(deployment, sequencing=sequencing(client, brokers), on_send_error=OnSendError.DROP)
+    late = parse_release(client).line >= (2, 1)
+    deployment = replace(deployment, sender=replace(deployment.sender, late_errors_count=late))
     run = Scenario(replace(deployment, **settings))
     for batch in run.pipeline.producer.batches:
         run.do("send", batch=batch.number)

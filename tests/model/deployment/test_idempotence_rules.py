@@ -18,13 +18,13 @@ def pipeline(client: str, brokers: str, **producer: object) -> str:
 @pytest.mark.parametrize(
     ("client", "brokers", "expected"),
     [
-        ("0.11", "0.11", Sequencing(Recovery.ONE_BY_ONE, False, True, Unknown.OUT_OF_ORDER)),
-        ("0.11", "2.6", Sequencing(Recovery.ONE_BY_ONE, False, False, Unknown.APPENDED)),
-        ("2.3", "1.0", Sequencing(Recovery.PRODUCER_ID, True, False, Unknown.UNKNOWN_PRODUCER_ID)),
-        ("2.4", "2.4", Sequencing(Recovery.PRODUCER_ID, True, False, Unknown.UNKNOWN_PRODUCER_ID)),
-        ("2.4", "4.0", Sequencing(Recovery.PRODUCER_ID, True, False, Unknown.APPENDED)),
-        ("2.5", "0.11", Sequencing(Recovery.EPOCH, False, True, Unknown.OUT_OF_ORDER)),
-        ("3.9", "2.4", Sequencing(Recovery.EPOCH, False, False, Unknown.UNKNOWN_PRODUCER_ID)),
+        ("0.11", "0.11", Sequencing(Recovery.ONE_BY_ONE, True, Unknown.OUT_OF_ORDER)),
+        ("0.11", "2.6", Sequencing(Recovery.ONE_BY_ONE, False, Unknown.APPENDED)),
+        ("2.3", "1.0", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID)),
+        ("2.4", "2.4", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID)),
+        ("2.4", "4.0", Sequencing(Recovery.PRODUCER_ID, False, Unknown.APPENDED)),
+        ("2.5", "0.11", Sequencing(Recovery.EPOCH, True, Unknown.OUT_OF_ORDER)),
+        ("3.9", "2.4", Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID)),
         ("2.5", "2.5", None),
     ],
 )
@@ -34,11 +34,18 @@ def test_what_the_releases_do(read_yaml, client: str, brokers: str, expected: Se
     assert from_document(to_document(deployment)) == deployment
 
 
-def test_errors_that_come_late_count_from_2_1_on(read_yaml) -> None:
-    for client, counts in (("2.0", False), ("2.1", True)):
-        sequencing = read_yaml(pipeline(client, "2.4", **{IN_FLIGHT: 1})).sequencing
-        assert sequencing is not None
-        assert sequencing.late_errors_count is counts
+@pytest.mark.parametrize(
+    ("client", "counts"), [("2.0", False), ("2.1", True), ("2.5", True), ("3.5", True), ("3.6", False), ("4.0", False)]
+)
+def test_errors_that_come_late_count_from_2_1_to_3_5(read_yaml, client: str, counts: bool) -> None:
+    sender = read_yaml(pipeline(client, "2.4" if client < "4" else "4.0", **{IN_FLIGHT: 1})).sender
+    assert sender.late_errors_count is counts
+
+
+def test_errors_that_come_late_do_not_matter_without_idempotence_or_in_transactions(read_yaml) -> None:
+    assert read_yaml('kafka: "3.5"').sender.late_errors_count
+    assert not read_yaml('kafka: "3.5"\nproducer: {enable.idempotence: false}').sender.late_errors_count
+    assert not read_yaml('kafka: "3.5"\nproducer: {transactional.id: t}').sender.late_errors_count
 
 
 def test_without_idempotence_nothing_of_it_matters(read_yaml) -> None:
