@@ -165,10 +165,11 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
 
 
 def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, out_of_retries: bool) -> None:
-    """A batch failed: if it was retried nobody knows whether its number is used (semantics 3.4).
+    """A batch failed: if its time ran out after a retry nobody knows whether its number is used (semantics 3.4).
 
-    A client that drains gets over a gap with a new epoch: at once, or once the broker refuses what comes after a record
-    that ran out of retries (semantics 4.1). One that numbers ahead bumps its epoch for each (semantics 4.2).
+    Of one that ran out of retries Java's client takes it to be used. A client that drains gets over a gap with a new
+    epoch: at once, or once the broker refuses what comes after a record that ran out of retries (semantics 4.1). One
+    that numbers ahead bumps its epoch for each (semantics 4.2).
     """
     unresolved = pipeline.producer.unresolved
     if batch.numbering is not None:
@@ -181,7 +182,7 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
     elif pipeline.deployment.drains:
         if not out_of_retries and not pipeline.deployment.rewinds:
             effect.set_when(when, unresolved, 1)
-    elif batch.sequence is not None:
+    elif batch.sequence is not None and not out_of_retries:
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
 
 

@@ -12,7 +12,7 @@ from model.language import Action, Effect, State
 from model.network import complete, fail_attempt
 from model.producer_ids import attempts_left, one_by_one, shift_numbers
 from model.rewinding import fail_partition, with_it
-from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica
+from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
 from model.wording import record_name
 
 
@@ -57,7 +57,18 @@ def _refused_as_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) 
 
 
 def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The client takes the refusal for lost data, or has given up on an earlier sequence: it bumps (semantics 3.4)."""
+    """The client takes the refusal for lost data, has given up on an earlier sequence, or on this one: it bumps (3.4).
+
+    After the last retry it fails the send, whichever sequence is due next.
+    """
+    lost = _is_lost_data(pipeline, batch, leader)
+    if not counts_retries(pipeline.deployment):
+        return lost
+    refused = _refused_as_out_of_order(pipeline, batch, leader)
+    return z3.Or(lost, z3.And(refused, z3.Not(attempts_left(pipeline, batch))))
+
+
+def _is_lost_data(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     check = checked(pipeline, batch, leader)
     assert check is not None and batch.sequence is not None
     producer = pipeline.producer
@@ -68,11 +79,18 @@ def bump_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
 
 
 def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4)."""
+    """A gap in the sequence: the client retries, or bumps its epoch if this was the next one due (semantics 3.4).
+
+    If this was the last retry the send fails, and the client bumps its epoch as well.
+    """
     producer = pipeline.producer
-    bumps = bump_due(pipeline, batch, leader)
+    bumps, again = bump_due(pipeline, batch, leader), attempts_left(pipeline, batch)
     effect = Effect()
-    bump_epoch(pipeline, effect, bumps)
+    if counts_retries(pipeline.deployment):
+        bump_epoch(pipeline, effect, z3.And(bumps, again))
+        bump_epoch(pipeline, effect, z3.Not(again), failed=batch)
+    else:
+        bump_epoch(pipeline, effect, bumps)
     fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
     return Action(
         "reject_out_of_order",
@@ -83,6 +101,7 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         effect.updates,
         lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
+            + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
             + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
         ),
         "3.4, 3.5",
@@ -91,7 +110,7 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
 
 def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """A gap before the record: with transactions the client retries, or the send fails if it was next (3.4, 11.1)."""
-    fails = bump_due(pipeline, batch, leader)
+    fails = _is_lost_data(pipeline, batch, leader)
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.Not(fails))
     complete(pipeline, effect, batch, Fate.FAILED, fails)

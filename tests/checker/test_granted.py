@@ -87,6 +87,7 @@ FAR = [
     (COMMITS_LAST, {"assume": {"faults.kill": "1"}}),
     (ERRORS_BEFORE_THE_END, {"producer": {"enable.idempotence": "false"}, "assume": {"faults.slow-follower": "2"}}),
     (ERRORS_BEFORE_THE_END, {"assume": {"faults.consumer-crash": "1"}}),
+    (ERRORS_BEFORE_THE_END, {"kafka": "3.5", "assume": {"faults.slow-follower": "2"}}),
     (COMMITS_LAST, {"assume": {"sink": "transactional"}}),
     (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any", "keys": "updated"}}),
