@@ -15,6 +15,7 @@ from model.fetching import halts_when_ahead, is_ahead
 from model.language import Action, Effect, Sentence, State
 from model.network import disconnect, fail_requests_of_former_leader, fall_silent
 from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
+from model.restoring import numbers_in_words, restore_numbers
 from model.state import Pipeline, Replica
 from model.wording import broker_name, records_dropped
 
@@ -27,6 +28,8 @@ def die(replica: Replica) -> Effect:
     effect[replica.cut_off] = False
     effect[replica.leader] = 0
     effect[replica.epoch] = 0
+    if replica.restored is not None:
+        effect[replica.restored] = 0
     stop_leading(effect, replica)
     return effect
 
@@ -162,6 +165,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     effect[replica.epoch] = controller.epoch.term
     _forget_fetches_of(pipeline, effect, replica)
     among = after_stop(pipeline, replica)
+    restore_numbers(pipeline, effect, replica)
     if replica.stopped_in_order is not None:
         effect[replica.stopped_in_order] = False
     welcome(pipeline, effect, replica, among)
@@ -169,6 +173,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         return (
             f"{replica.name} restarts"
+            + numbers_in_words(replica, after)
             + _dropped(pipeline, replica, before, after)
             + _elected_now(pipeline, replica, before, after, was_away=True)
         )
@@ -216,6 +221,7 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     """A new incarnation registers before the old one was fenced and keeps ISR seat and leadership (6.4, 3.3-3.9)."""
     effect = Effect()
     effect[replica.up] = True
+    restore_numbers(pipeline, effect, replica)
     _forget_fetches_of(pipeline, effect, replica)
     return Action(
         "restart_before_fenced",
@@ -225,7 +231,8 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
         effect.updates,
         lambda before, after: (
-            f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
+            f"{replica.name} restarts{numbers_in_words(replica, after)} before the controller fences it, and keeps its "
+            "place in the ISR"
         ),
         "6.4",
     )
@@ -254,7 +261,8 @@ def _knows_leader(replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
 
 def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """Before 2.0.1 a follower whose leader stays the same fetches on, whatever it missed (8, KAFKA-7164)."""
-    dropping = (replica.reconciled, replica.flushed, replica.high_watermark, *replica.log.variables)
+    cut = (replica.flushed, replica.high_watermark, replica.restored, *replica.log.variables)
+    dropping = (replica.reconciled, *cut)
     for variable in (replica.leader, *dropping):
         if variable is not None and variable in effect.updates:
             effect.set_when(when, variable, variable.term)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import z3
+
 from model.consumer import (
     advance,
     commit_position,
@@ -17,9 +19,10 @@ from model.consumer import (
     records_in_words,
     stop,
 )
-from model.deployment.choices import OnProcessingError, Processing
+from model.deployment.choices import Commit, OnProcessingError, Processing
+from model.deployment.deployment import Deployment
 from model.faults import Fault
-from model.language import Action, Effect
+from model.language import Action, Effect, State
 from model.state import Pipeline, Replica
 
 
@@ -52,21 +55,26 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
     )
 
 
+def _commits_when_closed(deployment: Deployment) -> bool:
+    """A group is told where its member was: not where the sink keeps that, nor where nobody ever commits."""
+    return not deployment.sink.keeps_offsets and deployment.commit is not Commit.NEVER
+
+
 def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     """Processing fails, and the consumer is closed: what poll() returned is committed, processed or not (12, C4).
 
     close() does so by itself with auto-commit, and a ``finally`` block that commits does it without.
     """
     deployment = pipeline.deployment
-    stored = deployment.sink.keeps_offsets
+    commits = _commits_when_closed(deployment)
     effect = Effect()
     process_next(pipeline, effect, leader, done)
-    advanced = done if stored else count
+    advanced = count if commits else done if deployment.sink.keeps_offsets else 0
     if advanced:
         advance(pipeline, effect, leader, advanced)
         commit_position(pipeline, effect)
     stop(effect, pipeline)
-    how = "is closed" if stored else "is closed, which commits them all"
+    how = "is closed, which commits them all" if commits else "is closed"
     if deployment.commits_first:
         how = "is closed, having committed them first"
     return Action(
@@ -80,6 +88,35 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, "
             f"fails with {done} of {count} processed and {how}"
         ),
+        "12 C4, 12.1",
+        Fault.FAILED_PROCESSING,
+    )
+
+
+def close_with_workers(pipeline: Pipeline) -> Action:
+    """A worker fails, and the consumer is closed: all that poll() returned is committed, processed or not (12, C4).
+
+    What the other workers had finished by then is decided when a consumer starts again.
+    """
+    consumer, commits = pipeline.consumer, _commits_when_closed(pipeline.deployment)
+    effect = Effect()
+    if commits:
+        commit_position(pipeline, effect)
+    stop(effect, pipeline)
+    how = ", which commits them all" if commits else ""
+
+    def sentence(before: State, after: State) -> str:
+        handed_off = ", ".join(f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name])
+        return f"a worker fails, and the consumer is closed with {handed_off} handed off{how}"
+
+    return Action(
+        "fail_and_close",
+        "consumer",
+        "consumer",
+        {},
+        z3.And(consumer.running.is_set, z3.Or(*(queued.term > 0 for queued in consumer.queued))),
+        effect.updates,
+        sentence,
         "12 C4, 12.1",
         Fault.FAILED_PROCESSING,
     )
@@ -109,11 +146,14 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every way in which processing fails and the process does not die of it."""
     deployment = pipeline.deployment
     most = min(deployment.max_poll_records, deployment.bounds.log)
+    closes = deployment.on_processing_error is OnProcessingError.CLOSE
+    by_workers = deployment.processing is Processing.HANDED_OFF
+    if closes and by_workers:
+        yield close_with_workers(pipeline)
     for leader in pipeline.replicas:
         if deployment.on_processing_error in (OnProcessingError.SKIP, OnProcessingError.FORWARD):
             yield go_on(pipeline, leader)
-        in_poll_loop = deployment.processing is Processing.POLL_THREAD
-        if deployment.on_processing_error is OnProcessingError.CLOSE and in_poll_loop:
+        if closes and not by_workers:
             for count in range(1, most + 1):
                 for done in parts_done(deployment, count):
                     yield close(pipeline, leader, count, done)

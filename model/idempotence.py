@@ -6,6 +6,7 @@ import z3
 
 from model.language import Effect, State
 from model.producer_ids import give_number_back, is_next_in_queue
+from model.restoring import is_remembered
 from model.sequence_check import SequenceCheck, check_by_release
 from model.state import Batch, Fate, Pipeline, Replica
 
@@ -36,7 +37,7 @@ def check_sequence(
         if transactions is None:
             known = z3.And(known, batch.session.term == 0)
         last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
-    seen = z3.BoolVal(False)
+    numbered_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
         numbered = ours
@@ -45,14 +46,16 @@ def check_sequence(
             same_epoch = slot["producer_epoch"].term == last_epoch
             numbered = z3.And(ours, z3.Not(z3.And(transactions.is_marker(slot["batch"].term), same_epoch)))
         if pipeline.compacted is not None:
-            # The broker has copied the log where the cleaner had left nothing of this record.
-            numbered = z3.And(ours, slot["sequence"].term >= 0)
+            # Of a record of which the cleaner had left nothing when the broker copied the log it knows nothing.
+            ours = numbered = z3.And(ours, slot["sequence"].term >= 0)
         last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = z3.If(numbered, slot["sequence"].term, last_sequence)
         same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
         if transactions is not None:
             same = z3.And(same, z3.Not(transactions.is_marker(slot["batch"].term)))
-        seen = z3.Or(seen, z3.And(ours, same))
+        numbered_here.append(numbered)
+        same_here.append(z3.And(ours, same))
+    seen = is_remembered(leader, same_here, numbered_here)
     fenced = epoch < last_epoch
     duplicate = z3.And(epoch == last_epoch, seen)
     follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)

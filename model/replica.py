@@ -38,6 +38,8 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
     effect.set_when(replica.high_watermark.term > length, replica.high_watermark, length)
     if replica.flushed is not None:
         effect.set_when(replica.flushed.term > length, replica.flushed, length)
+    if replica.restored is not None:
+        effect.set_when(replica.restored.term > length, replica.restored, 0)
 
 
 def stop_leading(effect: Effect, replica: Replica) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import z3
 
 from model.deployment.sequencing import Sequencing, Unknown
+from model.restoring import is_remembered
 from model.state import Batch, Pipeline, Replica
 
 
@@ -48,13 +49,18 @@ def check_by_release(
         goes_on = z3.And(batch.session.term == 0, epoch == 0)
         of_this = goes_on if sequencing.takes_new_ids else batch.session.term == 0
         last_epoch = z3.If(z3.And(leader.knows_producer.is_set, of_this), z3.IntVal(0), last_epoch)
-    seen = z3.BoolVal(False)
+    ours_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term, slot["producer_epoch"].term))
+        if pipeline.compacted is not None:
+            # Of a record of which the cleaner had left nothing when the broker copied the log it knows nothing.
+            ours = z3.And(ours, slot["sequence"].term >= 0)
         last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
         same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-        seen = z3.If(ours, same, seen) if sequencing.remembers_one else z3.Or(seen, z3.And(ours, same))
+        ours_here.append(ours)
+        same_here.append(z3.And(ours, same))
+    seen = is_remembered(leader, same_here, ours_here, remembers_one=sequencing.remembers_one)
     known = last_epoch >= 0
     starts = z3.And(sequence == 0, z3.Not(goes_on))
     if sequencing.unknown is Unknown.APPENDED:

@@ -65,7 +65,8 @@ class Replica:
     always the whole log. ``reconciled``: a follower has asked where its log parts from its leader's; None where it
     does not ask once in each epoch. ``stopped_in_order``: it wrote everything down before it ended; None where nothing
     comes of that. ``knows_producer``: older records of the idempotent producer's first session stand
-    before the modelled log; None where there are none.
+    before the modelled log; None where there are none. ``restored``: how much of its log it had when it started last,
+    where it has forgotten numbers of that; None where nothing comes of that (:mod:`model.restoring`).
     """
 
     number: int
@@ -80,6 +81,7 @@ class Replica:
     reconciled: Variable | None
     stopped_in_order: Variable | None
     knows_producer: Variable | None
+    restored: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
 
@@ -109,7 +111,7 @@ class Replica:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        known = (self.flushed, self.reconciled, self.stopped_in_order, self.knows_producer)
+        known = (self.flushed, self.reconciled, self.stopped_in_order, self.knows_producer, self.restored)
         optional = tuple(variable for variable in known if variable is not None)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
@@ -393,6 +395,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         flag(f"{name}_reconciled", True) if asks else None,
         flag(f"{name}_stopped_in_order") if stops and deployment.eligible_leader_replicas else None,
         flag(f"{name}_knows_producer", True) if knows else None,
+        Variable(f"{name}_restored", 0, capacity, 0) if deployment.brokers_forget_numbers else None,
         {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
         {
             other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads))

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import z3
 
-from model.compaction.reading import is_no_loss
+from model.compaction.reading import is_no_loss, was_passed_rightly
 from model.compaction.state import DROPPED, REMOVED
 from model.consumer import unprocessed, validated
 from model.deployment.choices import OnSendError
@@ -75,14 +75,12 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
                 conditions.append(z3.Not(is_aborted(pipeline, leader, offset)))
             if pipeline.compacted is not None:
                 conditions.append(z3.Not(is_no_loss(pipeline, leader, offset)))
+                conditions.append(z3.Not(was_passed_rightly(pipeline, leader, offset, record)))
             return z3.And(*conditions)
 
         return z3.Or(*(here(offset) for offset in range(leader.log.capacity)))
 
-    missed = undone(pipeline, record)
-    if pipeline.compacted is not None and record < len(pipeline.compacted.passed):
-        missed = z3.And(missed, z3.Not(pipeline.compacted.passed[record].is_set))
-    return z3.And(missed, on_serving_leader(pipeline, passed))
+    return z3.And(undone(pipeline, record), on_serving_leader(pipeline, passed))
 
 
 def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
@@ -109,7 +107,12 @@ def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed
         gone = stands(leader, lambda offset: log_start.term > offset)
         if pipeline.compacted is not None:
             gone = stands(
-                leader, lambda offset: z3.And(log_start.term > offset, z3.Not(is_no_loss(pipeline, leader, offset)))
+                leader,
+                lambda offset: z3.And(
+                    log_start.term > offset,
+                    z3.Not(is_no_loss(pipeline, leader, offset)),
+                    z3.Not(was_passed_rightly(pipeline, leader, offset, record)),
+                ),
             )
         return z3.And(gone, z3.Not(stands(leader, lambda offset: log_start.term <= offset)))
 

@@ -28,6 +28,20 @@ def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     return z3.Or(replaced, needless, z3.And(is_dropped(leader, offset), _was_served(pipeline)))
 
 
+def was_passed_rightly(pipeline: Pipeline, leader: Replica, offset: int, record: int) -> z3.BoolRef:
+    """The group went past the record where some cleaner had rightly removed it, and this log bears that out.
+
+    What replaced it there may be lost: then this is the last value of its key again. A tombstone replaces nothing.
+    """
+    assert pipeline.compacted is not None
+    passed = pipeline.compacted.passed
+    if record >= len(passed):
+        return z3.BoolVal(False)
+    if record == pipeline.deployment.bounds.records - 1:
+        return passed[record].is_set
+    return z3.And(passed[record].is_set, is_replaced(pipeline, leader, offset))
+
+
 def _was_served(pipeline: Pipeline) -> z3.BoolRef:
     """Nothing kept the consumer from a tombstone for so long as it is there at least."""
     assert pipeline.compacted is not None

@@ -139,6 +139,15 @@ class Deployment:
         return self.sequencing is not None and self.sequencing.takes_new_ids
 
     @property
+    def brokers_forget_numbers(self) -> bool:
+        """A broker that starts may have forgotten a number that is sent again: it knows the last of each producer."""
+        if not self.idempotence or (self.sequencing is not None and self.sequencing.remembers_one):
+            return False
+        one_by_one = self.sends is Sends.SYNC or (self.max_in_flight == 1 and self.sender.one_at_a_time_everywhere)
+        several = self.bounds.records * self.bounds.sends > 1 and (self.numbers_repeat or not one_by_one)
+        return several and bool(BREAKS_CONNECTIONS & self.possible_faults)
+
+    @property
     def leader_may_return_unnoticed(self) -> bool:
         """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
         times = self.durations

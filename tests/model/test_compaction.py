@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import z3
 
 from model.compaction.holes import keeps_record
-from model.deployment.choices import Commit
+from model.deployment.choices import Commit, ProducerId
 from model.deployment.compaction import Compaction, Keys
 from model.durations import Quantity
+from model.idempotence import check_sequence
 from properties import durability
 from properties.agreement import disagree
 from tests.checker.plain_evaluator import holds
@@ -111,6 +113,35 @@ def test_who_never_had_the_key_misses_no_tombstone(had_it: bool) -> None:
     if run.pipeline.compacted.unserved is not None:
         run.state = {**run.state, run.pipeline.compacted.unserved.name: 1}
     assert holds(durability.skipped(run.pipeline, 1), run.state) is had_it
+
+
+def test_what_was_passed_for_a_record_that_is_lost_then_is_skipped() -> None:
+    """The group went past the hole; where another broker leads, what stood there is the last value again."""
+    run = both_written(scenario(CARELESS, Keys.UPDATED), replicated=False).do("compact", broker=1, last=1)
+    run.do("pass_hole", leader=1)
+    assert not holds(durability.skipped(run.pipeline, 0), run.state)
+    run.do("move_leader", broker=2).do("apply_metadata", broker=2)
+    assert (run.log(2), run.value(run.pipeline.consumer.position)) == ([0], 1)
+    assert holds(durability.skipped(run.pipeline, 0), run.state)
+
+
+def test_what_was_passed_for_a_record_that_is_there_is_not() -> None:
+    """Though the cleaner of the broker that leads then has not come yet."""
+    run = both_written(scenario(CAREFUL, Keys.UPDATED)).do("compact", broker=1, last=1).do("pass_hole", leader=1)
+    run.do("move_leader", broker=2).do("apply_metadata", broker=2)
+    assert removed(run, 2) == [0, 0]
+    assert not holds(durability.skipped(run.pipeline, 0), run.state)
+
+
+def test_nobody_knows_the_producer_of_a_hole_alone() -> None:
+    """A broker that copied a hole, and then dropped what stood behind it, knows nothing of the producer."""
+    run = scenario(producer_id=ProducerId.NEW).do("become_slow", broker=2).produce(0, 1)
+    run.do("shrink_isr", leader=1, follower=2).produce(1, 1).do("compact", broker=1, last=1)
+    run.do("recover_speed", broker=2).do("fetch", follower=2, leader=1)
+    assert (run.log(2), removed(run, 2)) == ([0], [1])
+    batch, broker = run.pipeline.producer.batches[1], run.pipeline.replica(2)
+    check = check_sequence(run.pipeline, broker, batch, z3.IntVal(0), z3.IntVal(1))
+    assert holds(check.in_sequence, run.state), "any number is appended (2.5 and later)"
 
 
 def test_going_back_to_what_was_passed_is_no_disorder() -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import Commit, OnProcessingError, OnSendError, Processing, Sink
+from model.deployment.choices import Commit, Group, OnProcessingError, OnSendError, Processing, Sink
 from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.state import Fate
+from properties.durability import skipped
 from tests.checker.asking import example
+from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario
 
 BOUNDS = Bounds(records=2, log=2, sends=1, epochs=3, producer_epochs=2)
@@ -72,9 +74,21 @@ def test_closing_commits_nothing_where_the_sink_keeps_offsets() -> None:
     assert (committed(run), processed(run)) == (1, [1, 0])
 
 
-def test_a_worker_that_fails_closes_nothing() -> None:
-    run = scenario(on_processing_error=OnProcessingError.CLOSE, processing=Processing.HANDED_OFF)
-    assert run.model.system.action("fail_and_close", {"leader": 1, "count": 1, "done": 0}) is None
+def test_closing_commits_nothing_where_nobody_does() -> None:
+    run = scenario(on_processing_error=OnProcessingError.CLOSE, commit=Commit.NEVER, group=Group.NEW)
+    run.do("fail_and_close", leader=1, count=2, done=1)
+    assert (committed(run), processed(run)) == (-1, [1, 0])
+
+
+@pytest.mark.parametrize("commit", [Commit.AUTO, Commit.AFTER])
+def test_a_worker_that_fails_closes_the_consumer_with_what_the_others_have(commit: Commit) -> None:
+    run = scenario(on_processing_error=OnProcessingError.CLOSE, processing=Processing.HANDED_OFF, commit=commit)
+    assert not run.can("fail_and_close"), "no worker has anything"
+    run.do("hand_off", leader=1).do("hand_off", leader=1).do("fail_and_close")
+    assert committed(run) == 2
+    run.do("restart_consumer", committed_all=0, finished=1)
+    assert (position(run), processed(run)) == (2, [1, 0])
+    assert holds(skipped(run.pipeline, 1), run.state)
 
 
 @pytest.mark.parametrize(("commit", "may"), [(Commit.AUTO, False), (Commit.DELIVERED, True)])

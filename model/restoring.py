@@ -1,0 +1,69 @@
+"""What a broker that starts knows of the producers in its log: of each the last batch, and no other (semantics 3.5).
+
+It takes that from a snapshot, which has no room for more, and does not read again what the snapshot covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import z3
+
+from model.language import Effect, State
+from model.state import Pipeline, Replica
+
+
+def is_remembered(
+    replica: Replica, these: Sequence[z3.BoolRef], ours: Sequence[z3.BoolRef], *, remembers_one: bool = False
+) -> z3.BoolRef:
+    """The broker knows a batch that ``these`` name: per offset, whether it stands there.
+
+    ``ours``: per offset, whether a batch of the producer stands there. ``remembers_one``: brokers of 0.11 know its last
+    one only, whether or not they were restarted.
+    """
+    known = []
+    for offset, this in enumerate(these):
+        later = ours[offset + 1 :]
+        if not remembers_one and replica.restored is None:
+            later = ()
+        elif not remembers_one and replica.restored is not None:
+            started = [replica.restored.term > place for place in range(offset + 1, len(ours))]
+            later = [z3.And(one, two) for one, two in zip(started, later, strict=True)]
+        known.append(z3.And(this, *(z3.Not(one) for one in later)))
+    return z3.Or(*known)
+
+
+def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
+    """The broker starts. That it forgets something is kept where somebody may ask for it again."""
+    if replica.restored is None:
+        return
+    batches = pipeline.producer.batches
+    # Two records may get the same number: then it matters also of a record that is over.
+    any_number = pipeline.deployment.numbers_repeat or pipeline.deployment.takes_new_ids
+    forgotten = []
+    for offset, slot in enumerate(replica.log.slots):
+        for later in range(offset + 1, replica.log.capacity):
+            other = replica.log.slots[later]["batch"].term
+            pairs = [
+                z3.And(
+                    slot["batch"].term == one.number,
+                    z3.BoolVal(True) if any_number else one.incomplete,
+                    *(() if pipeline.transactions is not None else _same_session(pipeline, one.number, other)),
+                )
+                for one in batches
+            ]
+            forgotten.append(z3.And(replica.log.has(later), z3.Or(*pairs)))
+    effect[replica.restored] = z3.If(z3.Or(*forgotten), replica.log.end.term, 0)
+
+
+def _same_session(pipeline: Pipeline, number: int, other: z3.ArithRef) -> tuple[z3.BoolRef]:
+    """The batch of the first number has the same producer id as the other."""
+    batches = pipeline.producer.batches
+    mine = batches[number].session.term
+    return (z3.Or(*(z3.And(other == one.number, one.session.term == mine) for one in batches)),)
+
+
+def numbers_in_words(replica: Replica, after: State) -> str:
+    """What a broker that just started has forgotten, where it has."""
+    forgets = replica.restored is not None and after[replica.restored.name]
+    return ", knowing only the last batch of each producer," if forgets else ""

@@ -1,0 +1,57 @@
+"""What a restart of brokers does to idempotent producers (semantics 3.5): a row for each difference."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import verdict_on
+from model.deployment.record_reader import read_record
+from properties.verdict import Status
+
+IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
+ALONE = {
+    "topic.replicas": 1,
+    "topic.min.insync.replicas": 1,
+    "producer.acks": "all",
+    "producer.enable.idempotence": True,
+    "consumer.group.id": "orders",
+    "consumer.enable.auto.commit": False,
+    "bounds.records": 2,
+    "bounds.log": 3,
+    "bounds.epochs": 4,
+}
+RDKAFKA = {"producer.client": "librdkafka", "producer.version": "2.3"}
+KILL, DUPLICATE = {"kill": 1}, "no-log-duplicate"
+
+
+@pytest.mark.parametrize(
+    ("kafka", "prop", "faults", "more", "status"),
+    [
+        # The broker knows the last batch only; the retry of the one before it makes the producer bump its epoch.
+        ("4.0", DUPLICATE, KILL, {}, Status.VIOLATED),
+        ("4.0", DUPLICATE, {"shutdown": 1}, {}, Status.VIOLATED),
+        ("4.0", DUPLICATE, KILL, {IN_FLIGHT: 1}, Status.HOLDS),
+        ("4.0", DUPLICATE, KILL, {"producer.sends": "sync"}, Status.HOLDS),
+        # Another replica has appended both itself.
+        ("4.0", DUPLICATE, KILL, {"topic.replicas": 2}, Status.HOLDS),
+        ("1.0", DUPLICATE, KILL, {"producer.version": "2.8"}, Status.VIOLATED),
+        # A client before 2.5 reports the first as failed, which is stored, and does not send it again.
+        ("1.0", DUPLICATE, KILL, {"producer.version": "2.4"}, Status.HOLDS),
+    ],
+)
+def test_a_difference(kafka: str, prop: str, faults: dict[str, int], more: dict[str, object], status: Status) -> None:
+    record = {**ALONE, "kafka": kafka, "assume.faults": faults, "require": [prop], **more}
+    verdict = verdict_on(prop, read_record(record, name=prop, file="test", line=1), Budget(threads=1))
+    assert verdict.status is status, verdict.cut_sets
+
+
+@pytest.mark.slow
+def test_librdkafka_stops_for_good() -> None:
+    """The next record due is refused as out of order: a fatal error (semantics 4.1), for records that are stored."""
+    prop = "no-dropped-record"
+    soon = {"assume.broker_restart": "1s..5s", "assume.faults": KILL, "require": [prop]}
+    asked = {**ALONE, **RDKAFKA, **soon, "kafka": "4.0", "bounds.records": 3}
+    for in_flight, status in ((5, Status.VIOLATED), (1, Status.HOLDS)):
+        record = read_record({**asked, IN_FLIGHT: in_flight}, name=prop, file="test", line=1)
+        assert verdict_on(prop, record, Budget(threads=1)).status is status
