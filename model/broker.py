@@ -231,8 +231,8 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
         effect.updates,
         lambda before, after: (
-            f"{replica.name} restarts{numbers_in_words(replica, after)} before the controller fences it, and keeps its "
-            "place in the ISR"
+            f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
+            + numbers_in_words(replica, after)
         ),
         "6.4",
     )

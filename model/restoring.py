@@ -66,4 +66,4 @@ def _same_session(pipeline: Pipeline, number: int, other: z3.ArithRef) -> tuple[
 def numbers_in_words(replica: Replica, after: State) -> str:
     """What a broker that just started has forgotten, where it has."""
     forgets = replica.restored is not None and after[replica.restored.name]
-    return ", knowing only the last batch of each producer," if forgets else ""
+    return ", knowing of each producer no batch but the last" if forgets else ""

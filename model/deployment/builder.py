@@ -73,7 +73,7 @@ def build(given: GivenDeployment) -> Deployment:
     broker = apply_broker_rules(topic_settings.section, broker_settings.section, era, given.elr)
     sending = sends.producer(producer_settings.section)
     if sending.idempotence and kafka.line < IDEMPOTENT and producer.library != JAVA:
-        what = f"idempotent producers of {producer.library} with brokers before 2.5; remove it to check without"
+        what = f"idempotent producers of {producer.library} with brokers before 2.5: take newer ones, or no idempotence"
         raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
     if sending.idempotence and not era.keeps_producer_ids:
         what = "idempotence with records in the format of 0.10, which brokers refuse; write records in a newer one"

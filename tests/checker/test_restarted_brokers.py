@@ -44,6 +44,8 @@ def test_a_difference(kafka: str, prop: str, faults: dict[str, int], more: dict[
     record = {**ALONE, "kafka": kafka, "assume.faults": faults, "require": [prop], **more}
     verdict = verdict_on(prop, read_record(record, name=prop, file="test", line=1), Budget(threads=1))
     assert verdict.status is status, verdict.cut_sets
+    for trace in verdict.traces:
+        assert any("restarts, knowing of each producer no batch but the last" in step.text for step in trace.steps)
 
 
 @pytest.mark.slow
