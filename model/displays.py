@@ -47,6 +47,7 @@ def displays(pipeline: Pipeline) -> tuple[Display, ...]:
         *(_transactions(pipeline.transactions) if pipeline.transactions is not None else ()),
         *(shown for replica in pipeline.replicas for shown in _broker(pipeline, replica)),
         *_controller(pipeline),
+        *(() if pipeline.upstream is None else (_number("position of the input", pipeline.upstream.position),)),
         *_consumer(pipeline),
     )
 

@@ -53,6 +53,11 @@ def complete(
     """
     if fate is Fate.FAILED:
         leave_gap(pipeline, effect, batch, when, out_of_retries)
+    end_send(pipeline, effect, batch, fate, when)
+
+
+def end_send(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
+    """The batch is over, for a client that will send nothing after it, or has made up for the gap that it leaves."""
     leave_connection(pipeline, effect, batch, when)
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)

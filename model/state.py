@@ -18,15 +18,25 @@ from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declar
 from model.deployment.choices import Commit, Group, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
-from model.faults import REPLACES_MEMBER, Fault
+from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
 from model.history import History, declare_history
 from model.kept_numbers import Numbering, declare_heard, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
+from model.upstream import Upstream, declare_upstream
 
 UNLIMITED_ATTEMPTS = 10
 """A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
+
+
+MOST_ENDS = 3
+"""So many ends of the producer application are counted in a run."""
+
+
+def ends_of_producer(deployment: Deployment) -> int:
+    """How often the producer application may end and be started again, whatever the number of faults altogether."""
+    return sum(dict(deployment.faults.at_most).get(kind, 0) for kind in ENDS_PRODUCER)
 
 
 def counts_retries(deployment: Deployment) -> bool:
@@ -274,7 +284,8 @@ class Pipeline:
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
     ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
     what a sink knows that tells records by their offset. ``compacted`` is None where the
-    cleaner takes out no record.
+    cleaner takes out no record, and ``upstream`` where the
+    application commits no position in what it reads from.
     """
 
     deployment: Deployment
@@ -287,6 +298,7 @@ class Pipeline:
     transactions: Transactions | None
     applied: Applied | None
     compacted: Compacted | None
+    upstream: Upstream | None
     history: History
 
     @property
@@ -294,7 +306,7 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        parts = (self.transactions, self.applied, self.compacted)
+        parts = (self.transactions, self.applied, self.compacted, self.upstream)
         mechanisms = (part.variables for part in parts if part is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
         return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
@@ -358,6 +370,7 @@ def declare(deployment: Deployment) -> Pipeline:
         declare_transactions(deployment),
         declare_applied(deployment),
         declare_compacted(deployment),
+        declare_upstream(deployment),
         declare_history(deployment),
     )
 
@@ -406,7 +419,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
     count = bounds.records * bounds.sends
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
     limit += deployment.numbers_ahead  # one more: it ran out of them
-    sessions = min(dict(deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0), 3)
+    sessions = min(ends_of_producer(deployment), MOST_ENDS)
 
     def batch(number: int) -> Batch:
         name = f"batch_{number}"

@@ -11,7 +11,9 @@ from model.compaction.reading import is_no_loss
 from model.compaction.state import DROPPED, REMOVED
 from model.consumer import unprocessed, validated
 from model.deployment.choices import OnSendError
+from model.faults import Fault
 from model.language import State
+from model.resuming import may_be_committed
 from model.state import Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Transactions
 from model.transactions.visibility import is_aborted, keeps_record
@@ -25,7 +27,9 @@ from properties.situations import (
     on_serving_leader,
     pending,
     reported,
+    restarted_after_append,
     serving_leader,
+    told,
     value,
 )
 
@@ -88,7 +92,7 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
 def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
     """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
     lost = z3.And(lost_silently(pipeline, record), undone(pipeline, record))
-    not_coming = z3.And(accepted(pipeline, record), z3.Not(reported(pipeline, record)))
+    not_coming = z3.And(accepted(pipeline, record), z3.Not(told(pipeline, record)))
     passed = z3.Or(skipped(pipeline, record, undone), expired_unread(pipeline, record, undone))
     return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), passed))
 
@@ -167,13 +171,20 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     def explain_silent(state: State) -> str:
         record = first(records, lambda r: value(lost_silently(pipeline, r), pipeline, state))
         fates = {state[batch.fate.name] for batch in pipeline.producer.of_record(record)}
-        why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else "the producer forgot it in the crash"
+        if pipeline.upstream is not None and value(may_be_committed(pipeline, record), pipeline, state):
+            return (
+                f"the application's position in what it reads from may be committed past record {record + 1}, "
+                f"but {_missing_words(pipeline, state, record)}"
+            )
+        ended = "when it ended" if Fault.PRODUCER_STOP in pipeline.deployment.possible_faults else "in the crash"
+        why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else f"the producer forgot it {ended}"
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
             f"but {_missing_words(pipeline, state, record)}"
         )
 
     trouble = z3.Or(*(z3.Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))
+    trouble = z3.Or(trouble, restarted_after_append(pipeline))
     in_the_open = z3.Or(leader_replaced_after_acknowledgement(pipeline), trouble)
     if pipeline.deployment.acks.value == "0":
         in_the_open = z3.Or(

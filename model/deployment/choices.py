@@ -22,10 +22,41 @@ class OnSendError(StrEnum):
 
 
 class OnRestart(StrEnum):
-    """What a restarted producer application does about records it does not know to be acknowledged."""
+    """What a restarted producer application does about records it does not know to be acknowledged.
+
+    ``forget`` and ``resend`` are of one that knows of each record. The others go on at a position in what they read
+    from, which they had committed: when everything up to there was acknowledged, when a ``flush()`` had returned,
+    whatever came of the sends, or when everything up to there was handed to ``send()`` (semantics 3.1, P10 P12).
+    """
 
     FORGET = "forget"
     RESEND = "resend"
+    FROM_ACKNOWLEDGED = "from-acknowledged"
+    FROM_FLUSHED = "from-flushed"
+    FROM_SENT = "from-sent"
+
+    @property
+    def has_position(self) -> bool:
+        """The application commits a position in what it reads from."""
+        return self in (OnRestart.FROM_ACKNOWLEDGED, OnRestart.FROM_FLUSHED, OnRestart.FROM_SENT)
+
+    @property
+    def sends_again(self) -> bool:
+        """A restarted application may send a record that was sent before."""
+        return self is not OnRestart.FORGET
+
+
+class OnStop(StrEnum):
+    """How an application ends its producer when it is stopped on purpose (semantics 3.1, P11).
+
+    ``close`` waits until every send is over, and then commits the position that it has; ``commit-first`` does that the
+    other way round. ``force`` waits for some time only, and what is left fails; ``exit`` closes nothing.
+    """
+
+    CLOSE = "close"
+    COMMIT_FIRST = "commit-first"
+    FORCE = "force"
+    EXIT = "exit"
 
 
 class Sends(StrEnum):

@@ -22,7 +22,8 @@ class Sender:
     heeds none of what follows a record that failed; one that fails for good takes all that wait with it, and the next
     one gets its number. ``stops_on_loss``: such a client stops for good where the next record due is refused as out of
     order; else it goes on in a new epoch. ``forgets_numbers``: it numbers from 0
-    again when a topic was gone from its metadata, in the same epoch.
+    again when a topic was gone from its metadata, in the same epoch. ``flush_forgets_parts``: a flush() that waits for
+    a batch returns when that is split, before its parts are over (semantics 3.1, P9).
     """
 
     retries_keep_their_place: bool
@@ -36,6 +37,7 @@ class Sender:
     rewinds: bool = False
     stops_on_loss: bool = False
     forgets_numbers: bool = False
+    flush_forgets_parts: bool = False
 
 
 OF_JAVA = Sender(
