@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.choices import OnRestart, OnSendError
+from model.deployment.choices import OnRestart
 from model.faults import Fault
 from model.language import Action
 from model.resuming import is_behind_position, is_of_this_start
@@ -21,8 +21,9 @@ def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
     if pipeline.transactions is not None:
         return sent_again(pipeline, transaction_of(pipeline, previous))
     due = []
-    if deployment.on_send_error is OnSendError.RESEND:
-        due.append(failed_now(pipeline, previous))
+    if deployment.on_send_error.sends_again:
+        failed = failed_now(pipeline, previous)
+        due.append(failed if previous.doubtful is None else z3.And(failed, z3.Not(previous.doubtful.is_set)))
     if deployment.on_restart.sends_again:
         due.append(due_after_start(pipeline, previous))
     return z3.Or(*due)
@@ -103,7 +104,7 @@ def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef])
     if batch.attempt == 0:
         return is_completed
     previous = fates[pipeline.producer.of_record(batch.record)[batch.attempt - 1].number]
-    sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error is OnSendError.RESEND else []
+    sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error.sends_again else []
     sent_again += [Fate.FORGOTTEN] if pipeline.deployment.on_restart is OnRestart.RESEND else []
     is_final = [fate for fate in _COMPLETED if fate not in sent_again]
     # A send that was never made counts as over for good only where the one before it ended the matter, or was not made.

@@ -22,7 +22,7 @@ from model.idempotence import (
 )
 from model.language import Action, Effect, State
 from model.late_errors import expect_late_answer, waits_for_late_answer
-from model.network import abandon, complete, fail_attempt, is_dead, join_connection
+from model.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection
 from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
 from model.producer_ids import doubt_number, ends_id_when_given_up
@@ -351,6 +351,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+    doubt(effect, batch, batch.in_flight)
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
     if deployment.takes_new_ids:

@@ -15,7 +15,7 @@ from itertools import chain
 import z3
 
 from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
-from model.deployment.choices import Commit, Group, Processing, ProducerId, Sink
+from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
 from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
@@ -156,7 +156,8 @@ class Batch:
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since;
     a client that numbers ahead keeps them for good, and ``numbered_in`` is the epoch that its sequence is of.
-    ``numbering``: what clients before 2.5 keep besides.
+    ``numbering``: what clients before 2.5 keep besides. ``doubtful``: an attempt is over of which the client says that
+    it may have been stored (semantics 4.1); None where nobody asks.
     """
 
     number: int
@@ -174,6 +175,7 @@ class Batch:
     sent_sequence: Variable | None
     numbered_in: Variable | None
     numbering: Numbering | None
+    doubtful: Variable | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -199,7 +201,7 @@ class Batch:
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
         kept = () if self.numbering is None else self.numbering.variables
-        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept)
+        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.doubtful)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
 
@@ -440,6 +442,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
             Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
             declare_numbering(deployment, name),
+            flag(f"{name}_doubtful") if deployment.on_send_error is OnSendError.RESEND_IF_NOT_STORED else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 

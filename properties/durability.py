@@ -10,7 +10,6 @@ import z3
 from model.compaction.reading import is_no_loss
 from model.compaction.state import DROPPED, REMOVED
 from model.consumer import unprocessed, validated
-from model.deployment.choices import OnSendError
 from model.faults import Fault
 from model.language import State
 from model.resuming import may_be_committed
@@ -30,6 +29,7 @@ from properties.situations import (
     restarted_after_append,
     serving_leader,
     told,
+    tries_again,
     value,
 )
 
@@ -257,8 +257,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
 def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Its send failed, nothing of it is on its way, the application does not send it again, and it is in no log."""
-    tries_again = pipeline.deployment.on_send_error is OnSendError.RESEND
-    failed_for_good = z3.And(reported(pipeline, record), z3.BoolVal(not tries_again))
+    failed_for_good = z3.And(reported(pipeline, record), z3.Not(tries_again(pipeline, record)))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
     return z3.And(given_up, missing)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import z3
 
-from model.application import due_after_start, failed_now, resend_due
+from model.application import due_after_start, resend_due
 from model.deployment.choices import OnRestart, OnSendError
 from model.faults import Fault
 from model.language import State
@@ -67,10 +67,19 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
             ways.append(batch.is_(Fate.FORGOTTEN))
         elif pipeline.deployment.on_restart.sends_again:
             ways.append(z3.And(due_after_start(pipeline, batch), _is_last(pipeline, batch)))
-    if pipeline.upstream is not None and pipeline.deployment.on_send_error is OnSendError.RESEND:
-        sends = pipeline.producer.of_record(record)
-        ways += [z3.And(failed_now(pipeline, batch), _is_last(pipeline, batch)) for batch in sends]
+    if pipeline.upstream is not None:
+        ways.append(tries_again(pipeline, record))
     return z3.Or(*ways)
+
+
+def tries_again(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """A send of the record failed, and the application will make another."""
+    if pipeline.deployment.on_send_error is OnSendError.RESEND and pipeline.upstream is None:
+        return z3.BoolVal(True)
+    if not pipeline.deployment.on_send_error.sends_again:
+        return z3.BoolVal(False)
+    sends = pipeline.producer.of_record(record)
+    return z3.Or(*(z3.And(resend_due(pipeline, batch), _is_last(pipeline, batch)) for batch in sends))
 
 
 def _is_last(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:

@@ -39,9 +39,11 @@ class Assumption(NamedTuple):
 
 ASSUMPTIONS: Mapping[str, Assumption] = {
     "on_send_error": Assumption(
-        ("drop", "resend", "halt"),
+        ("drop", "resend", "resend-if-not-stored", "halt"),
         "drop",
-        "what the application does when send() fails: forget the record, send it anew, or stop sending",
+        "what the application does when send() fails: forget the record, send it anew, do that only if its client says "
+        "that it is not stored (librdkafka), or stop sending",
+        tried=("drop", "resend", "halt"),
     ),
     "on_restart": Assumption(
         ("forget", "resend", "from-acknowledged", "from-flushed", "from-sent"),

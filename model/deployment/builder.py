@@ -24,7 +24,7 @@ from model.deployment.group_rules import check_protocol, check_session, rebalanc
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
-from model.deployment.producer_faults import check_stop, with_splitting
+from model.deployment.producer_faults import check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
@@ -93,6 +93,7 @@ def build(given: GivenDeployment) -> Deployment:
     uses = sending.transactional
     compacts = broker.compaction is not None
     check_stop(sending, given.faults)
+    check_status(producer_section, sending, given.application)
     application = read_application(
         given.application,
         commits=reading.commits,

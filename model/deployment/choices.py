@@ -14,11 +14,20 @@ class Acks(StrEnum):
 
 
 class OnSendError(StrEnum):
-    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending."""
+    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending.
+
+    ``resend-if-not-stored``: send it anew if its client says that no attempt can have been stored (semantics 4.1).
+    """
 
     DROP = "drop"
     RESEND = "resend"
+    RESEND_IF_NOT_STORED = "resend-if-not-stored"
     HALT = "halt"
+
+    @property
+    def sends_again(self) -> bool:
+        """The application may send a record again whose send failed."""
+        return self in (OnSendError.RESEND, OnSendError.RESEND_IF_NOT_STORED)
 
 
 class OnRestart(StrEnum):

@@ -1,9 +1,11 @@
-"""Faults of the producer that not every client or application has: what is refused, and what releases make of them."""
+"""What can become of sends and of the application with some clients only: what is refused, and what releases do."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from model.deployment import librdkafka
+from model.deployment.choices import OnSendError
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Settings, complaint
 from model.deployment.producer_rules import ProducerValues
@@ -42,4 +44,16 @@ def check_stop(sending: ProducerValues, faults: Settings) -> None:
     said = faults.get(Fault.PRODUCER_STOP.value)
     if said is not None and sending.transactional:
         what = f"{Fault.PRODUCER_STOP} with transactions, which aborts what is open; {Fault.PRODUCER_CRASH} is"
+        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+
+
+def check_status(section: Section, sending: ProducerValues, application: Settings) -> None:
+    """Raise DeploymentError where an application asks what its client does not say: whether a record may be stored."""
+    said = application.get("on_send_error")
+    if said is None or said.value.strip() != OnSendError.RESEND_IF_NOT_STORED:
+        return
+    if section.library != librdkafka.LIBRARY.name:
+        raise complaint(said, f"{section.software} does not say whether a record may be stored; only librdkafka does")
+    if sending.idempotence:
+        what = "what librdkafka says of records of an idempotent producer; say resend, or set enable.idempotence=false"
         raise complaint(said, f"not modelled yet: {what}", NotModelledError)

@@ -48,6 +48,16 @@ def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
             pipeline(SPLIT, kafka="2.4", producer="settings: {enable.idempotence: true}"),
             "not modelled yet: split-batch",
         ),
+        (
+            pipeline(producer="on_send_error: resend-if-not-stored"),
+            "Java producer 4.0 does not say whether a record may be stored",
+        ),
+        (
+            pipeline(
+                producer="client: librdkafka, on_send_error: resend-if-not-stored, settings: {enable.idempotence: true}"
+            ),
+            "not modelled yet: what librdkafka says of records of an idempotent producer",
+        ),
         (pipeline(SPLIT, kafka="0.10"), "not modelled yet: split-batch with"),
         (
             pipeline(producer="on_restart: from-flushed, settings: {transactional.id: t}"),
@@ -107,3 +117,10 @@ def test_sessions_are_counted_of_crashes_and_stops(read_yaml) -> None:
     both = read_yaml(pipeline("assume: {faults: {producer-stop: 1, producer-crash: 1}}"))
     assert declare(both).producer.session.high == 2
     assert declare(read_yaml(pipeline(STOPPED))).producer.session.high == 1
+
+
+def test_what_is_asked_of_delivery_reports_is_part_of_the_state(read_yaml) -> None:
+    read = read_yaml(pipeline(producer="client: librdkafka, on_send_error: resend-if-not-stored"))
+    assert read.bounds.sends == 2
+    assert all(batch.doubtful is not None for batch in declare(read).producer.batches)
+    assert all(batch.doubtful is None for batch in declare(read_yaml(pipeline())).producer.batches)
