@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
 from model.durations import Duration
-from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.state import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
@@ -191,6 +191,13 @@ ONE_CONNECTION = Granted(
     ORDER,
 )
 
+INPUT_LASTS = Granted(
+    "what the producer application reads from is taken to keep the position that it commits there, and to give it what "
+    "is behind that again, in the same order",
+    lambda deployment: deployment.on_restart.has_position and bool(ENDS_PRODUCER & deployment.possible_faults),
+    frozenset({"no-silent-loss", "no-loss", "no-dropped-record"}) | DUPLICATES | ORDER,
+)
+
 COORDINATOR_LASTS = Granted(
     "the coordinator of transactions is taken to keep what it decides, to be answered in the end, and to have each "
     "marker written once",
@@ -224,6 +231,7 @@ EVERYTHING = (
     CAUGHT_UP_SOON,
     REPLACED,
     POLLS_WAIT,
+    INPUT_LASTS,
     COORDINATOR_LASTS,
     COMMITS_LAST,
     DELETES_READ_IN_TIME,

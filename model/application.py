@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.choices import OnRestart, OnSendError
+from model.deployment.choices import OnRestart
+from model.faults import Fault
 from model.language import Action
+from model.resuming import is_behind_position, is_of_this_start
 from model.state import Batch, Fate, Pipeline
 from model.transactions.sending import sent_again, transaction_of
 
@@ -19,11 +21,32 @@ def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
     if pipeline.transactions is not None:
         return sent_again(pipeline, transaction_of(pipeline, previous))
     due = []
-    if deployment.on_send_error is OnSendError.RESEND:
-        due.append(previous.is_(Fate.FAILED))
-    if deployment.on_restart is OnRestart.RESEND:
-        due.append(previous.is_(Fate.FORGOTTEN))
+    if deployment.on_send_error.sends_again:
+        failed = failed_now(pipeline, previous)
+        due.append(failed if previous.doubtful is None else z3.And(failed, z3.Not(previous.doubtful.is_set)))
+    if deployment.on_restart.sends_again:
+        due.append(due_after_start(pipeline, previous))
     return z3.Or(*due)
+
+
+def failed_now(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The send failed, and the application that knows it still runs, or tells the one that is started after it."""
+    told = pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.possible_faults
+    if told or pipeline.deployment.on_restart is OnRestart.RESEND:
+        return batch.is_(Fate.FAILED)
+    return z3.And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
+
+
+def halts(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The failed send at which an application stops sending: one that is started again does not know of it."""
+    return z3.And(batch.is_(Fate.FAILED), is_of_this_start(pipeline, batch))
+
+
+def due_after_start(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
+    """An application that was started again will send the record of this batch, which one before it had sent (P12)."""
+    if pipeline.upstream is not None:
+        return is_behind_position(pipeline, previous)
+    return previous.is_(Fate.FORGOTTEN)
 
 
 def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
@@ -34,6 +57,9 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     producer = pipeline.producer
     if pipeline.transactions is not None:
         # Its coordinator and the markers in logs go on from these numbers.
+        return action
+    if pipeline.upstream is not None:
+        # Whatever is over may be sent again once the application is started again.
         return action
     if not any(_may_complete(action.updates[b.fate]) for b in producer.batches if b.fate in action.updates):
         return action
@@ -78,7 +104,7 @@ def _is_over(pipeline: Pipeline, batch: Batch, fates: Mapping[int, z3.ArithRef])
     if batch.attempt == 0:
         return is_completed
     previous = fates[pipeline.producer.of_record(batch.record)[batch.attempt - 1].number]
-    sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error is OnSendError.RESEND else []
+    sent_again = [Fate.FAILED] if pipeline.deployment.on_send_error.sends_again else []
     sent_again += [Fate.FORGOTTEN] if pipeline.deployment.on_restart is OnRestart.RESEND else []
     is_final = [fate for fate in _COMPLETED if fate not in sent_again]
     # A send that was never made counts as over for good only where the one before it ended the matter, or was not made.

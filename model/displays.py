@@ -47,6 +47,7 @@ def displays(pipeline: Pipeline) -> tuple[Display, ...]:
         *(_transactions(pipeline.transactions) if pipeline.transactions is not None else ()),
         *(shown for replica in pipeline.replicas for shown in _broker(pipeline, replica)),
         *_controller(pipeline),
+        *(() if pipeline.upstream is None else (_number("position of the input", pipeline.upstream.position),)),
         *_consumer(pipeline),
     )
 
@@ -67,13 +68,16 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
             words += f" to {broker_name(target)}"
         if state[batch.fate.name] == Fate.UNANSWERED:
             words += f" on a dead connection to {broker_name(target)}"
+        if state[batch.fate.name] == Fate.FAILED and batch.doubtful is not None:
+            words += ", may be stored" if state[batch.doubtful.name] else ", taken for not stored"
         if state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name]:
             words += ", to be retried"
         if state[batch.delayed.name]:
             words += f"; an abandoned request is at {broker_name(state[batch.delayed.name])}"
         return words
 
-    return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed))
+    doubtful = () if batch.doubtful is None else (batch.doubtful,)
+    return Display(record_name(batch), render, (batch.fate, batch.target, batch.retries, batch.delayed, *doubtful))
 
 
 def _numbers(batch: Batch) -> Iterator[Display]:

@@ -18,6 +18,7 @@ class Fault(StrEnum):
     DELAYED_REQUEST = "delayed-request"
     LEADER_MOVE = "leader-move"
     PRODUCER_CRASH = "producer-crash"
+    PRODUCER_STOP = "producer-stop"
     CONSUMER_CRASH = "consumer-crash"
     EVICTION = "eviction"
     REBALANCE = "rebalance"
@@ -26,6 +27,7 @@ class Fault(StrEnum):
     FAILED_PROCESSING = "failed-processing"
     FULL_BUFFER = "full-buffer"
     REFUSED_RECORD = "refused-record"
+    SPLIT_BATCH = "split-batch"
     UNKNOWN_TOPIC = "unknown-topic"
     SHUTDOWN = "shutdown"
     LOG_DIR_FAILURE = "log-dir-failure"
@@ -43,6 +45,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
     Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader, reassignment)",
     Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
+    Fault.PRODUCER_STOP: "the producer application is stopped on purpose, and started again",
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
     Fault.EVICTION: "a consumer polls too late, or is silent for too long: another takes over while it goes on",
     Fault.REBALANCE: "the group gives the partition to another consumer in order: a deployment, or more members",
@@ -51,6 +54,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.FAILED_PROCESSING: "the application fails to process a record, and goes on or closes its consumer",
     Fault.FULL_BUFFER: "the producer's buffer is full for max.block.ms, and send() fails at once",
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
+    Fault.SPLIT_BATCH: "a leader refuses a batch of several records as too large, and the producer splits it",
     Fault.UNKNOWN_TOPIC: "a broker that has just started says that the topic does not exist: the producer believes it",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
     Fault.TRANSACTION_TIMEOUT: "a transaction is open for longer than transaction.timeout.ms, and is aborted",
@@ -60,12 +64,14 @@ DESCRIPTION: dict[Fault, str] = {
 
 ONLY_BY_NAME = frozenset(
     {
+        Fault.PRODUCER_STOP,
         Fault.EVICTION,
         Fault.REBALANCE,
         Fault.LOST_COMMIT,
         Fault.LOST_OFFSETS,
         Fault.FULL_BUFFER,
         Fault.REFUSED_RECORD,
+        Fault.SPLIT_BATCH,
         Fault.UNKNOWN_TOPIC,
         Fault.SHUTDOWN,
         Fault.LOG_DIR_FAILURE,
@@ -73,6 +79,9 @@ ONLY_BY_NAME = frozenset(
     }
 )
 """Kinds that no deployment has unless it names them."""
+
+ENDS_PRODUCER = frozenset({Fault.PRODUCER_CRASH, Fault.PRODUCER_STOP})
+"""Faults after which the producer application is another process, with another producer id."""
 
 REPLACES_MEMBER = frozenset({Fault.EVICTION, Fault.REBALANCE})
 """Faults after which another member of the group has the partition, and the one before still runs."""

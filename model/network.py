@@ -53,6 +53,11 @@ def complete(
     """
     if fate is Fate.FAILED:
         leave_gap(pipeline, effect, batch, when, out_of_retries)
+    end_send(pipeline, effect, batch, fate, when)
+
+
+def end_send(pipeline: Pipeline, effect: Effect, batch: Batch, fate: Fate, when: z3.BoolRef) -> None:
+    """The batch is over, for a client that will send nothing after it, or has made up for the gap that it leaves."""
     leave_connection(pipeline, effect, batch, when)
     effect.set_when(when, batch.fate, int(fate))
     effect.set_when(when, batch.target, 0)
@@ -62,15 +67,23 @@ def complete(
 
 
 def fail_attempt(
-    pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, *, by_no_leader: bool = False
+    pipeline: Pipeline,
+    effect: Effect,
+    batch: Batch,
+    when: z3.BoolRef,
+    *,
+    by_no_leader: bool = False,
+    up_front: bool = False,
 ) -> None:
     """A retriable error: back to the accumulator, or failed when no retry is left (semantics 3.1, P4 P5).
 
     With acks=0 the future was completed when the request was written, whatever becomes of it (semantics 3.2).
     ``by_no_leader``: a broker refused it that does not lead, which is no attempt for some clients (semantics 4.1).
-    Nothing is retried that has its number of an earlier producer id (semantics 3.4).
+    ``up_front``: nothing of it was written. Nothing is retried that has its number of an earlier producer id (3.4).
     """
     deployment = pipeline.deployment
+    if not (by_no_leader or up_front):
+        doubt(effect, batch, when)
     if batch.numbering is not None:
         complete(pipeline, effect, batch, Fate.FAILED, z3.And(when, z3.Not(is_of_current_id(pipeline, batch))))
         when = z3.And(when, is_of_current_id(pipeline, batch))
@@ -100,6 +113,15 @@ def fail_attempt(
     effect.set_when(again, batch.fate, int(Fate.BUFFERED))
     effect.set_when(again, batch.target, 0)
     effect.set_when(again, batch.retries, used)
+
+
+def doubt(effect: Effect, batch: Batch, when: z3.BoolRef) -> None:
+    """The client does not know whether the attempt that is over was stored, and will never know (semantics 4.1).
+
+    A refusal by a broker that does not lead it takes for certain, although that may have been the leader (3.3).
+    """
+    if batch.doubtful is not None:
+        effect.set_when(when, batch.doubtful, 1)
 
 
 def leave_unanswered(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef) -> None:

@@ -31,6 +31,8 @@ from model import (
     replica,
     restarting,
     retention,
+    splitting,
+    stopping,
     taken_out,
 )
 from model.application import forget_numbers_when_done, resend_due
@@ -40,7 +42,7 @@ from model.displays import displays
 from model.faults import Fault
 from model.language import TransitionSystem
 from model.producer import resolution_due
-from model.state import Pipeline, declare
+from model.state import Pipeline, declare, ends_of_producer
 from model.timing import timed
 from model.transactions import coordinator, ending
 from model.transactions.coordinator import remember_disturbance
@@ -62,7 +64,7 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    of_clients = (producer, network, produce, id_refusals, late_errors, ending, coordinator)
+    of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors, ending, coordinator)
     of_consumers = (consumer, restarting, failing, membership, overrun)
     machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)
     actions = tuple(
@@ -108,7 +110,7 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
         "epochs": z3.Not(controller.epoch_left(pipeline)),
     }
-    if dict(pipeline.deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0) > pipeline.producer.session.high:
+    if ends_of_producer(pipeline.deployment) > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.idempotence:
         wanted = z3.Or(*_bumps_due(pipeline))

@@ -1,4 +1,4 @@
-"""The producer application and its client: send, transmit, give up, crash (semantics 3.1, 3.4)."""
+"""The producer application and its client: send, transmit, give up (semantics 3.1, 3.4)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import z3
 
-from model.application import resend_due
-from model.deployment.choices import Acks, OnRestart, OnSendError, Sends
+from model.application import due_after_start, failed_now, halts, resend_due
+from model.deployment.choices import Acks, OnSendError, Sends
 from model.draining import bump_when_drained, forget_topic, has_drained, has_stopped
 from model.faults import Fault
 from model.idempotence import (
@@ -21,15 +21,14 @@ from model.idempotence import (
     will_be_retried,
 )
 from model.language import Action, Effect, State
-from model.late_errors import expect_late_answer, forget_late_answers, waits_for_late_answer
-from model.network import abandon, complete, fail_attempt, is_dead, join_connection
+from model.late_errors import expect_late_answer, waits_for_late_answer
+from model.network import abandon, complete, doubt, fail_attempt, is_dead, join_connection
 from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
 from model.producer_ids import doubt_number, ends_id_when_given_up
 from model.rewinding import leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.ending import crash_with_transactions
 from model.transactions.sending import (
     add_partition,
     begin,
@@ -49,9 +48,9 @@ def _still_to_come(pipeline: Pipeline, record: int) -> z3.BoolRef:
     batches = pipeline.producer.of_record(record)
     first = batches[0].is_(Fate.UNSENT)
     again = [
-        z3.And(previous.is_(Fate.FORGOTTEN), batch.is_(Fate.UNSENT))
+        z3.And(due_after_start(pipeline, previous), batch.is_(Fate.UNSENT))
         for previous, batch in pairwise(batches)
-        if pipeline.deployment.on_restart is OnRestart.RESEND
+        if pipeline.deployment.on_restart.sends_again
     ]
     return z3.Or(first, *again)
 
@@ -68,11 +67,11 @@ def _may_send(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     if batch.attempt == 0:
         conditions.append(in_order)
     else:
-        conditions.append(z3.Or(_previous(pipeline, batch).is_(Fate.FAILED), in_order))
+        conditions.append(z3.Or(failed_now(pipeline, _previous(pipeline, batch)), in_order))
     if deployment.sends is Sends.SYNC:
         conditions.append(z3.Not(z3.Or(*(other.incomplete for other in producer.batches if other is not batch))))
     if deployment.on_send_error is OnSendError.HALT:
-        conditions.append(z3.Not(z3.Or(*(other.is_(Fate.FAILED) for other in producer.batches))))
+        conditions.append(z3.Not(z3.Or(*(halts(pipeline, other) for other in producer.batches))))
     return z3.And(*conditions)
 
 
@@ -145,8 +144,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     if pipeline.deployment.rewinds:
         return leads_row(pipeline, batch)
     others = [other for other in pipeline.producer.batches if other is not batch]
-    retried = batch.retries.term > 0
-    retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), other.retries.term > 0) for other in others))
+    retried = _goes_before(pipeline, batch)
+    retry_waits = z3.Or(*(z3.And(other.is_(Fate.BUFFERED), _goes_before(pipeline, other)) for other in others))
     sent_before = [
         z3.And(other.is_(Fate.BUFFERED), other.retries.term == 0)
         for other in others
@@ -160,6 +159,14 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
         return z3.Or(retried, fresh_may_go)
     fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
     return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
+
+
+def _goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """A retry; or a part of a batch that was split, which with idempotence has its number already (3.1, P4 P9)."""
+    retried = batch.retries.term > 0
+    if batch.sequence is None or Fault.SPLIT_BATCH not in pipeline.deployment.possible_faults:
+        return retried
+    return z3.Or(retried, batch.sequence.term >= 0)
 
 
 def _said_to_lead(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
@@ -344,6 +351,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+    doubt(effect, batch, batch.in_flight)
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
     expect_late_answer(pipeline, effect, batch)
@@ -404,48 +412,6 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
     )
 
 
-def crash(pipeline: Pipeline) -> Action:
-    """The application dies with its accumulator and restarts with a new producer id (semantics 3.1, P12).
-
-    A producer with transactions has its id from its transactional.id, and will get a new epoch (semantics 11.1, T1).
-    """
-    producer, transactions = pipeline.producer, pipeline.transactions
-    effect = Effect()
-    for batch in producer.batches:
-        if pipeline.deployment.acks is Acks.NONE:
-            complete(pipeline, effect, batch, Fate.FORGOTTEN, batch.is_(Fate.BUFFERED))
-        else:
-            abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
-            complete(pipeline, effect, batch, Fate.FORGOTTEN, batch.incomplete)
-    has_something = z3.Or(*(batch.incomplete for batch in producer.batches))
-    if transactions is None:
-        effect[producer.session] = producer.session.term + 1
-        effect[producer.epoch] = 0
-    else:
-        has_something = z3.Or(*(transaction.is_going_on for transaction in transactions.each))
-        crash_with_transactions(pipeline, effect)
-    effect[producer.next_sequence] = 0
-    effect[producer.last_acknowledged] = -1
-    for flag in (producer.unresolved, producer.draining, producer.fatal, producer.heard):
-        if flag is not None:
-            effect[flag] = flag.initial
-    forget_late_answers(pipeline, effect)
-    return Action(
-        "crash_producer",
-        "application",
-        "producer",
-        {},
-        z3.And(
-            has_something,
-            producer.session.term < producer.session.high,
-        ),
-        effect.updates,
-        lambda before, after: "the producer application crashes and restarts: what it had in flight it forgets",
-        "3.1 P12",
-        Fault.PRODUCER_CRASH,
-    )
-
-
 def _resolves_sequences(pipeline: Pipeline) -> bool:
     """The client of an idempotent producer without transactions bumps its epoch by itself (semantics 3.4)."""
     deployment = pipeline.deployment
@@ -476,4 +442,3 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield bump_when_drained(pipeline)
     elif _resolves_sequences(pipeline):
         yield resolve_sequences(pipeline)
-    yield crash(pipeline)

@@ -37,7 +37,7 @@ def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Acti
 def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """acks=all with too small an ISR: NOT_ENOUGH_REPLICAS, nothing written (semantics 3.2)."""
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+    fail_attempt(pipeline, effect, batch, z3.BoolVal(True), up_front=True)
     return Action(
         "reject_not_enough_replicas",
         leader.name,

@@ -15,18 +15,28 @@ from itertools import chain
 import z3
 
 from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
-from model.deployment.choices import Commit, Group, Processing, ProducerId, Sink
+from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
-from model.faults import REPLACES_MEMBER, Fault
+from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
 from model.history import History, declare_history
 from model.kept_numbers import Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
+from model.upstream import Upstream, declare_upstream
 
 UNLIMITED_ATTEMPTS = 10
 """A producer with more retries than this is taken to retry for as long as it likes (docs/semantics.md)."""
+
+
+MOST_ENDS = 3
+"""So many ends of the producer application are counted in a run."""
+
+
+def ends_of_producer(deployment: Deployment) -> int:
+    """How often the producer application may end and be started again, whatever the number of faults altogether."""
+    return sum(dict(deployment.faults.at_most).get(kind, 0) for kind in ENDS_PRODUCER)
 
 
 def counts_retries(deployment: Deployment) -> bool:
@@ -148,7 +158,8 @@ class Batch:
     ``ahead`` flags the batches (by number) whose requests are ahead of this one's on the same connection.
     ``sent_epoch`` and ``sent_sequence`` are the numbers in a request on its way, which may have been renumbered since;
     a client that numbers ahead keeps them for good, and ``numbered_in`` is the epoch that its sequence is of.
-    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`.
+    ``numbering``: what clients before 2.5 keep besides. ``late``: see :func:`declare_late`. ``doubtful``: an attempt is
+    over of which the client says that it may have been stored (semantics 4.1); None where nobody asks.
     """
 
     number: int
@@ -167,6 +178,7 @@ class Batch:
     numbered_in: Variable | None
     numbering: Numbering | None
     late: Variable | None
+    doubtful: Variable | None
     ahead: dict[int, Variable]
 
     def is_(self, *fates: Fate) -> z3.BoolRef:
@@ -192,7 +204,7 @@ class Batch:
     def variables(self) -> tuple[Variable, ...]:
         delayed, sent = (self.delayed_epoch, self.delayed_sequence), (self.sent_epoch, self.sent_sequence)
         kept = () if self.numbering is None else self.numbering.variables
-        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late)
+        optional = (self.sequence, *delayed, *sent, self.numbered_in, *kept, self.late, self.doubtful)
         own = (self.fate, self.target, self.retries, self.session, self.delayed)
         return (*own, *(variable for variable in optional if variable is not None), *self.ahead.values())
 
@@ -277,7 +289,8 @@ class Pipeline:
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
     ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
     what a sink knows that tells records by their offset. ``compacted`` is None where the
-    cleaner takes out no record.
+    cleaner takes out no record, and ``upstream`` where the
+    application commits no position in what it reads from.
     """
 
     deployment: Deployment
@@ -290,6 +303,7 @@ class Pipeline:
     transactions: Transactions | None
     applied: Applied | None
     compacted: Compacted | None
+    upstream: Upstream | None
     history: History
 
     @property
@@ -297,7 +311,7 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        parts = (self.transactions, self.applied, self.compacted)
+        parts = (self.transactions, self.applied, self.compacted, self.upstream)
         mechanisms = (part.variables for part in parts if part is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
         return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
@@ -361,6 +375,7 @@ def declare(deployment: Deployment) -> Pipeline:
         declare_transactions(deployment),
         declare_applied(deployment),
         declare_compacted(deployment),
+        declare_upstream(deployment),
         declare_history(deployment),
     )
 
@@ -410,7 +425,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
     count = bounds.records * bounds.sends
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
     limit += deployment.numbers_ahead  # one more: it ran out of them
-    sessions = min(dict(deployment.faults.at_most).get(Fault.PRODUCER_CRASH, 0), 3)
+    sessions = min(ends_of_producer(deployment), MOST_ENDS)
 
     def batch(number: int) -> Batch:
         name = f"batch_{number}"
@@ -432,6 +447,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
             declare_numbering(deployment, name),
             declare_late(deployment, name),
+            flag(f"{name}_doubtful") if deployment.on_send_error is OnSendError.RESEND_IF_NOT_STORED else None,
             {other: flag(f"{name}_behind_{other}") for other in range(count) if other != number},
         )
 

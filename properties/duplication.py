@@ -8,6 +8,7 @@ from itertools import combinations
 import z3
 
 from model.deployment.choices import Sink
+from model.faults import Fault
 from model.language import State
 from model.sink import Applied
 from model.state import Pipeline, Replica
@@ -18,6 +19,7 @@ from properties.situations import (
     first,
     on_serving_leader,
     records_of_log,
+    restarted_after_append,
     retry_of_appended_batch,
     serving_leader,
     value,
@@ -86,14 +88,16 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         earlier, later = pairs[0]
         return f"record {log[later] + 1} stands in the log of {leader.name} twice, at offsets {earlier} and {later}"
 
+    stops = pipeline.upstream is not None or Fault.PRODUCER_STOP in pipeline.deployment.possible_faults
+    or_restarted = ", or the producer application was started again" if stops else ""
     yield Property(
         "no-log-duplicate",
         "duplication",
         "A record stands once in the committed log.",
         "exactly-once writing into a partition",
         twice_in_log(pipeline),
-        retry_of_appended_batch(pipeline),
-        "a batch that was appended is sent again",
+        z3.Or(retry_of_appended_batch(pipeline), restarted_after_append(pipeline)),
+        "a batch that was appended is sent again" + or_restarted,
         explain_log,
     )
 

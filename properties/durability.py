@@ -10,8 +10,9 @@ import z3
 from model.compaction.reading import is_no_loss, was_passed_rightly
 from model.compaction.state import DROPPED, REMOVED
 from model.consumer import unprocessed, validated
-from model.deployment.choices import OnSendError
+from model.faults import Fault
 from model.language import State
+from model.resuming import may_be_committed
 from model.state import Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Transactions
 from model.transactions.visibility import is_aborted, keeps_record
@@ -25,7 +26,10 @@ from properties.situations import (
     on_serving_leader,
     pending,
     reported,
+    restarted_after_append,
     serving_leader,
+    told,
+    tries_again,
     value,
 )
 
@@ -86,7 +90,7 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
 def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
     """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
     lost = z3.And(lost_silently(pipeline, record), undone(pipeline, record))
-    not_coming = z3.And(accepted(pipeline, record), z3.Not(reported(pipeline, record)))
+    not_coming = z3.And(accepted(pipeline, record), z3.Not(told(pipeline, record)))
     passed = z3.Or(skipped(pipeline, record, undone), expired_unread(pipeline, record, undone))
     return z3.Or(lost, z3.And(not_coming, z3.Not(pending(pipeline, record)), passed))
 
@@ -170,13 +174,20 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     def explain_silent(state: State) -> str:
         record = first(records, lambda r: value(lost_silently(pipeline, r), pipeline, state))
         fates = {state[batch.fate.name] for batch in pipeline.producer.of_record(record)}
-        why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else "the producer forgot it in the crash"
+        if pipeline.upstream is not None and value(may_be_committed(pipeline, record), pipeline, state):
+            return (
+                f"the application's position in what it reads from may be committed past record {record + 1}, "
+                f"but {_missing_words(pipeline, state, record)}"
+            )
+        ended = "when it ended" if Fault.PRODUCER_STOP in pipeline.deployment.possible_faults else "in the crash"
+        why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else f"the producer forgot it {ended}"
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
             f"but {_missing_words(pipeline, state, record)}"
         )
 
     trouble = z3.Or(*(z3.Or(b.retries.term > 0, b.is_(Fate.FORGOTTEN)) for b in pipeline.producer.batches))
+    trouble = z3.Or(trouble, restarted_after_append(pipeline))
     in_the_open = z3.Or(leader_replaced_after_acknowledgement(pipeline), trouble)
     if pipeline.deployment.acks.value == "0":
         in_the_open = z3.Or(
@@ -249,8 +260,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
 def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Its send failed, nothing of it is on its way, the application does not send it again, and it is in no log."""
-    tries_again = pipeline.deployment.on_send_error is OnSendError.RESEND
-    failed_for_good = z3.And(reported(pipeline, record), z3.BoolVal(not tries_again))
+    failed_for_good = z3.And(reported(pipeline, record), z3.Not(tries_again(pipeline, record)))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
     return z3.And(given_up, missing)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 
 import z3
 
-from model.application import resend_due
-from model.deployment.choices import OnRestart
+from model.application import due_after_start, resend_due
+from model.deployment.choices import OnRestart, OnSendError
+from model.faults import Fault
 from model.language import State
+from model.resuming import may_be_committed
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.sending import sent_again, transaction_of
 from model.transactions.state import Outcome
@@ -61,9 +63,39 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
         ways.append(_may_be_committed(pipeline, record))
     for batch in pipeline.producer.of_record(record):
         ways += [batch.incomplete, batch.delayed.term != 0]
-        if pipeline.deployment.on_restart is OnRestart.RESEND:
+        if pipeline.transactions is not None and pipeline.deployment.on_restart is OnRestart.RESEND:
             ways.append(batch.is_(Fate.FORGOTTEN))
+        elif pipeline.deployment.on_restart.sends_again:
+            ways.append(z3.And(due_after_start(pipeline, batch), _is_last(pipeline, batch)))
+    if pipeline.upstream is not None:
+        ways.append(tries_again(pipeline, record))
     return z3.Or(*ways)
+
+
+def tries_again(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """A send of the record failed, and the application will make another."""
+    if pipeline.deployment.on_send_error is OnSendError.RESEND and pipeline.upstream is None:
+        return z3.BoolVal(True)
+    if not pipeline.deployment.on_send_error.sends_again:
+        return z3.BoolVal(False)
+    sends = pipeline.producer.of_record(record)
+    return z3.Or(*(z3.And(resend_due(pipeline, batch), _is_last(pipeline, batch)) for batch in sends))
+
+
+def _is_last(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The record was not sent again since."""
+    later = pipeline.producer.of_record(batch.record)[batch.attempt + 1 :]
+    return later[0].is_(Fate.UNSENT) if later else z3.BoolVal(True)
+
+
+def told(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Whoever wants the record knows that a send of it failed.
+
+    Where the application commits its position in what it reads from, that has it, until the position is past it.
+    """
+    if pipeline.upstream is None:
+        return reported(pipeline, record)
+    return z3.And(reported(pipeline, record), z3.Not(may_be_committed(pipeline, record)))
 
 
 def _may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
@@ -93,7 +125,7 @@ def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(
         accepted(pipeline, record),
-        z3.Not(reported(pipeline, record)),
+        z3.Not(told(pipeline, record)),
         z3.Not(pending(pipeline, record)),
         missing,
     )
@@ -130,6 +162,24 @@ def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
         return leader.log.some(lambda _, slot: slot["batch"].term == batch.number)
 
     return on_serving_leader(pipeline, again)
+
+
+def restarted_after_append(pipeline: Pipeline) -> z3.BoolRef:
+    """The producer application was started again, where that may go without a send that is cut short (3.1, P10 P11).
+
+    A record that it had sent before stands in the serving leader's log.
+    """
+    if pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.possible_faults:
+        return z3.BoolVal(False)
+    now = pipeline.producer.session.term
+
+    def stands(leader: Replica) -> z3.BoolRef:
+        batches = pipeline.producer.batches
+        return leader.log.some(
+            lambda _, slot: z3.Or(*(z3.And(slot["batch"].term == b.number, b.session.term < now) for b in batches))
+        )
+
+    return on_serving_leader(pipeline, stands)
 
 
 def records_of_log(pipeline: Pipeline, state: State, replica: Replica) -> Mapping[int, int]:

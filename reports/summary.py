@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Commit, OnProcessingError, OnRestart, OnSendError, Processing, Sends
+from model.deployment.choices import Commit, OnProcessingError, OnRestart, OnSendError, OnStop, Processing, Sends
 from model.deployment.deployment import Deployment
+from model.faults import Fault
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",
@@ -13,6 +14,20 @@ _COMMIT = {
     Commit.AFTER: "commit after processing",
     Commit.ASYNC: "commit after processing without waiting for the answer",
     Commit.NEVER: "no commits",
+}
+
+_ON_RESTART = {
+    OnRestart.RESEND: "resend on restart",
+    OnRestart.FROM_ACKNOWLEDGED: "position committed past what is acknowledged",
+    OnRestart.FROM_FLUSHED: "position committed after flush()",
+    OnRestart.FROM_SENT: "position committed past what is sent",
+}
+
+_ON_STOP = {
+    OnStop.CLOSE: "closed when stopped",
+    OnStop.COMMIT_FIRST: "position committed and closed when stopped",
+    OnStop.FORCE: "closed within some time when stopped",
+    OnStop.EXIT: "not closed when stopped",
 }
 
 
@@ -52,8 +67,10 @@ def clients(deployment: Deployment) -> str:
         producer.append("one send at a time")
     if deployment.on_send_error is not OnSendError.DROP:
         producer.append(f"{deployment.on_send_error} on error")
-    if deployment.on_restart is OnRestart.RESEND:
-        producer.append("resend on restart")
+    if deployment.on_restart is not OnRestart.FORGET:
+        producer.append(_ON_RESTART[deployment.on_restart])
+    if Fault.PRODUCER_STOP in deployment.possible_faults:
+        producer.append(_ON_STOP[deployment.on_stop])
     consumer = [f"consumer {_COMMIT[deployment.commit]}"]
     if deployment.processing is Processing.HANDED_OFF:
         consumer.append("processing handed off")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from checker.budget import ALWAYS_COVERED
 from checker.spark.sources import ROWS, NoSuchRow, Source
-from model.deployment.choices import Group
+from model.deployment.choices import Group, OnStop
 from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
@@ -19,6 +19,7 @@ from model.deployment.duration_settings import LONGEST
 from model.deployment.errors import DeploymentError
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.durations import Quantity
+from model.faults import Fault
 from model.pipeline import VERSION
 
 if TYPE_CHECKING:
@@ -108,5 +109,7 @@ def meaning(deployment: Deployment) -> Deployment:
     asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
     if not deployment.cleans:
         deployment = replace(deployment, compaction=None, keys=Keys.DISTINCT)
+    if Fault.PRODUCER_STOP not in deployment.possible_faults:
+        deployment = replace(deployment, on_stop=OnStop.CLOSE)
     meant = replace(deployment, faults=faults, durations=durations, require=asked)
     return replace(meant, name="", client="", settings=(), ignored=(), notes=())

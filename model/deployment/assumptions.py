@@ -13,6 +13,7 @@ from model.deployment.choices import (
     OnProcessingError,
     OnRestart,
     OnSendError,
+    OnStop,
     Processing,
     ProducerId,
     Sends,
@@ -23,6 +24,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError, NotModelledError
 from model.deployment.given import Given, Settings, complaint
 from model.deployment.setting import Origin, Setting
+from model.faults import Fault
 
 
 class Assumption(NamedTuple):
@@ -37,14 +39,28 @@ class Assumption(NamedTuple):
 
 ASSUMPTIONS: Mapping[str, Assumption] = {
     "on_send_error": Assumption(
-        ("drop", "resend", "halt"),
+        ("drop", "resend", "resend-if-not-stored", "halt"),
         "drop",
-        "what the application does when send() fails: forget the record, send it anew, or stop sending",
+        "what the application does when send() fails: forget the record, send it anew, do that only if its client says "
+        "that it is not stored (librdkafka), or stop sending",
+        tried=("drop", "resend", "halt"),
     ),
     "on_restart": Assumption(
-        ("forget", "resend"),
+        ("forget", "resend", "from-acknowledged", "from-flushed", "from-sent"),
         "forget",
-        "what a restarted producer application does about records it does not know to be acknowledged",
+        "what a restarted producer application does about records it does not know to be acknowledged: forget them, "
+        "send them again, or go on at the position in what it reads from that it had committed, past what was "
+        "acknowledged, past what flush() had returned for, or past all that it had handed to send()",
+        tried=("forget", "resend"),
+    ),
+    "on_stop": Assumption(
+        ("close", "commit-first", "force", "exit"),
+        "close",
+        "how the producer application ends when it is stopped on purpose: it closes its producer, which waits until "
+        "all sends are over, and then commits its position in what it reads from; or it commits that first (with "
+        "on_restart=from-acknowledged); or close() waits for some time only, and what is left fails; or it closes "
+        "nothing (with the fault producer-stop)",
+        tried=("close", "force", "exit"),
     ),
     "sends": Assumption(
         ("async", "sync"), "async", "whether the application waits for each send before the next one (sync)"
@@ -122,6 +138,14 @@ BY_ITSELF = (
 RECORDS = "transaction_records"
 NO_TRANSACTIONS = "the producer has no transactions; set transactional.id, or leave it out"
 
+NOBODY_STOPS = "nobody stops the producer application; name the fault producer-stop, or leave it out"
+NOT_TOO_EARLY = (
+    "only a position past what is acknowledged can be committed too early; say on_restart=from-acknowledged, or close"
+)
+POSITION_APART = (
+    "not modelled yet: positions that are committed beside the producer's transactions; say forget or resend"
+)
+
 NOT_COMPACTED = "the topic is not compacted, and keys decide nothing; leave it out"
 
 TO_KAFKA_ONLY = "the results are in no transaction of Kafka's; set sink=kafka, or leave it out"
@@ -129,7 +153,7 @@ TO_KAFKA_ONLY = "the results are in no transaction of Kafka's; set sink=kafka, o
 NO_COMMITTED_OFFSET = Setting("application", "group", "new", Origin("rule", "commit=never"))
 """What follows for the group of a consumer that never commits."""
 
-PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "producer_id", "transaction_records", "keys")
+PRODUCER_KEYS = ("sends", "on_send_error", "on_restart", "on_stop", "producer_id", "transaction_records", "keys")
 CONSUMER_KEYS = ("group", "commit", "processing", "on_processing_error", "sink", "group_metadata")
 
 
@@ -140,6 +164,7 @@ class Application:
     sends: Sends
     on_send_error: OnSendError
     on_restart: OnRestart
+    on_stop: OnStop
     producer_id: ProducerId
     transaction_records: int
     keys: Keys
@@ -152,6 +177,8 @@ class Application:
     settings: tuple[Setting, ...]
 
 
+_WITH_POSITION = tuple(one.value for one in OnRestart if one.has_position)
+
 _BEHAVIOUR = tuple(field.name for field in fields(Application) if field.name not in ("transaction_records", "settings"))
 """What an application's behaviour and a deployment have in common."""
 
@@ -163,10 +190,13 @@ def check_assumption(given: Given) -> None:
         raise complaint(given, f"must be one of {', '.join(values)}")
 
 
-def read_application(given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool) -> Application:
+def read_application(
+    given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool, stops: bool
+) -> Application:
     """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
 
     ``commits``: what the client commits by itself, and for which setting; None where the application says what.
+    ``stops``: the producer application may be stopped on purpose.
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if not transactional:
@@ -175,6 +205,13 @@ def read_application(given: Settings, *, commits: Setting | None, transactional:
         records = chosen.pop(RECORDS)
     else:
         records = chosen[RECORDS]
+    if chosen["on_restart"].value in _WITH_POSITION and transactional:
+        raise complaint(given["on_restart"], POSITION_APART, NotModelledError)
+    if "on_stop" in given and not stops:
+        raise complaint(given["on_stop"], NOBODY_STOPS)
+    on_stop = chosen["on_stop"] if stops else chosen.pop("on_stop")
+    if on_stop.value == OnStop.COMMIT_FIRST and chosen["on_restart"].value != OnRestart.FROM_ACKNOWLEDGED:
+        raise complaint(given["on_stop"], NOT_TOO_EARLY)
     if "keys" in given and not compacts:
         raise complaint(given["keys"], NOT_COMPACTED)
     keys = chosen["keys"] if compacts else chosen.pop("keys")
@@ -209,6 +246,7 @@ def read_application(given: Settings, *, commits: Setting | None, transactional:
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
         on_restart=OnRestart(chosen["on_restart"].value),
+        on_stop=OnStop(on_stop.value),
         producer_id=ProducerId(chosen["producer_id"].value),
         transaction_records=int(records.value),
         keys=Keys(keys.value),
@@ -258,7 +296,8 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     said[key] = Given(key, value, Origin("option", f"--assume {key}={value}"))
     by_client = next((s for s in own if s.key == "commit" and s.origin.kind == "rule"), None)
     transactional, compacts = deployment.transactional is not None, deployment.compaction is not None
-    application = read_application(said, commits=by_client, transactional=transactional, compacts=compacts)
+    stops = Fault.PRODUCER_STOP in deployment.possible_faults
+    application = read_application(said, commits=by_client, transactional=transactional, compacts=compacts, stops=stops)
     place = deployment.settings.index(own[0])
     others = [setting for setting in deployment.settings if setting.scope != "application"]
     records = application.transaction_records

@@ -22,7 +22,7 @@ RANGES_WITH_TRANSACTIONS = RANGES | {"log": range(1, 9), "producer_epochs": rang
 
 def default_sends(on_send_error: OnSendError, on_restart: OnRestart) -> int:
     """How often a record may be sent when nothing says so: twice if the application ever sends one anew."""
-    return 2 if on_send_error is OnSendError.RESEND or on_restart is OnRestart.RESEND else 1
+    return 2 if on_send_error.sends_again or on_restart.sends_again else 1
 
 
 WITH_TRANSACTIONS = Bounds(records=2, log=5, producer_epochs=6)

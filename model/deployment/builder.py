@@ -24,6 +24,7 @@ from model.deployment.group_rules import check_protocol, check_session, rebalanc
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
+from model.deployment.producer_faults import check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
@@ -78,6 +79,7 @@ def build(given: GivenDeployment) -> Deployment:
     if sending.idempotence and not era.keeps_producer_ids:
         what = "idempotence with records in the format of 0.10, which brokers refuse; write records in a newer one"
         raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
+    sender = with_splitting(producer_section, sending, given.faults)
     sink, commit = given.application.get("sink"), given.application.get("commit")
     reading = reads.consumer(
         consumer_settings.section,
@@ -90,7 +92,15 @@ def build(given: GivenDeployment) -> Deployment:
     rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
     compacts = broker.compaction is not None
-    application = read_application(given.application, commits=reading.commits, transactional=uses, compacts=compacts)
+    check_stop(sending, given.faults)
+    check_status(producer_section, sending, given.application)
+    application = read_application(
+        given.application,
+        commits=reading.commits,
+        transactional=uses,
+        compacts=compacts,
+        stops=Fault.PRODUCER_STOP.value in given.faults,
+    )
     bounds, bound_settings = read_bounds(
         given.bounds,
         application.on_send_error,
@@ -178,7 +188,7 @@ def build(given: GivenDeployment) -> Deployment:
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
         compaction=broker.compaction,
         flush_messages=broker.flush_messages,
-        sender=replace(sending.sender, knows_epochs=sending.sender.knows_epochs and era.clients_know_epochs),
+        sender=replace(sender, knows_epochs=sender.knows_epochs and era.clients_know_epochs),
         acks=sending.acks,
         retries=sending.retries,
         idempotence=sending.idempotence,
@@ -188,6 +198,7 @@ def build(given: GivenDeployment) -> Deployment:
         sends=application.sends,
         on_send_error=application.on_send_error,
         on_restart=application.on_restart,
+        on_stop=application.on_stop,
         producer_id=application.producer_id,
         keys=application.keys,
         transactional=transactional,

@@ -14,18 +14,58 @@ class Acks(StrEnum):
 
 
 class OnSendError(StrEnum):
-    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending."""
+    """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending.
+
+    ``resend-if-not-stored``: send it anew if its client says that no attempt can have been stored (semantics 4.1).
+    """
 
     DROP = "drop"
     RESEND = "resend"
+    RESEND_IF_NOT_STORED = "resend-if-not-stored"
     HALT = "halt"
+
+    @property
+    def sends_again(self) -> bool:
+        """The application may send a record again whose send failed."""
+        return self in (OnSendError.RESEND, OnSendError.RESEND_IF_NOT_STORED)
 
 
 class OnRestart(StrEnum):
-    """What a restarted producer application does about records it does not know to be acknowledged."""
+    """What a restarted producer application does about records it does not know to be acknowledged.
+
+    ``forget`` and ``resend`` are of one that knows of each record. The others go on at a position in what they read
+    from, which they had committed: when everything up to there was acknowledged, when a ``flush()`` had returned,
+    whatever came of the sends, or when everything up to there was handed to ``send()`` (semantics 3.1, P10 P12).
+    """
 
     FORGET = "forget"
     RESEND = "resend"
+    FROM_ACKNOWLEDGED = "from-acknowledged"
+    FROM_FLUSHED = "from-flushed"
+    FROM_SENT = "from-sent"
+
+    @property
+    def has_position(self) -> bool:
+        """The application commits a position in what it reads from."""
+        return self in (OnRestart.FROM_ACKNOWLEDGED, OnRestart.FROM_FLUSHED, OnRestart.FROM_SENT)
+
+    @property
+    def sends_again(self) -> bool:
+        """A restarted application may send a record that was sent before."""
+        return self is not OnRestart.FORGET
+
+
+class OnStop(StrEnum):
+    """How an application ends its producer when it is stopped on purpose (semantics 3.1, P11).
+
+    ``close`` waits until every send is over, and then commits the position that it has; ``commit-first`` does that the
+    other way round. ``force`` waits for some time only, and what is left fails; ``exit`` closes nothing.
+    """
+
+    CLOSE = "close"
+    COMMIT_FIRST = "commit-first"
+    FORCE = "force"
+    EXIT = "exit"
 
 
 class Sends(StrEnum):

@@ -18,6 +18,7 @@ from model.deployment.choices import (
     OnProcessingError,
     OnRestart,
     OnSendError,
+    OnStop,
     Processing,
     ProducerId,
     Sends,
@@ -83,6 +84,7 @@ class Deployment:
     sends: Sends
     on_send_error: OnSendError
     on_restart: OnRestart
+    on_stop: OnStop
     producer_id: ProducerId
     keys: Keys  # of the records, where the topic is compacted
     transactional: Transactional | None  # how its transactions work; None without a transactional.id (semantics 11)

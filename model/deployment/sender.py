@@ -24,6 +24,8 @@ class Sender:
     order; else it goes on in a new epoch. ``forgets_numbers``: it numbers from 0
     again when a topic was gone from its metadata, in the same epoch. ``late_errors_count``: with idempotence an error
     that comes after ``delivery.timeout.ms`` has ended a send changes the numbers of what was sent after it.
+    ``flush_forgets_parts``: a flush() that waits for a batch returns when that is split, before its parts are over
+    (semantics 3.1, P9).
     """
 
     retries_keep_their_place: bool
@@ -38,6 +40,7 @@ class Sender:
     stops_on_loss: bool = False
     forgets_numbers: bool = False
     late_errors_count: bool = False
+    flush_forgets_parts: bool = False
 
 
 OF_JAVA = Sender(

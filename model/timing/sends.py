@@ -45,6 +45,7 @@ HANDLED = (
     "reject_unverified",
     "refuse_gap",
     "refuse_and_reset",
+    "split_batch",
 )
 """What can become of a request that reaches a broker."""
 

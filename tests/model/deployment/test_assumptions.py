@@ -15,6 +15,8 @@ COMPACTED = (
     'kafka: "4.0"\ntopic: {replicas: 3, cleanup.policy: compact}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 )
 MANUAL = 'kafka: "4.0"\ntopic: {replicas: 3}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
+LIBRDKAFKA = MANUAL + "producer: {client: librdkafka}\n"
+STOPPED = MANUAL + "producer: {on_restart: from-acknowledged}\nassume: {faults: {producer-stop: 1}}\n"
 
 
 def test_documented_defaults(read_yaml) -> None:
@@ -22,12 +24,12 @@ def test_documented_defaults(read_yaml) -> None:
     assert (deployment.sends, deployment.on_send_error) == (Sends.ASYNC, OnSendError.DROP)
     assert (deployment.on_restart, deployment.commit) == (OnRestart.FORGET, Commit.AFTER)
     assert (deployment.processing, deployment.sink) == (Processing.POLL_THREAD, Sink.PLAIN)
-    of_others = {"transaction_records", "keys", "group_metadata"}
+    of_others = {"transaction_records", "keys", "group_metadata", "on_stop"}
     assert {s.key for s in deployment.assumptions} == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - of_others
     with_transactions = {s.key for s in read_yaml(TRANSACTIONAL).assumptions}
-    assert with_transactions == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"keys", "group_metadata"}
+    assert with_transactions == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"keys", "group_metadata", "on_stop"}
     compacted = {s.key for s in read_yaml(COMPACTED).assumptions}
-    assert compacted == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"transaction_records", "group_metadata"}
+    assert compacted == (set(ASSUMPTIONS) | set(ENVIRONMENT)) - {"transaction_records", "group_metadata", "on_stop"}
     assert all(assumption.default in assumption.values for assumption in ASSUMPTIONS.values())
 
 
@@ -62,6 +64,7 @@ def test_an_option_outranks_the_file(read_yaml) -> None:
         ("bounds.records", "7", "from 1 to 3"),
         ("transaction_records", "1", "the producer has no transactions"),
         ("keys", "updated", "the topic is not compacted"),
+        ("on_stop", "exit", "nobody stops the producer application"),
         ("group_metadata", "passed", "set sink=kafka"),
         ("on_processing_error", "abort", "set sink=kafka"),
     ],
@@ -85,6 +88,8 @@ def test_with_assumption_equals_reading_with_the_option(read_yaml, key: str, val
     text = TRANSACTIONAL if key == "transaction_records" else MANUAL
     text = COMPACTED if key == "keys" else text
     text = TO_KAFKA if key == "group_metadata" or value == "abort" else text
+    text = STOPPED if key == "on_stop" else text
+    text = LIBRDKAFKA if value == "resend-if-not-stored" else text
     assert with_assumption(read_yaml(text), key, value) == read_yaml(text, {key: value})
 
 

@@ -1,0 +1,59 @@
+"""What can become of sends and of the application with some clients only: what is refused, and what releases do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from model.deployment import librdkafka
+from model.deployment.choices import OnSendError
+from model.deployment.errors import NotModelledError
+from model.deployment.given import Settings, complaint
+from model.deployment.producer_rules import ProducerValues
+from model.deployment.release import FIRST_IDEMPOTENT, JAVA, Release
+from model.deployment.section import Section
+from model.deployment.sender import Sender
+from model.faults import Fault
+
+FLUSH_WAITS_FOR_PARTS = {(3, 9): 2, (4, 0): 2, (4, 1): 1}
+"""From which patch level of a release line on ``flush()`` waits for the parts of a split batch (KAFKA-19479)."""
+
+
+def flush_forgets_parts(release: Release) -> bool:
+    """This release's ``flush()`` returns when a batch is split; from 4.2 on none does (semantics 3.1, P9)."""
+    if release.line in FLUSH_WAITS_FOR_PARTS:
+        return (release.patch or 0) < FLUSH_WAITS_FOR_PARTS[release.line]
+    return release.line < min(FLUSH_WAITS_FOR_PARTS)
+
+
+def with_splitting(section: Section, sending: ProducerValues, faults: Settings) -> Sender:
+    """What the client does, with what comes of a batch that it splits, where that is asked about."""
+    said = faults.get(Fault.SPLIT_BATCH.value)
+    if said is None:
+        return sending.sender
+    if section.library != JAVA or section.release.line < FIRST_IDEMPOTENT:
+        what = f"{Fault.SPLIT_BATCH} with {section.software}, which fails all records of the batch: name refused-record"
+        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+    if sending.transactional or (sending.sequencing is not None and sending.sequencing.takes_new_ids):
+        what = f"{Fault.SPLIT_BATCH} with transactions, and with idempotent producers before 2.5"
+        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+    return replace(sending.sender, flush_forgets_parts=flush_forgets_parts(section.release))
+
+
+def check_stop(sending: ProducerValues, faults: Settings) -> None:
+    """Raise NotModelledError for an orderly end of a producer with transactions, which aborts what it has begun."""
+    said = faults.get(Fault.PRODUCER_STOP.value)
+    if said is not None and sending.transactional:
+        what = f"{Fault.PRODUCER_STOP} with transactions, which aborts what is open; {Fault.PRODUCER_CRASH} is"
+        raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+
+
+def check_status(section: Section, sending: ProducerValues, application: Settings) -> None:
+    """Raise DeploymentError where an application asks what its client does not say: whether a record may be stored."""
+    said = application.get("on_send_error")
+    if said is None or said.value.strip() != OnSendError.RESEND_IF_NOT_STORED:
+        return
+    if section.library != librdkafka.LIBRARY.name:
+        raise complaint(said, f"{section.software} does not say whether a record may be stored; only librdkafka does")
+    if sending.idempotence:
+        what = "what librdkafka says of records of an idempotent producer; say resend, or set enable.idempotence=false"
+        raise complaint(said, f"not modelled yet: {what}", NotModelledError)

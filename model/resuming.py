@@ -1,0 +1,69 @@
+"""Where an application goes on in what it reads from, when it was started again (semantics 3.1, P10 P12)."""
+
+from __future__ import annotations
+
+import z3
+
+from model.deployment.choices import OnRestart, OnSendError
+from model.state import Batch, Fate, Pipeline
+from model.upstream import Upstream
+
+
+def is_of_this_start(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The application that runs now sent it, not one before it."""
+    return z3.And(z3.Not(batch.is_(Fate.UNSENT)), batch.session.term == pipeline.producer.session.term)
+
+
+def is_behind_position(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """An earlier start of the application sent the record, and had not committed it: it is read, and sent, again."""
+    upstream = pipeline.upstream
+    assert upstream is not None
+    before = z3.And(z3.Not(batch.is_(Fate.UNSENT)), batch.session.term < pipeline.producer.session.term)
+    return z3.And(before, upstream.position.term <= batch.record)
+
+
+def _is_settled(pipeline: Pipeline, upstream: Upstream, record: int) -> z3.BoolRef:
+    """As far as this record goes, the application commits (semantics 3.1, P10).
+
+    After ``flush()`` whatever came of it: that returns when each send has succeeded or failed. One that stops at a
+    failure has heard of it by then.
+    """
+    deployment = pipeline.deployment
+    enough = [Fate.ACKNOWLEDGED]
+    if deployment.on_restart is OnRestart.FROM_FLUSHED and deployment.on_send_error is not OnSendError.HALT:
+        enough.append(Fate.FAILED)
+    if deployment.on_restart is OnRestart.FROM_SENT:
+        enough = [fate for fate in Fate if fate is not Fate.UNSENT]
+    settled = [z3.And(is_of_this_start(pipeline, b), b.is_(*enough)) for b in pipeline.producer.of_record(record)]
+    released = [upstream.released[record].is_set] if upstream.released else []
+    return z3.Or(*settled, *released)
+
+
+def may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """The application's committed position may be past the record by now: its source takes it for done.
+
+    A commit is seen by nobody before the next start, so that it is shown there; one that runs may commit at once.
+    """
+    upstream = pipeline.upstream
+    assert upstream is not None
+    passed = [z3.Or(upstream.position.term > r, _is_settled(pipeline, upstream, r)) for r in range(record + 1)]
+    return z3.And(*passed)
+
+
+def may_go_on_at(pipeline: Pipeline, position: int, *, newest: bool = False) -> z3.BoolRef:
+    """The application may find this position committed when it starts again; ``newest``: the last that it could."""
+    upstream = pipeline.upstream
+    assert upstream is not None
+    conditions = [upstream.position.term <= position]
+    if position > 0:
+        conditions.append(may_be_committed(pipeline, position - 1))
+    if newest and position < upstream.position.high:
+        conditions.append(z3.Not(may_be_committed(pipeline, position)))
+    return z3.And(*conditions)
+
+
+def position_words(pipeline: Pipeline, position: int) -> str:
+    """Where in its input an application goes on, as the end of a sentence."""
+    if position == pipeline.deployment.bounds.records:
+        return "the committed position in its input is past all records"
+    return f"the committed position in its input is before record {position + 1}"

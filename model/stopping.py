@@ -1,0 +1,160 @@
+"""The end of a producer application, and its next start: a crash, or a stop on purpose (semantics 3.1, P10 to P12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.deployment.choices import Acks, OnRestart, OnStop
+from model.faults import Fault
+from model.language import Action, Effect, State
+from model.late_errors import forget_late_answers
+from model.network import abandon, end_send
+from model.resuming import is_of_this_start, may_go_on_at, position_words
+from model.state import Batch, Fate, Pipeline
+from model.transactions.ending import crash_with_transactions
+from model.wording import record_name
+
+_HOW = {
+    OnStop.CLOSE: "close() waits until every send is over",
+    OnStop.COMMIT_FIRST: "it commits its position, and then close() waits until every send is over",
+    OnStop.FORCE: "close() waits for some time only",
+    OnStop.EXIT: "it does not close its producer",
+}
+
+
+def _is_left(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+    """The client is not done with the batch; with acks=0 it is once the request is written (semantics 3.2)."""
+    return batch.is_(Fate.BUFFERED) if pipeline.deployment.acks is Acks.NONE else batch.incomplete
+
+
+def _end_sends(pipeline: Pipeline, effect: Effect, fate: Fate) -> None:
+    """What is left comes to this; what is in flight stays on its way to its broker (semantics 1.1)."""
+    for batch in pipeline.producer.batches:
+        if pipeline.deployment.acks is not Acks.NONE:
+            abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+        end_send(pipeline, effect, batch, fate, _is_left(pipeline, batch))
+
+
+def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> None:
+    """Another process, with another producer id, goes on at a position in its input where it has one (P12)."""
+    producer, transactions = pipeline.producer, pipeline.transactions
+    if transactions is None:
+        effect[producer.session] = producer.session.term + 1
+        effect[producer.epoch] = 0
+    else:
+        crash_with_transactions(pipeline, effect)
+    effect[producer.next_sequence] = 0
+    effect[producer.last_acknowledged] = -1
+    for flag in (producer.unresolved, producer.draining, producer.fatal, producer.heard):
+        if flag is not None:
+            effect[flag] = flag.initial
+    forget_late_answers(pipeline, effect)
+    if pipeline.upstream is not None and position is not None:
+        effect[pipeline.upstream.position] = position
+        for released in pipeline.upstream.released:
+            effect[released] = 0
+
+
+def _positions(pipeline: Pipeline) -> Iterator[int | None]:
+    """The positions in its input at which a restarted application may go on; None: it has none."""
+    yield from (None,) if pipeline.upstream is None else range(pipeline.upstream.position.high + 1)
+
+
+def _goes_on(pipeline: Pipeline, position: int | None, *, newest: bool = False) -> z3.BoolRef:
+    return z3.BoolVal(True) if position is None else may_go_on_at(pipeline, position, newest=newest)
+
+
+def _then(pipeline: Pipeline, position: int | None) -> str:
+    return "" if position is None else f"; {position_words(pipeline, position)}"
+
+
+def _arguments(position: int | None) -> dict[str, int]:
+    return {} if position is None else {"position": position}
+
+
+def crash(pipeline: Pipeline, position: int | None) -> Action:
+    """The application dies with its accumulator and restarts with a new producer id (semantics 3.1, P12).
+
+    A producer with transactions has its id from its transactional.id, and will get a new epoch (semantics 11.1, T1).
+    """
+    producer, transactions = pipeline.producer, pipeline.transactions
+    effect = Effect()
+    _end_sends(pipeline, effect, Fate.FORGOTTEN)
+    _start_again(pipeline, effect, position)
+    has_something = z3.Or(*(batch.incomplete for batch in producer.batches))
+    if transactions is not None:
+        has_something = z3.Or(*(transaction.is_going_on for transaction in transactions.each))
+    if position is not None:
+        has_something = z3.And(_has_sent(pipeline), _goes_on(pipeline, position))
+    return Action(
+        "crash_producer",
+        "application",
+        "producer",
+        _arguments(position),
+        z3.And(
+            has_something,
+            producer.session.term < producer.session.high,
+        ),
+        effect.updates,
+        lambda before, after: (
+            "the producer application crashes and restarts: what it had in flight it forgets"
+            + _then(pipeline, position)
+        ),
+        "3.1 P12",
+        Fault.PRODUCER_CRASH,
+    )
+
+
+def _has_sent(pipeline: Pipeline) -> z3.BoolRef:
+    """The application has sent something since it was started."""
+    return z3.Or(*(is_of_this_start(pipeline, batch) for batch in pipeline.producer.batches))
+
+
+def stop(pipeline: Pipeline, position: int | None) -> Action:
+    """The application is stopped on purpose, and started again (semantics 3.1, P11; 4.1).
+
+    ``close()`` takes no more records and waits, which an application that sends nothing for a while does as well: so
+    the whole of it is shown when it is over. What it fails when it has waited for long enough may be on its way, and
+    the application knows that it failed; one that sends it again when it is started has not got over it yet.
+    """
+    producer, how = pipeline.producer, pipeline.deployment.on_stop
+    waits = how in (OnStop.CLOSE, OnStop.COMMIT_FIRST)
+    guards = [_has_sent(pipeline), producer.session.term < producer.session.high]
+    guards.append(_goes_on(pipeline, position, newest=how is OnStop.CLOSE))
+    effect = Effect()
+    if waits:
+        guards.append(z3.Not(z3.Or(*(_is_left(pipeline, batch) for batch in producer.batches))))
+    else:
+        knows = how is OnStop.FORCE and pipeline.deployment.on_restart is not OnRestart.RESEND
+        _end_sends(pipeline, effect, Fate.FAILED if knows else Fate.FORGOTTEN)
+    _start_again(pipeline, effect, position)
+
+    def sentence(before: State, after: State) -> str:
+        ended = [record_name(b) for b in producer.batches if before[b.fate.name] != after[b.fate.name]]
+        words = f"the producer application is stopped, and started again: {_HOW[how]}"
+        if ended:
+            comes = "fails" if how is OnStop.FORCE else "is forgotten"
+            words += "".join(f", {record} {comes}" for record in ended)
+        return words + _then(pipeline, position)
+
+    return Action(
+        "stop_producer",
+        "application",
+        "producer",
+        _arguments(position),
+        z3.And(*guards),
+        effect.updates,
+        sentence,
+        "3.1 P11",
+        Fault.PRODUCER_STOP,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every way in which the application's process ends."""
+    for position in _positions(pipeline):
+        yield crash(pipeline, position)
+        if pipeline.transactions is None:
+            yield stop(pipeline, position)

@@ -1,0 +1,39 @@
+"""What an application keeps of its place in what it reads from, and sends on (semantics 3.1, P10 P12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from model.deployment.choices import OnRestart
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from model.language import Variable, flag
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """The input of an application that commits its position in it: a source connector, a stream task, a relay.
+
+    ``position``: how many records it had committed when it was started last. ``released``, by record: a ``flush()``
+    that was to wait for the record returned before it was over (empty where none does).
+    """
+
+    position: Variable
+    released: tuple[Variable, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (self.position, *self.released)
+
+
+def declare_upstream(deployment: Deployment) -> Upstream | None:
+    """The input at the start of a run; None where the application has no position that it commits."""
+    if not deployment.on_restart.has_position:
+        return None
+    records = deployment.bounds.records
+    flushes = deployment.on_restart is OnRestart.FROM_FLUSHED and deployment.sender.flush_forgets_parts
+    releases = flushes and Fault.SPLIT_BATCH in deployment.possible_faults
+    return Upstream(
+        Variable("input_position", 0, records, 0),
+        tuple(flag(f"released_{record}") for record in range(records if releases else 0)),
+    )

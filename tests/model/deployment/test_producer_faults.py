@@ -1,0 +1,126 @@
+"""Stops of the producer application, split batches, and positions in what it reads: what goes with what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checker.granted import INPUT_LASTS
+from checker.spark.normalising import meaning
+from model.deployment import with_assumption
+from model.deployment.choices import OnRestart, OnStop
+from model.deployment.errors import DeploymentError
+from model.state import declare
+from reports.summary import clients
+
+STOPPED = "assume: {faults: {producer-stop: 1}}"
+SPLIT = "assume: {faults: {split-batch: 1}}"
+
+
+def pipeline(*more: str, kafka: str = "4.0", producer: str = "") -> str:
+    return "\n".join((f'kafka: "{kafka}"', f"producer: {{{producer}}}", *more))
+
+
+def test_how_it_is_stopped_is_assumed_where_it_may_be(read_yaml) -> None:
+    stopped, not_stopped = read_yaml(pipeline(STOPPED)), read_yaml(pipeline())
+    assert (stopped.on_stop, not_stopped.on_stop) == (OnStop.CLOSE, OnStop.CLOSE)
+    assert [s.key for s in stopped.assumptions if s.key == "on_stop"] == ["on_stop"]
+    assert not [s.key for s in not_stopped.settings if s.key == "on_stop"]
+    assert with_assumption(stopped, "on_stop", "exit").on_stop is OnStop.EXIT
+    assert "closed when stopped" in clients(stopped)
+    assert "stopped" not in clients(not_stopped)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (pipeline(producer="on_stop: exit"), "nobody stops the producer application"),
+        (pipeline(STOPPED, producer="on_stop: commit-first"), "say on_restart=from-acknowledged, or close"),
+        (
+            pipeline(STOPPED, producer="on_stop: commit-first, on_restart: from-sent"),
+            "only a position past what is ack",
+        ),
+        (pipeline(STOPPED, producer="settings: {transactional.id: t}"), "not modelled yet: producer-stop"),
+        (pipeline(SPLIT, producer="settings: {transactional.id: t}"), "not modelled yet: split-batch"),
+        (pipeline(SPLIT, producer="client: librdkafka"), "not modelled yet: split-batch with"),
+        (
+            pipeline(SPLIT, kafka="2.4", producer="settings: {enable.idempotence: true}"),
+            "not modelled yet: split-batch",
+        ),
+        (
+            pipeline(producer="on_send_error: resend-if-not-stored"),
+            "Java producer 4.0 does not say whether a record may be stored",
+        ),
+        (
+            pipeline(
+                producer="client: librdkafka, on_send_error: resend-if-not-stored, settings: {enable.idempotence: true}"
+            ),
+            "not modelled yet: what librdkafka says of records of an idempotent producer",
+        ),
+        (pipeline(SPLIT, kafka="0.10"), "not modelled yet: split-batch with"),
+        (
+            pipeline(producer="on_restart: from-flushed, settings: {transactional.id: t}"),
+            "not modelled yet: positions that are committed beside the producer's transactions",
+        ),
+    ],
+)
+def test_what_does_not_go_together(refusal, text: str, said: str) -> None:
+    assert said in refusal(text)
+
+
+def test_a_position_that_is_tried_has_to_go_with_the_rest(read_yaml) -> None:
+    read = read_yaml(pipeline(STOPPED))
+    assert with_assumption(read, "on_restart", "from-sent").on_restart is OnRestart.FROM_SENT
+    with pytest.raises(DeploymentError, match="too early"):
+        with_assumption(read, "on_stop", "commit-first")
+
+
+def test_a_position_takes_a_second_send(read_yaml) -> None:
+    assert read_yaml(pipeline(producer="on_restart: from-sent")).bounds.sends == 2
+
+
+@pytest.mark.parametrize(
+    ("release", "forgets"),
+    [
+        *[("0.11", True), ("3.8", True), ("3.9.1", True), ("3.9.2", False), ("4.0.1", True), ("4.0.2", False)],
+        *[("4.1", True), ("4.1.0", True), ("4.1.1", False), ("4.2", False), ("4.3", False)],
+    ],
+)
+def test_which_release_forgets_the_parts_of_a_batch(read_yaml, release: str, forgets: bool) -> None:
+    """KAFKA-19479, by the release of the client."""
+    settings = "settings: {enable.idempotence: false}" if release != "0.10" else ""
+    kafka = ".".join(release.split(".")[:2])
+    read = read_yaml(
+        pipeline(SPLIT, kafka=kafka, producer=f"version: '{release}', on_restart: from-flushed, {settings}")
+    )
+    assert read.sender.flush_forgets_parts is forgets
+    upstream = declare(read).upstream
+    assert upstream is not None
+    assert bool(upstream.released) is forgets
+
+
+def test_what_is_not_asked_about_has_no_state(read_yaml) -> None:
+    plain, crashing = read_yaml(pipeline()), read_yaml(pipeline("assume: {faults: {producer-crash: 1}}"))
+    assert declare(plain).upstream is None
+    assert declare(crashing).upstream is None
+    assert read_yaml(pipeline(producer="version: '3.8'")).sender == plain.sender
+    assert meaning(replace(plain, on_stop=OnStop.EXIT)) == meaning(plain)
+
+
+def test_that_a_position_lasts_is_granted(read_yaml) -> None:
+    assert INPUT_LASTS.where(read_yaml(pipeline(STOPPED, producer="on_restart: from-sent")))
+    assert not INPUT_LASTS.where(read_yaml(pipeline(STOPPED, producer="on_restart: resend")))
+
+
+def test_sessions_are_counted_of_crashes_and_stops(read_yaml) -> None:
+    both = read_yaml(pipeline("assume: {faults: {producer-stop: 1, producer-crash: 1}}"))
+    assert declare(both).producer.session.high == 2
+    assert declare(read_yaml(pipeline(STOPPED))).producer.session.high == 1
+
+
+def test_what_is_asked_of_delivery_reports_is_part_of_the_state(read_yaml) -> None:
+    read = read_yaml(pipeline(producer="client: librdkafka, on_send_error: resend-if-not-stored"))
+    assert read.bounds.sends == 2
+    assert all(batch.doubtful is not None for batch in declare(read).producer.batches)
+    assert all(batch.doubtful is None for batch in declare(read_yaml(pipeline())).producer.batches)
