@@ -29,7 +29,7 @@ def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica)
         effect[part.retries] = 0
         if pipeline.upstream is not None and pipeline.upstream.released:
             effect[pipeline.upstream.released[part.record]] = 1
-    together = z3.And(other.is_(Fate.SENT), other.target.term == leader.number, other.ahead[batch.number].is_set)
+    together = z3.And(other.is_(Fate.SENT), other.target.term == leader.number)
     between = [ahead.is_set for number, ahead in other.ahead.items() if number != batch.number]
     released = pipeline.upstream is not None and pipeline.upstream.released
     returns = "; a flush() that waited for it returns" if released else ""

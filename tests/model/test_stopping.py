@@ -20,6 +20,7 @@ KINDS = (
     Fault.PRODUCER_STOP,
     Fault.SPLIT_BATCH,
     Fault.FULL_BUFFER,
+    Fault.LOST_REQUEST,
     Fault.KILL,
 )
 TWICE = replace(BOUNDS, sends=2, log=3)
@@ -208,6 +209,11 @@ def test_only_what_was_sent_together_is_split() -> None:
     assert not run.can("split_batch", batch=0, leader=1)
     run.do("transmit", batch=1, leader=1).do("append", batch=0, leader=1)
     assert not run.can("split_batch", batch=0, leader=1)
+
+
+def test_a_split_is_no_retry() -> None:
+    run = in_one_batch(retries=1).do("split_batch", batch=0, leader=1).do("transmit", batch=0, leader=1)
+    assert run.do("lose_request", batch=0).do("notice", broker=1).fate(0) is Fate.BUFFERED
 
 
 def test_nobody_hears_of_it_with_acks_0() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from checker.granted import INPUT_LASTS
 from checker.spark.normalising import meaning
 from model.deployment import with_assumption
 from model.deployment.choices import OnRestart, OnStop
@@ -106,11 +105,6 @@ def test_what_is_not_asked_about_has_no_state(read_yaml) -> None:
     assert declare(crashing).upstream is None
     assert read_yaml(pipeline(producer="version: '3.8'")).sender == plain.sender
     assert meaning(replace(plain, on_stop=OnStop.EXIT)) == meaning(plain)
-
-
-def test_that_a_position_lasts_is_granted(read_yaml) -> None:
-    assert INPUT_LASTS.where(read_yaml(pipeline(STOPPED, producer="on_restart: from-sent")))
-    assert not INPUT_LASTS.where(read_yaml(pipeline(STOPPED, producer="on_restart: resend")))
 
 
 def test_sessions_are_counted_of_crashes_and_stops(read_yaml) -> None:
