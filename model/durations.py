@@ -53,6 +53,9 @@ class Quantity:
         return self.least == self.most
 
 
+ADDS_AGAIN = Quantity("the client's pause before it adds a partition to its transaction again", 500, 500)
+"""With a client that drains, whatever its backoffs are (semantics 4.1)."""
+
 SCAN = Quantity("the second between two looks of the client at what timed out", 1_000, 1_000)
 """How often librdkafka looks at requests in flight, and at messages that are queued (semantics 4.1)."""
 

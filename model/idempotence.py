@@ -183,7 +183,8 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
         effect.set_when(numbered, pipeline.producer.epoch, pipeline.producer.epoch.term + 1)
         effect.set_when(numbered, pipeline.producer.next_sequence, 0)
     elif pipeline.deployment.drains:
-        if not out_of_retries and not pipeline.deployment.rewinds:
+        by_itself = pipeline.transactions is None
+        if by_itself and not out_of_retries and not pipeline.deployment.rewinds:
             effect.set_when(when, unresolved, 1)
     elif batch.sequence is not None and not out_of_retries:
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)

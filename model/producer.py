@@ -29,6 +29,7 @@ from model.producer_ids import doubt_number, ends_id_when_given_up
 from model.rewinding import leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.coordinator import coordinator_is_at_hand
+from model.transactions.purging import only_abort_is_left
 from model.transactions.sending import (
     add_partition,
     begin,
@@ -353,6 +354,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
     doubt(effect, batch, batch.in_flight)
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    if pipeline.transactions is not None and deployment.drains:
+        only_abort_is_left(pipeline, effect, batch, bumps=True)
     possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
     expect_late_answer(pipeline, effect, batch)
     if deployment.takes_new_ids:
@@ -424,7 +427,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     for batch in pipeline.producer.batches:
         yield send(pipeline, batch)
         yield refuse_send(pipeline, batch)
-        if pipeline.deployment.drains:
+        if pipeline.deployment.drains and pipeline.transactions is None:
             yield refuse_after_stop(pipeline, batch)
         for leader in pipeline.replicas:
             yield transmit(pipeline, batch, leader)
@@ -439,6 +442,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     if pipeline.deployment.sender.forgets_numbers:
         yield forget_topic(pipeline)
     if pipeline.deployment.drains:
-        yield bump_when_drained(pipeline)
+        if pipeline.transactions is None:
+            yield bump_when_drained(pipeline)
     elif _resolves_sequences(pipeline):
         yield resolve_sequences(pipeline)

@@ -13,6 +13,7 @@ from model.network import complete, fail_attempt
 from model.producer_ids import attempts_left, one_by_one, shift_numbers
 from model.rewinding import fail_partition, with_it
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
+from model.transactions.purging import only_abort_is_left
 from model.wording import record_name
 
 
@@ -130,13 +131,22 @@ def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> 
 
 
 def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """A gap before the record, of one that failed: it goes again, in the next epoch of a client that drains (4.1)."""
+    """A gap before the record, of one that failed: it goes again, in the next epoch of a client that drains (4.1).
+
+    In a transaction that epoch is asked for when it is aborted (semantics 11.1).
+    """
     producer = pipeline.producer
     assert batch.sequence is not None
     later = batch.sequence.term > producer.last_acknowledged.term + 1
     effect = Effect()
-    fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
-    effect[producer.unresolved] = True
+    if pipeline.transactions is None or pipeline.deployment.sender.bumps_within:
+        fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
+        effect[producer.unresolved] = True
+        then = "the producer will bump its epoch when nothing is in flight"
+    else:
+        complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+        only_abort_is_left(pipeline, effect, batch, bumps=True)
+        then = "the send fails, and only an abort is left, with a new epoch"
     return Action(
         "refuse_later",
         leader.name,
@@ -144,10 +154,7 @@ def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         {"batch": batch.number, "leader": leader.number},
         z3.And(_refused_as_out_of_order(pipeline, batch, leader), later),
         effect.updates,
-        lambda before, after: (
-            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; the producer will bump its "
-            "epoch when nothing is in flight"
-        ),
+        lambda before, after: f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; {then}",
         "3.5, 4.1",
     )
 
@@ -189,8 +196,13 @@ def _fail_for_good(
     when: z3.BoolRef,
     error: str,
     fault: Fault | None = None,
+    *,
+    stops: bool = False,
 ) -> Action:
-    """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4)."""
+    """An error that is not retried: the send fails, and what waits behind it goes on (semantics 3.1 P6, 3.4).
+
+    ``stops``: in a transaction it ends a client that drains (semantics 4.1).
+    """
     producer = pipeline.producer
     guard = z3.And(when, answered_in_order(pipeline, batch, leader))
     effect = Effect()
@@ -209,6 +221,11 @@ def _fail_for_good(
         bumps = _bumps_after_failure(pipeline, batch)
         bump_epoch(pipeline, effect, bumps, failed=batch)
         guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
+    elif pipeline.transactions is not None and pipeline.deployment.drains:
+        if stops:
+            stop_for_good(pipeline, effect, z3.BoolVal(True))
+        else:
+            only_abort_is_left(pipeline, effect, batch, bumps=False)
     elif pipeline.transactions is not None:
         close_gap(pipeline, effect, batch)
         guard = z3.And(guard, producer.next_sequence.term > 0)
@@ -238,7 +255,8 @@ def reject_old_epoch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     check = checked(pipeline, batch, leader)
     assert check is not None
     fenced = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.fenced)
-    return _fail_for_good(pipeline, batch, leader, "reject_old_epoch", fenced, ": INVALID_PRODUCER_EPOCH")
+    error = ": INVALID_PRODUCER_EPOCH"
+    return _fail_for_good(pipeline, batch, leader, "reject_old_epoch", fenced, error, stops=True)
 
 
 def bump_after_failure_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:

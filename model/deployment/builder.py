@@ -76,6 +76,12 @@ def build(given: GivenDeployment) -> Deployment:
     if sending.idempotence and kafka.line < IDEMPOTENT and producer.library != JAVA:
         what = f"idempotent producers of {producer.library} with brokers before 2.5: take newer ones, or no idempotence"
         raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+    if (sending.sender.bumps_within or sending.sender.bump_aborts) and kafka.line > IDEMPOTENT:
+        what = f"transactions of {producer.library} before 2.0 with brokers from 2.6 on, which refuse its new epoch"
+        raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+    if sending.transactional and producer.library != JAVA and Fault.UNKNOWN_TOPIC.value in given.faults:
+        what = f"transactions of {producer.library} whose topic is gone from its metadata"
+        raise complaint(given.faults[Fault.UNKNOWN_TOPIC.value], f"not modelled yet: {what}", NotModelledError)
     if sending.idempotence and not era.keeps_producer_ids:
         what = "idempotence with records in the format of 0.10, which brokers refuse; write records in a newer one"
         raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
@@ -115,16 +121,20 @@ def build(given: GivenDeployment) -> Deployment:
         fault = given.faults[Fault.REBALANCE.value]
         group_rules.check_rebalance(consumer_settings.section, rebalancing, application.sink, fault)
     transactional = None
-    if uses and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
+    is_java = producer.library == JAVA
+    if uses and is_java and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
         what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
         raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
     if uses and compacts:
         raise transaction_rules.refuse_compaction(producer_section)
     if uses:
-        transaction_rules.check_length(producer_settings.section, broker_settings.section)
-        records = application.transaction_records
+        error = "InvalidTxnTimeoutException" if is_java else "INVALID_TRANSACTION_TIMEOUT"
+        transaction_rules.check_length(producer_settings.section, broker_settings.section, error)
         transactional = transaction_rules.transactional_of(
-            broker_settings.section, producer.release, records, reading.isolation
+            broker_settings.section,
+            application.transaction_records,
+            reading.isolation,
+            raises_epochs=is_java and producer.release.line >= transaction_rules.RAISES_EPOCHS,
         )
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"

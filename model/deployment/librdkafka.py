@@ -32,6 +32,7 @@ PRODUCER_KEYS = (
     "socket.timeout.ms",
     "request.timeout.ms",
     "transactional.id",
+    "transaction.timeout.ms",
 )
 CONSUMER_KEYS = (
     "enable.auto.commit",
@@ -49,11 +50,24 @@ GAPLESS = "enable.gapless.guarantee"
 IN_FLIGHT = "max.in.flight.requests.per.connection"
 LASTS = "message.timeout.ms"
 ANSWERED = "socket.timeout.ms"
+TRANSACTIONAL = "transactional.id"
+LENGTH = "transaction.timeout.ms"
+MARGIN, SHORTEST = 100, 900
+"""How much longer a request may take than a transaction, or shorter by default, and what it gets at least; in ms."""
 MOST_IN_FLIGHT = 5
 UNLIMITED = 2**31 - 1
 REFUSAL = "RD_KAFKA_RESP_ERR__INVALID_ARG"
 CHECKS_POSITIONS = (2, 1)
 """From here on it checks positions against leader epochs (KIP-320), and goes back to no leader of an older one."""
+
+BUMPS = (1, 7)
+"""From here on a producer with transactions gets over missing numbers with a new epoch (KIP-360)."""
+
+ABORTS = (1, 8, 2)
+"""From here on that takes an abort (issue 3575)."""
+
+ABORTS_FIRST = (2, 0)
+"""From here on a transaction is aborted before its producer asks for a new epoch."""
 
 KEEPS_NUMBERS = (1, 9)
 """From here on its idempotent producer keeps a partition's numbers while the topic is gone from its metadata."""
@@ -85,9 +99,8 @@ DURATIONS: Mapping[str, Source] = {
 
 def producer(section: Section) -> ProducerValues:
     """The effective settings, or the refusal with the library's own error."""
-    if section.has("transactional.id"):
-        raise section.not_modelled("transactional.id", "transactions; remove it to check the producer without them")
-    idempotence, gapless = section.flag_setting(IDEMPOTENCE), section.flag_setting(GAPLESS)
+    transactional = _is_transactional(section)
+    idempotence, gapless = _idempotence(section, transactional=transactional), section.flag_setting(GAPLESS)
     acks, retries, in_flight = _acks(section), section.setting("retries"), section.setting(IN_FLIGHT)
     if boolean(idempotence.value):
         _check_idempotence(section, acks)
@@ -101,7 +114,7 @@ def producer(section: Section) -> ProducerValues:
         raise section.not_modelled("queuing.strategy", "the newest message first; use fifo")
     elif boolean(gapless.value) and section.has(GAPLESS):
         raise section.refused(GAPLESS, REFUSAL, f"{GAPLESS} needs {IDEMPOTENCE}=true", "L09")
-    lasts = section.setting(LASTS)
+    lasts = _lasts(section, transactional=transactional)
     return ProducerValues(
         acks=Acks(acks.value),
         retries=int(retries.value),
@@ -109,7 +122,7 @@ def producer(section: Section) -> ProducerValues:
         sequencing=None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=False,
-        transactional=False,
+        transactional=transactional,
         sender=Sender(
             retries_keep_their_place=True,
             one_at_a_time_everywhere=False,
@@ -117,11 +130,17 @@ def producer(section: Section) -> ProducerValues:
             refusals_count=False,
             connecting_counts=False,
             drains=True,
-            gapless=boolean(gapless.value),
+            gapless=boolean(gapless.value) and not transactional,
             numbers_ahead=False,
-            forgets_numbers=boolean(idempotence.value) and section.release.line < KEEPS_NUMBERS,
+            forgets_numbers=boolean(idempotence.value) and not transactional and section.release.line < KEEPS_NUMBERS,
+            bumps_within=transactional and section.release.full < ABORTS,
+            bump_aborts=transactional and section.release.full >= ABORTS and section.release.line < ABORTS_FIRST,
         ),
-        settings=(acks, idempotence, gapless, retries, in_flight, _linger(section), lasts, _answered(section, lasts)),
+        settings=(
+            *(section.setting(key) for key in (TRANSACTIONAL, LENGTH) if transactional),
+            *(acks, idempotence, gapless, retries, in_flight, _linger(section, lasts), lasts),
+            _answered(section, lasts, transactional=transactional),
+        ),
         notes=(),
     )
 
@@ -154,22 +173,62 @@ def _check_idempotence(section: Section, acks: Setting) -> None:
             raise section.refused(key, REFUSAL, f"{key} {what} with {IDEMPOTENCE}=true", rule)
 
 
-def _linger(section: Section) -> Setting:
+def _is_transactional(section: Section) -> bool:
+    if not section.has(TRANSACTIONAL) or not section.text(TRANSACTIONAL):
+        return False
+    if section.release.line < BUMPS:
+        what = "transactions of librdkafka before 1.7; remove it to check the producer without them"
+        raise section.not_modelled(TRANSACTIONAL, what)
+    if section.release.line == ABORTS[:2] and section.release.patch is None:
+        what = "librdkafka 1.8.0 goes on with a transaction after a gap in its numbers, 1.8.2 has it aborted"
+        raise section.at(TRANSACTIONAL, f"{what}: say the patch level of the version")
+    return True
+
+
+def _idempotence(section: Section, *, transactional: bool) -> Setting:
+    if transactional and not section.flag(IDEMPOTENCE):
+        if section.has(IDEMPOTENCE):
+            raise section.refused(IDEMPOTENCE, REFUSAL, f"{TRANSACTIONAL} needs {IDEMPOTENCE}=true", "L10")
+        return section.derived(IDEMPOTENCE, "true", f"L11: {TRANSACTIONAL} switches idempotence on")
+    return section.flag_setting(IDEMPOTENCE)
+
+
+def _lasts(section: Section, *, transactional: bool) -> Setting:
+    """A record may take no longer than its transaction; one that may take for ever is let through (0)."""
+    if not transactional:
+        return section.setting(LASTS)
+    longest = section.integer(LENGTH)
+    if not section.has(LASTS):
+        return section.derived(LASTS, str(longest), f"L13: {LENGTH}")
+    if section.integer(LASTS) > longest:
+        raise section.refused(LASTS, REFUSAL, f"{LASTS} must be at most {LENGTH} ({longest})", "L13")
+    return section.setting(LASTS)
+
+
+def _linger(section: Section, lasts: Setting) -> Setting:
     """In whole milliseconds, rounded up: a batch goes at the latest by then."""
     setting = section.setting("linger.ms")
-    linger, lasts = float(setting.value), section.integer(LASTS)
-    if 0 < lasts <= linger:
+    linger, longest = float(setting.value), int(lasts.value)
+    if 0 < longest <= linger:
         if section.has("linger.ms"):
             raise section.refused("linger.ms", REFUSAL, f"{LASTS} must be longer than linger.ms", "L14")
-        return section.derived("linger.ms", str(lasts), f"L14: lowered below {LASTS}")
+        return section.derived("linger.ms", str(longest), f"L14: lowered below {LASTS}")
     return setting
 
 
-def _answered(section: Section, lasts: Setting) -> Setting:
+def _answered(section: Section, lasts: Setting, *, transactional: bool) -> Setting:
     """A request waits for its answer no longer than its first message may still take."""
-    if 0 < int(lasts.value) < section.integer(ANSWERED):
+    answered = section.setting(ANSWERED)
+    if transactional:
+        longest = section.integer(LENGTH)
+        if not section.has(ANSWERED):
+            answered = section.derived(ANSWERED, str(max(longest - MARGIN, SHORTEST)), f"L12: below {LENGTH}")
+        elif int(answered.value) > longest + MARGIN:
+            why = f"{ANSWERED} must be at most {LENGTH} + {MARGIN} ({longest + MARGIN})"
+            raise section.refused(ANSWERED, REFUSAL, why, "L12")
+    if 0 < int(lasts.value) < int(answered.value):
         return section.derived(ANSWERED, lasts.value, f"{LASTS} ends requests earlier")
-    return section.setting(ANSWERED)
+    return answered
 
 
 def _isolation(section: Section) -> Setting | None:

@@ -25,7 +25,8 @@ class Sender:
     again when a topic was gone from its metadata, in the same epoch. ``late_errors_count``: with idempotence an error
     that comes after ``delivery.timeout.ms`` has ended a send changes the numbers of what was sent after it.
     ``flush_forgets_parts``: a flush() that waits for a batch returns when that is split, before its parts are over
-    (semantics 3.1, P9).
+    (semantics 3.1, P9). ``bumps_within`` (with ``drains``): it asks for a new epoch in the middle of
+    a transaction, and goes on with it; ``bump_aborts``: asking is what aborts it, else it is aborted first.
     """
 
     retries_keep_their_place: bool
@@ -41,6 +42,8 @@ class Sender:
     forgets_numbers: bool = False
     late_errors_count: bool = False
     flush_forgets_parts: bool = False
+    bumps_within: bool = False
+    bump_aborts: bool = False
 
 
 OF_JAVA = Sender(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from model.deployment.errors import DeploymentError
 from model.deployment.given import complaint
-from model.deployment.release import Release
 from model.deployment.section import Section
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
@@ -31,23 +30,23 @@ LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
 
 
-def check_length(producer: Section, broker: Section) -> None:
-    """A producer that wants longer transactions than brokers allow never gets an id: initTransactions() throws."""
+def check_length(producer: Section, broker: Section, error: str) -> None:
+    """A producer that wants longer transactions than brokers allow never gets an id: initTransactions() fails."""
     length, longest = producer.integer(LENGTH), broker.integer(LONGEST)
     if 0 < length <= longest:
         return
     limit = "more than 0" if length <= 0 else f"at most {broker.where(LONGEST)}"
     at = producer if producer.has(LENGTH) or not broker.has(LONGEST) else broker
     why = f"{LENGTH} ({length}) must be {limit}"
-    raise at.refused(LENGTH if at is producer else LONGEST, "InvalidTxnTimeoutException", why, "P30")
+    raise at.refused(LENGTH if at is producer else LONGEST, error, why, "P30")
 
 
-def transactional_of(broker: Section, client: Release, records: int, isolation: Setting | None) -> Transactional:
-    """How transactions work with these brokers and this Java producer.
+def transactional_of(broker: Section, records: int, isolation: Setting | None, *, raises_epochs: bool) -> Transactional:
+    """How transactions work with these brokers, and a client that raises epochs with them from 4.0 on, or does not.
 
     Raises DeploymentError for a version of the feature that there is not.
     """
-    epoch_each = _version(broker) == 2 and client.line >= RAISES_EPOCHS
+    epoch_each = _version(broker) == 2 and raises_epochs
     verified = epoch_each or (broker.knows(VERIFICATION) and broker.flag(VERIFICATION))
     return Transactional(
         records=records,

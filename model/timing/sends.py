@@ -8,7 +8,7 @@ from itertools import groupby
 import z3
 
 from model.deployment.choices import Acks, ProducerId
-from model.durations import CLIENT_LOOKS, JITTER, SCAN
+from model.durations import ADDS_AGAIN, CLIENT_LOOKS, JITTER, SCAN
 from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
 from model.language import Clock, Duration, Need, Variable
 from model.numbering import was_tried
@@ -360,6 +360,8 @@ class Sends(Part):
         if self._pipeline.transactions is None:
             return Duration(())
         pause = Duration.of(self._times.retry_backoff_max, 1 + self._times.backoff_jitter)
+        if self._pipeline.deployment.drains:
+            pause = pause + Duration.of(ADDS_AGAIN)
         return self._until_connected + Duration.of(self._times.network, REQUESTS_TO_ADD) + pause
 
     def _takers(self, batch: Batch) -> Iterator[tuple[Replica, z3.BoolRef]]:

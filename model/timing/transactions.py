@@ -33,7 +33,7 @@ class Transactions(Part):
             completes = z3.And(self._guard("complete_transaction", **leader), at_hand)
             yield Clock("completing", leader, completes, f"the marker was replicated by {replica.name}", takes)
         late = self._pipeline.transactions.late_end
-        if late is not None:
-            # The client gives up on it when request.timeout.ms is over.
+        if late is not None and not self._pipeline.deployment.drains:
+            # The client gives up on it when request.timeout.ms is over; one that drains may wait for longer (4.1).
             waits = Duration.of(self._times.request_timeout, CLIENT_LOOKS) + Duration.of(self._times.late_request)
             yield Clock("late_end", {}, late.term > 0, "a request to end a transaction was held up", waits)

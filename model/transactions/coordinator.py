@@ -22,7 +22,9 @@ def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) 
     """The coordinator is about to have this transaction committed, or aborted."""
     transactions, _ = of(pipeline)
     status = Status.PREPARE_COMMIT if commits else Status.PREPARE_ABORT
-    return z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+    decided = z3.And(transactions.is_(status), transactions.current.term == transaction.number)
+    elsewhere = transactions.elsewhere
+    return decided if elsewhere is None else z3.And(decided, z3.Not(elsewhere.is_set))
 
 
 def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
@@ -173,6 +175,8 @@ def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
     wanted = [z3.And(z3.Not(transactions.initialised.is_set), waits)]
     if rules.epoch_each or Fault.TRANSACTION_TIMEOUT in pipeline.deployment.possible_faults:
         wanted.append(transactions.is_(Status.ONGOING))
+    if pipeline.deployment.sender.bumps_within:
+        wanted.append(pipeline.producer.unresolved.is_set)
     return z3.Or(*wanted)
 
 

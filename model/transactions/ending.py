@@ -9,12 +9,15 @@ from collections.abc import Iterator
 
 import z3
 
+from model.draining import has_stopped
 from model.faults import Fault
 from model.idempotence import epoch_left
 from model.language import Action, Effect, State
 from model.network import complete
 from model.state import Fate, Pipeline
+from model.transactions.bumping import refuse_unknown_end
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
+from model.transactions.purging import purge, purge_returned, replace_producer
 from model.transactions.sending import add_partition, batches_of, begins_next, words
 from model.transactions.state import Outcome, Status, Transaction
 
@@ -23,7 +26,13 @@ COMMIT, ABORT = 1, 2
 
 
 def _fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
-    """What was never sent of a transaction fails when it is aborted; what was is retried to its end."""
+    """What was never sent of a transaction fails when it is aborted; what was is retried to its end.
+
+    A client that drains retries nothing any more (semantics 4.1).
+    """
+    if pipeline.deployment.drains:
+        purge(pipeline, effect, z3.BoolVal(True))
+        return
     for batch in batches_of(pipeline, transaction):
         assert batch.sequence is not None
         undrained = z3.And(batch.is_(Fate.BUFFERED), batch.sequence.term < 0)
@@ -50,7 +59,8 @@ def _may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 def _may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """The application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
-    return z3.And(transaction.is_(Outcome.ABORTING), _is_drained(pipeline, transaction))
+    may = z3.And(transaction.is_(Outcome.ABORTING), _is_drained(pipeline, transaction))
+    return z3.And(may, z3.Not(has_stopped(pipeline))) if pipeline.deployment.drains else may
 
 
 def _can_decide(pipeline: Pipeline, epoch: z3.ArithRef) -> z3.BoolRef:
@@ -168,6 +178,9 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     """
     batches = batches_of(pipeline, transaction)
     failed = z3.Or(*(batch.is_(Fate.FAILED) for batch in batches)) if batches else z3.BoolVal(True)
+    may_abort = z3.And(transaction.is_(Outcome.OPEN), failed)
+    if pipeline.deployment.drains:
+        may_abort = z3.And(may_abort, z3.Not(has_stopped(pipeline)))
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.ABORTING)
     _fail_undrained(pipeline, effect, transaction)
@@ -176,7 +189,7 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
         "application",
         "producer",
         {"transaction": transaction.number},
-        z3.And(transaction.is_(Outcome.OPEN), failed),
+        may_abort,
         effect.updates,
         lambda before, after: f"the application aborts {words(pipeline, transaction)}, for a send failed",
         "11.1",
@@ -186,13 +199,21 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
 def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -> Action:
     """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns.
 
-    ``anew``: the client then asks for a new epoch, as one before TV2 does unless it may keep its own.
+    ``anew``: the client then asks for a new epoch, as one before TV2 does unless it may keep its own. With some that
+    request is what aborts, in a newer epoch (semantics 4.1).
     """
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_ABORT)
-    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
     guard = z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
-    if not anew and not of(pipeline)[1].epoch_each:
+    sender = pipeline.deployment.sender
+    if anew and (sender.bump_aborts or sender.bumps_within):
+        raise_epoch(pipeline, effect)
+        guard = z3.And(guard, epoch_left(pipeline))
+    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
+    if pipeline.deployment.drains:
+        unresolved = pipeline.producer.unresolved.is_set
+        guard = z3.And(guard, unresolved if anew else z3.Not(unresolved))
+    elif not anew and not of(pipeline)[1].epoch_each:
         guard = z3.And(guard, _keeps_its_epoch(pipeline, transaction))
     return Action(
         "prepare_abort",
@@ -234,6 +255,9 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
     _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
+    if pipeline.deployment.drains:
+        anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
+        effect[transactions.initialised] = z3.If(anew, 0, transactions.initialised.term)
     return Action(
         "learn_aborted",
         "producer",
@@ -422,6 +446,12 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield begin_abort(pipeline, transaction)
         for anew in (False,) if of(pipeline)[1].epoch_each else (True, False):
             yield prepare_abort(pipeline, transaction, anew=anew)
+        if pipeline.deployment.drains and batches_of(pipeline, transaction):
+            yield purge_returned(pipeline, transaction)
+            yield replace_producer(pipeline, transaction)
+        if pipeline.deployment.sender.bumps_within:
+            asked = z3.Or(_may_commit(pipeline, transaction), _may_end_aborted(pipeline, transaction))
+            yield refuse_unknown_end(pipeline, transaction, asked)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)
         if late:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import z3
 
 from model.arrival import accepts, arrives, checked
+from model.draining import acknowledge_what_came_before
 from model.idempotence import numbers_sent
 from model.language import Action, Effect, Variable
 from model.network import complete
@@ -42,6 +43,8 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     effect = Effect()
     later = batch.sequence.term > producer.last_acknowledged.term
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+    if pipeline.deployment.drains:
+        acknowledge_what_came_before(pipeline, effect, batch)
     complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, z3.BoolVal(True))
     return Action(
         "take_for_another",

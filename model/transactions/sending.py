@@ -99,13 +99,18 @@ def begin(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
 
 
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The partition is in the transaction, or can be added to it; what is aborted is only retried (11.1, T2)."""
+    """The partition is in the transaction, or can be added to it; what is aborted is only retried (11.1, T2).
+
+    A client that drains does not even retry it (semantics 4.1).
+    """
     transactions, _ = of(pipeline)
     transaction = transaction_of(pipeline, batch)
     assert batch.sequence is not None
     retried = z3.And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
     can_be_added = z3.And(transactions.is_at_rest, has_epoch(pipeline))
     in_transaction = z3.Or(transactions.added.is_set, can_be_added)
+    if pipeline.deployment.drains:
+        return z3.And(in_transaction, transaction.is_(Outcome.OPEN))
     return z3.And(in_transaction, z3.Or(transaction.is_(Outcome.OPEN), retried))
 
 

@@ -78,6 +78,7 @@ class Transactions:
     the partition to be in the transaction. ``late_end``: an abandoned EndTxn that may still be executed (1 commit,
     2 abort), with the epoch it was sent with; None where requests are not delayed. ``disturbed``: some broker was away,
     cut off or slow, or stopped leading, so that the coordinator may be another one since; None where none can be.
+    ``elsewhere``: the partition is not in what the coordinator takes for the transaction; None with most clients.
     """
 
     each: tuple[Transaction, ...]
@@ -90,6 +91,7 @@ class Transactions:
     late_end: Variable | None
     late_end_epoch: Variable | None
     disturbed: Variable | None
+    elsewhere: Variable | None
 
     def is_(self, *statuses: Status) -> z3.BoolRef:
         """The coordinator's state is one of these."""
@@ -125,7 +127,9 @@ class Transactions:
     @property
     def variables(self) -> tuple[Variable, ...]:
         outcomes = tuple(transaction.outcome for transaction in self.each)
-        late = tuple(one for one in (self.late_end, self.late_end_epoch, self.disturbed) if one is not None)
+        late = tuple(
+            one for one in (self.late_end, self.late_end_epoch, self.disturbed, self.elsewhere) if one is not None
+        )
         return (*outcomes, self.status, self.epoch, self.current, self.initialised, self.added, *late)
 
 
@@ -163,4 +167,5 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
         Variable("late_end", 0, 2, 0) if delayed else None,
         Variable("late_end_epoch", 0, epochs, 0) if delayed else None,
         flag("disturbed") if OF_BROKERS & deployment.possible_faults else None,
+        flag("elsewhere") if deployment.sender.bumps_within else None,
     )

@@ -9,6 +9,7 @@ from model.idempotence import close_gap, numbers_sent
 from model.language import Action, Effect
 from model.network import complete
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.purging import only_abort_is_left
 from model.transactions.state import Status
 from model.transactions.visibility import is_left_open
 from model.wording import record_name
@@ -31,13 +32,18 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
     effect = Effect()
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    close_gap(pipeline, effect, batch)
+    refused = [arrived, z3.Not(is_verified(pipeline, leader, epoch))]
+    if pipeline.deployment.drains:
+        only_abort_is_left(pipeline, effect, batch, bumps=False)
+    else:
+        close_gap(pipeline, effect, batch)
+        refused.append(pipeline.producer.next_sequence.term > 0)
     return Action(
         "reject_unverified",
         leader.name,
         "brokers",
         {"batch": batch.number, "leader": leader.number},
-        z3.And(arrived, z3.Not(is_verified(pipeline, leader, epoch)), pipeline.producer.next_sequence.term > 0),
+        z3.And(*refused),
         effect.updates,
         lambda before, after: (
             f"{leader.name} asks the coordinator, which knows of no such transaction, and refuses "

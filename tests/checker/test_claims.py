@@ -57,6 +57,7 @@ QUICK = ("I001", "I069")
     [
         pytest.param(incident, marks=() if incident.id in QUICK else pytest.mark.slow, id=incident.id)
         for incident in incidents()
+        if incident.cases
     ],
 )
 def test_an_incident_is_found_and_gone_with_what_ended_it(incident: Claim) -> None:

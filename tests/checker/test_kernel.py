@@ -191,6 +191,20 @@ def deployments() -> dict[str, Deployment]:
             producer_id=ProducerId.NEW,
             transactional=Transactional(2, True, True, True, read_committed=True),
         ),
+        "transactions that purge": replace(
+            example("idempotent-resend"),
+            bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
+            replicas=2,
+            sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, bump_aborts=True),
+            transactional=Transactional(1, True, False, False, read_committed=True),
+        ),
+        "transactions that bump": replace(
+            example("idempotent"),
+            bounds=replace(TWO, log=3, sends=1, producer_epochs=4),
+            replicas=2,
+            sender=replace(OF_JAVA, retries_keep_their_place=True, drains=True, bumps_within=True),
+            transactional=Transactional(2, False, False, False, read_committed=True),
+        ),
         "compacted": replace(
             example("acks-all-min-isr-1"),
             bounds=TWO,
@@ -328,7 +342,14 @@ def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]
     return set(found)
 
 
-LARGE = ("transactions before KIP-890", "transactions, verified", "sarama", "acks-all, idempotent, unclean")
+LARGE = (
+    "transactions before KIP-890",
+    "transactions, verified",
+    "transactions that purge",
+    "transactions that bump",
+    "sarama",
+    "acks-all, idempotent, unclean",
+)
 """Deployments that take long, and others like which the quick tests have instead."""
 
 

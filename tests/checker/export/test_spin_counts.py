@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from checker.export.exported import export_deployment, export_protocol
 from checker.export.writing import Format, write
+from model.deployment.sender import OF_JAVA, Sender
 from model.faults import Fault
 from model.published.catalogue import protocol
 from tests.checker.asking import SMALL, example
@@ -42,10 +43,14 @@ def test_deployments(name: str, tmp_path: Path) -> None:
     assert run.states == engine_states(exported) > 10_000
 
 
+PURGES = replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True)
+
+
 @pytest.mark.slow
-def test_transactions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sender", [OF_JAVA, PURGES, replace(PURGES, bumps_within=True)])
+def test_transactions(sender: Sender, tmp_path: Path) -> None:
     kinds = (Fault.DELAYED_REQUEST, Fault.PRODUCER_CRASH, Fault.TRANSACTION_TIMEOUT)
-    exported = export_deployment(replace(example("transactions", kinds), replicas=2), total=1)
+    exported = export_deployment(replace(example("transactions", kinds), replicas=2, sender=sender), total=1)
     (model,) = write(exported, Format.PROMELA, tmp_path)
     run = run_spin(model, tmp_path, optimise=["-O0"])
     assert run.errors == 0

@@ -40,6 +40,10 @@ def setting(deployment: Deployment, key: str, scope: str = "producer") -> Settin
         ("librdkafka", "enable.idempotence: true; queuing.strategy: lifo", "L07"),
         ("librdkafka", "enable.idempotence: true; queue.buffering.backpressure.threshold: 2", "L08"),
         ("librdkafka", "enable.gapless.guarantee: true", "L09"),
+        ("librdkafka", "transactional.id: t; enable.idempotence: false", "L10"),
+        ("librdkafka", "transactional.id: t; transaction.timeout.ms: 5000; socket.timeout.ms: 5101", "L12"),
+        ("librdkafka", "transactional.id: t; transaction.timeout.ms: 5000; message.timeout.ms: 5001", "L13"),
+        ("librdkafka", "transactional.id: t; acks: 1", "L05"),
         ("librdkafka", "linger.ms: 1000; message.timeout.ms: 900", "L14"),
         ("librdkafka", "acks: 2", "L23"),
         ("sarama", "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Producer.Retry.Max: 0", "A02"),
@@ -84,7 +88,15 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (producer("librdkafka", "transactional.id: t"), "not modelled yet: transactions"),
+        (
+            producer("librdkafka", "transactional.id: t", "1.6"),
+            "not modelled yet: transactions of librdkafka before 1.7",
+        ),
+        (producer("librdkafka", "transactional.id: t", "1.8"), "1.8.2 has it aborted: say the patch level"),
+        (
+            producer("librdkafka", "transactional.id: t", "1.9").replace('"4.0"', '"2.6"'),
+            "not modelled yet: transactions of librdkafka before 2.0 with brokers from 2.6 on",
+        ),
         (
             producer("sarama", f"{IDEMPOTENT}; Producer.Transaction.ID: t"),
             "not modelled yet: transactions of sarama",
@@ -92,11 +104,11 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
         (producer("sarama", IDEMPOTENT, version="1.48"), "not modelled yet: idempotence of sarama before 1.49"),
         (
             producer("sarama", IDEMPOTENT).replace('"4.0"', '"2.4"'),
-            "with brokers before 2.5; remove it to check without",
+            "with brokers before 2.5: take newer ones, or no idempotence",
         ),
         (
             producer("librdkafka", "enable.idempotence: true").replace('"4.0"', '"2.4"'),
-            "with brokers before 2.5; remove it to check without",
+            "with brokers before 2.5: take newer ones, or no idempotence",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
         (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama, franz-go"),

@@ -115,3 +115,45 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
 )
 def test_what_is_refused(refusal, text: str, message: str) -> None:
     assert message in refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("kafka", "version", "bumps_within", "bump_aborts"),
+    [
+        ("2.5", "1.7", True, False),
+        ("2.5", "1.8.0", True, False),
+        ("2.5", "1.8.2", False, True),
+        ("2.5", "1.9", False, True),
+        ("2.5", "2.0", False, False),
+        ("4.1", "2.15", False, False),
+    ],
+)
+def test_what_librdkafka_does_with_an_epoch(
+    read_yaml, kafka: str, version: str, bumps_within: bool, bump_aborts: bool
+) -> None:
+    """KIP-360 came with 1.7, its first correction with 1.8.2 (issue 3575), the second with 2.0. It has no version 2."""
+    text = (
+        f'kafka: "{kafka}"\nproducer: {{client: librdkafka, version: "{version}", settings: {{transactional.id: t}}}}'
+    )
+    deployment = read_yaml(text)
+    assert (deployment.sender.bumps_within, deployment.sender.bump_aborts) == (bumps_within, bump_aborts)
+    rules = deployment.transactional
+    assert (rules.epoch_each, rules.first_is_zero, rules.verified) == (False, False, kafka >= "3.6")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message", "socket"),
+    [
+        ("", "60000", "59900"),
+        (", transaction.timeout.ms: 5000", "5000", "4900"),
+        (", transaction.timeout.ms: 1000", "1000", "900"),
+        (", message.timeout.ms: 0", "0", "59900"),
+        (", message.timeout.ms: 20000", "20000", "20000"),
+        (", socket.timeout.ms: 60100", "60000", "60000"),
+    ],
+)
+def test_what_librdkafka_derives_from_the_length(read_yaml, settings: str, message: str, socket: str) -> None:
+    text = f'kafka: "4.0"\nproducer: {{client: librdkafka, settings: {{transactional.id: t{settings}}}}}'
+    found = {one.key: one.value for one in read_yaml(text).settings if one.scope == "producer"}
+    assert (found["message.timeout.ms"], found["socket.timeout.ms"]) == (message, socket)
+    assert found["enable.idempotence"] == "true"

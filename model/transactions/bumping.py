@@ -1,0 +1,175 @@
+"""A client that asks for a new epoch in the middle of a transaction, and goes on with it (semantics 4.1).
+
+librdkafka 1.7 and 1.8.0 do. To the coordinator the request ends the transaction; brokers of 2.5 then give the epoch to
+the client, which takes its transaction for the same one still, and its partition for part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.draining import bump_due
+from model.idempotence import epoch_left
+from model.language import Action, Effect
+from model.state import Pipeline
+from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch
+from model.transactions.sending import batches_of, words
+from model.transactions.state import Outcome, Status, Transaction
+
+
+def ask_within(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """A number is missing, and nothing is in flight: the client asks for a new epoch, which aborts (4.1, 11.1 T1')."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transactions.status] = int(Status.PREPARE_ABORT)
+    raise_epoch(pipeline, effect)
+    ongoing = z3.And(transactions.is_(Status.ONGOING), transactions.current.term == transaction.number)
+    asks = z3.And(bump_due(pipeline), transaction.is_going_on, ongoing, has_epoch(pipeline))
+    return Action(
+        "ask_within",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(asks, epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"the producer asks for a new epoch, and the coordinator decides to abort {words(pipeline, transaction)}, "
+            "which the application does not hear of"
+        ),
+        "4.1, 11.1 T1'",
+    )
+
+
+def go_on_within(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The client gets the epoch, numbers from 0, and goes on with its transaction (semantics 4.1)."""
+    transactions, _ = of(pipeline)
+    producer = pipeline.producer
+    effect = Effect()
+    effect[transactions.status] = int(Status.EMPTY)
+    take_epoch(pipeline, effect)
+    effect[producer.unresolved] = False
+    for batch in producer.batches:
+        assert batch.sequence is not None
+        effect[batch.sequence] = -1
+    given = z3.And(transactions.is_at_rest, transactions.epoch.term == producer.epoch.term + 1)
+    return Action(
+        "go_on_within",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(bump_due(pipeline), transaction.is_going_on, given),
+        effect.updates,
+        lambda before, after: (
+            f"the coordinator gives the producer epoch {after[producer.epoch.name]}: it goes on with {transaction.name}"
+        ),
+        "4.1",
+    )
+
+
+def ask_before(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The same where the coordinator knows of no transaction: it raises the epoch at once (semantics 4.1, 11.1 T1)."""
+    transactions, _ = of(pipeline)
+    producer = pipeline.producer
+    effect = Effect()
+    raise_epoch(pipeline, effect)
+    take_epoch(pipeline, effect)
+    effect[producer.unresolved] = False
+    for batch in producer.batches:
+        assert batch.sequence is not None
+        effect[batch.sequence] = -1
+    at_rest = z3.And(transactions.is_at_rest, has_epoch(pipeline))
+    return Action(
+        "ask_before",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
+        "4.1, 11.1 T1",
+    )
+
+
+def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """What else the transaction holds, in another partition or of offsets, begins one without this partition (4.1)."""
+    transactions, _ = of(pipeline)
+    assert transactions.elsewhere is not None
+    effect = Effect()
+    effect[transactions.status] = int(Status.ONGOING)
+    effect[transactions.current] = transaction.number
+    effect[transactions.elsewhere] = True
+    goes_on = z3.And(transaction.is_(Outcome.OPEN), transactions.added.is_set, has_epoch(pipeline))
+    return Action(
+        "add_elsewhere",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(goes_on, transactions.is_(Status.EMPTY)),
+        effect.updates,
+        lambda before, after: (
+            f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "
+            "group's offsets): for the coordinator that begins a transaction, which this partition is not in"
+        ),
+        "4.1, 11.1 T2",
+    )
+
+
+def complete_elsewhere(pipeline: Pipeline) -> Action:
+    """The transaction ends without a marker in this partition (semantics 4.1, 11.1 T6)."""
+    transactions, _ = of(pipeline)
+    assert transactions.elsewhere is not None
+    commits = transactions.is_(Status.PREPARE_COMMIT)
+    effect = Effect()
+    effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
+    effect[transactions.elsewhere] = False
+    return Action(
+        "complete_elsewhere",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(transactions.is_ending, transactions.elsewhere.is_set),
+        effect.updates,
+        lambda before, after: (
+            "the markers are written elsewhere, and none in this partition: the transaction is complete"
+        ),
+        "4.1, 11.1 T6",
+    )
+
+
+def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.BoolRef) -> Action:
+    """The coordinator knows of no transaction to end: INVALID_TXN_STATE, and the producer is of no use (11.1, T4)."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transaction.outcome] = int(Outcome.REFUSED)
+    effect[transactions.added] = False
+    effect[transactions.initialised] = False
+    unknown = z3.And(transactions.is_(Status.EMPTY), transactions.added.is_set, has_epoch(pipeline))
+    return Action(
+        "refuse_unknown_end",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(asked, unknown),
+        effect.updates,
+        lambda before, after: (
+            f"the coordinator knows nothing of {words(pipeline, transaction)} to end: INVALID_TXN_STATE, and the "
+            "application starts a new producer"
+        ),
+        "11.1 T4",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What a producer with transactions does that bumps within them."""
+    transactions = pipeline.transactions
+    if transactions is None or transactions.elsewhere is None:
+        return
+    for transaction in transactions.each:
+        if batches_of(pipeline, transaction):
+            yield ask_within(pipeline, transaction)
+            yield ask_before(pipeline, transaction)
+            yield go_on_within(pipeline, transaction)
+            yield add_elsewhere(pipeline, transaction)
+    yield complete_elsewhere(pipeline)

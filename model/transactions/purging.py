@@ -1,0 +1,96 @@
+"""How a client that drains takes errors in a transaction: nothing more is sent, and what waits fails (semantics 4.1).
+
+What is purged from its queue gives its number back, whether it was stored or not; what a broker refused keeps it.
+"""
+
+from __future__ import annotations
+
+import z3
+
+from model.draining import has_stopped
+from model.language import Action, Effect, State
+from model.network import abandon, complete
+from model.state import Batch, Fate, Pipeline
+from model.transactions.epochs import of
+from model.transactions.sending import batches_of, transaction_of, words
+from model.transactions.state import Outcome, Transaction
+from model.wording import record_name
+
+
+def purge(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, spared: Batch | None = None) -> None:
+    """What waits in the queue fails, and as many numbers as were given to it are given again."""
+    next_sequence, count = pipeline.producer.next_sequence, z3.IntVal(0)
+    for batch in pipeline.producer.batches:
+        if batch is not spared:
+            assert batch.sequence is not None
+            waits = z3.And(when, batch.is_(Fate.BUFFERED))
+            count = count + z3.If(z3.And(waits, batch.sequence.term >= 0), 1, 0)
+            complete(pipeline, effect, batch, Fate.FAILED, waits)
+    left = next_sequence.term - count
+    effect[next_sequence] = z3.If(left < 0, z3.IntVal(0), left)
+
+
+def only_abort_is_left(pipeline: Pipeline, effect: Effect, batch: Batch, *, bumps: bool) -> None:
+    """A send failed: an abortable error. ``bumps``: abortTransaction() will ask for a new epoch (semantics 4.1).
+
+    Some clients ask for it at once instead, and raise no error but that of the send.
+    """
+    if bumps:
+        effect[pipeline.producer.unresolved] = True
+    if bumps and pipeline.deployment.sender.bumps_within:
+        return
+    transaction = transaction_of(pipeline, batch)
+    effect.set_when(transaction.is_(Outcome.OPEN), transaction.outcome, int(Outcome.ABORTING))
+    purge(pipeline, effect, transaction.is_(Outcome.OPEN), spared=batch)
+
+
+def purge_returned(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """What came back to be retried when the transaction had failed is purged by abortTransaction() (semantics 4.1)."""
+    waiting = batches_of(pipeline, transaction)
+    effect = Effect()
+    purge(pipeline, effect, z3.BoolVal(True))
+    comes_back = z3.Or(*(batch.is_(Fate.BUFFERED) for batch in waiting))
+
+    def sentence(before: State, after: State) -> str:
+        purged = " and ".join(record_name(batch) for batch in waiting if before[batch.fate.name] == Fate.BUFFERED)
+        return f"the application aborts {transaction.name}: the producer does not send {purged} again"
+
+    return Action(
+        "purge_returned",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(transaction.is_(Outcome.ABORTING), comes_back, z3.Not(has_stopped(pipeline))),
+        effect.updates,
+        sentence,
+        "4.1, 11.1",
+    )
+
+
+def replace_producer(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """After a fatal error the producer is of no use: the application makes another (semantics 4.1, 11.1)."""
+    transactions, _ = of(pipeline)
+    producer = pipeline.producer
+    assert producer.fatal is not None and producer.draining is not None
+    effect = Effect()
+    for batch in producer.batches:
+        abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
+        complete(pipeline, effect, batch, Fate.FAILED, batch.incomplete)
+    effect[transaction.outcome] = int(Outcome.REFUSED)
+    effect[transactions.initialised] = False
+    effect[transactions.added] = False
+    effect[producer.unresolved] = False
+    effect[producer.draining] = False
+    effect[producer.fatal] = False
+    return Action(
+        "replace_producer",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(transaction.is_going_on, has_stopped(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"the application gives up {words(pipeline, transaction)} with the producer, and starts a new one"
+        ),
+        "4.1, 11.1",
+    )
