@@ -325,6 +325,11 @@ class Deployment:
         return self.outages_of_consumer > 0 and self.sink is not Sink.TRANSACTIONAL and self.commit is not Commit.NEVER
 
     @property
+    def transaction_state_may_be_lost(self) -> bool:
+        """The coordinator of the producer's transactions may forget what it had written (semantics 11.4)."""
+        return self.transactional is not None and Fault.LOST_TRANSACTION_STATE in self.possible_faults
+
+    @property
     def offsets_may_be_lost(self) -> bool:
         """The brokers may lose what the group committed (semantics 11.4)."""
         return self.brokers_keep_offsets and Fault.LOST_OFFSETS in self.possible_faults

@@ -27,6 +27,9 @@ RAISES_EPOCHS = (4, 0)
 EXPECTS_ZERO = (4, 1)
 """From here on a leader that does not know the producer takes no first sequence number but 0, with TV2."""
 
+STRICT_MARKERS = (4, 2)
+"""From here on a leader refuses a marker that is no newer than the records it would end, with TV2 (KIP-1228)."""
+
 LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
 
@@ -55,6 +58,7 @@ def transactional_of(broker: Section, client: Release, records: int, isolation: 
         epoch_each=epoch_each,
         first_is_zero=epoch_each and broker.release.line >= EXPECTS_ZERO,
         read_committed=isolation is not None and isolation.value == "read_committed",
+        strict_markers=epoch_each and broker.release.line >= STRICT_MARKERS,
     )
 
 
