@@ -23,6 +23,7 @@ from model import (
     network,
     numbering,
     offsets_topic,
+    overlapping_offsets,
     overrun,
     produce,
     producer,
@@ -67,7 +68,9 @@ def build(deployment: Deployment) -> Model:
     of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors)
     of_transactions = (ending, coordinator, forgetting)
     of_consumers = (consumer, restarting, failing, membership, overrun)
-    machines = (*of_clients, *of_transactions, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)
+    of_offsets = (offsets_topic, overlapping_offsets)
+    of_readers = (*of_consumers, retention, *of_offsets, cleaner, reading)
+    machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
     actions = tuple(
         reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action)))
         for machine in machines

@@ -111,6 +111,9 @@ def build(given: GivenDeployment) -> Deployment:
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
         raise complaint(given.application["sink"], transaction_rules.NO_FENCING, NotModelledError)
+    waits = transaction_rules.waits_for_pending_offsets(consumer_settings.section, reading.isolation)
+    if application.sink is Sink.KAFKA and not waits:
+        raise complaint(given.application["sink"], transaction_rules.DOES_NOT_WAIT, NotModelledError)
     if Fault.REBALANCE.value in given.faults:
         fault = given.faults[Fault.REBALANCE.value]
         group_rules.check_rebalance(consumer_settings.section, rebalancing, application.sink, fault)
@@ -180,6 +183,7 @@ def build(given: GivenDeployment) -> Deployment:
         old_fetches_count=era.old_fetches_count,
         offsets_age_in_use=era.offsets_age_in_use,
         loaded_offsets_expire=era.loaded_offsets_expire,
+        offsets_applied_late=group_rules.applies_offsets_late(broker_settings.section, zookeeper=era.zookeeper),
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
         mends_of_2_0_1=era.mends_of_2_0_1,

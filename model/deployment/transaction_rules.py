@@ -21,6 +21,14 @@ FENCES_MEMBERS = (2, 5)
 
 NO_FENCING = "not modelled yet: results and offsets in one transaction with brokers or Java consumers before 2.5"
 
+WAITS_FOR_PENDING = (1, 6)
+"""From here on consumers of librdkafka wait for offsets that are pending, if they read committed records (11.3)."""
+
+DOES_NOT_WAIT = (
+    "not modelled yet: results and offsets in one transaction, with a consumer that starts without waiting for offsets "
+    "that are pending: sarama's, and librdkafka's before 1.6 or with isolation.level=read_uncommitted"
+)
+
 RAISES_EPOCHS = (4, 0)
 """From here on brokers and clients raise the producer epoch with every transaction (TV2)."""
 
@@ -43,6 +51,14 @@ def check_length(producer: Section, broker: Section) -> None:
     at = producer if producer.has(LENGTH) or not broker.has(LONGEST) else broker
     why = f"{LENGTH} ({length}) must be {limit}"
     raise at.refused(LENGTH if at is producer else LONGEST, "InvalidTxnTimeoutException", why, "P30")
+
+
+def waits_for_pending_offsets(consumer: Section, isolation: Setting | None) -> bool:
+    """Whether a consumer that starts waits for a transaction that is about to move its group's offset (11.3)."""
+    if consumer.library != "librdkafka":
+        return consumer.library != "sarama"
+    committed = isolation is not None and isolation.value == "read_committed"
+    return committed and consumer.release.line >= WAITS_FOR_PENDING
 
 
 def transactional_of(broker: Section, client: Release, records: int, isolation: Setting | None) -> Transactional:
