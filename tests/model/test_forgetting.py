@@ -213,7 +213,7 @@ def test_an_epoch_is_given_once_more() -> None:
     run = begun(ONE_EACH).do("put_at_risk").do("send", batch=0).do("crash_producer").do("initialise")
     write(run, 1).do("lose_end")
     assert coordinator(run) == (Status.COMPLETE_COMMIT, 0, EARLIER)
-    run.do("crash_producer").do("initialise").do("send", batch=2).do("transmit", batch=2, leader=1)
+    run.do("find_forgotten", transaction=1).do("initialise").do("send", batch=2).do("transmit", batch=2, leader=1)
     assert run.value(run.pipeline.producer.epoch) == run.value(run.pipeline.transactions.epoch) == 1
     assert not run.can("append", batch=2, leader=1)
     run.do("take_for_another", batch=2, leader=1).do("prepare_commit", transaction=2)
