@@ -199,8 +199,13 @@ INPUT_LASTS = Granted(
 )
 
 COORDINATOR_LASTS = Granted(
-    "the coordinator of transactions is taken to keep what it decides, to be answered in the end, and to have each "
-    "marker written once",
+    "the coordinator of transactions is taken to keep what it decides: name the fault lost-transaction-state for what "
+    "happens if __transaction_state loses it",
+    lambda deployment: deployment.transactional is not None and not deployment.transaction_state_may_be_lost,
+)
+
+MARKERS_IN_TIME = Granted(
+    "the coordinator of transactions is taken to be answered in the end, and no request of its for a marker to be late",
     lambda deployment: deployment.transactional is not None,
 )
 
@@ -233,6 +238,7 @@ EVERYTHING = (
     POLLS_WAIT,
     INPUT_LASTS,
     COORDINATOR_LASTS,
+    MARKERS_IN_TIME,
     COMMITS_LAST,
     DELETES_READ_IN_TIME,
     RESULTS_LAST,

@@ -15,6 +15,7 @@ from model.deployment.choices import Commit, OffsetReset, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.pending_offsets import forget, remember
 from model.sink import apply
 from model.state import Pipeline, Replica
 from model.transactions.visibility import can_all_be_read, can_be_passed_over, end_of_reading
@@ -174,6 +175,7 @@ def stop(effect: Effect, pipeline: Pipeline) -> None:
         effect[pipeline.consumer.commit_lost] = False
     effect[pipeline.consumer.latest] = 0
     effect[pipeline.consumer.leader_epoch] = 0
+    forget(pipeline.unapplied, effect)
 
 
 def records_in_words(pipeline: Pipeline, state: State, leader: Replica, count: int) -> str:
@@ -191,6 +193,7 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     process_next(pipeline, effect, leader, count)
     advance(pipeline, effect, leader, count)
     if pipeline.deployment.commits_at_once:
+        remember(pipeline.unapplied, effect, (pipeline.consumer.committed, pipeline.consumer.committed_epoch))
         commit_position(pipeline, effect)
     how = HOW_STORED.get(deployment.sink, "")
     if deployment.commits_first:

@@ -102,12 +102,13 @@ def _transactions(transactions: Transactions) -> Iterator[Display]:
 
     def at_coordinator(state: State) -> str:
         words = _STATUSES[Status(state[status.name])]
-        return (
-            words if state[status.name] == Status.EMPTY else f"{transactions.each[state[current.name]].name}: {words}"
-        )
+        return words if state[status.name] == Status.EMPTY else f"{transactions.name_of(state[current.name])}: {words}"
 
     yield Display("coordinator", at_coordinator, (status, current))
     yield _number("producer epoch at the coordinator", transactions.epoch)
+    if transactions.own_log is not None:
+        kept = ("all brokers have it", "only one broker has its end", "the end was lost")
+        yield _named("__transaction_state", transactions.own_log.keeping, kept)
     late = transactions.late_end
     if late is not None:
         words = ("none", "to commit", "to abort")

@@ -32,6 +32,7 @@ class Fault(StrEnum):
     SHUTDOWN = "shutdown"
     LOG_DIR_FAILURE = "log-dir-failure"
     TRANSACTION_TIMEOUT = "transaction-timeout"
+    LOST_TRANSACTION_STATE = "lost-transaction-state"
 
 
 DESCRIPTION: dict[Fault, str] = {
@@ -58,6 +59,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.UNKNOWN_TOPIC: "a broker that has just started says that the topic does not exist: the producer believes it",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
     Fault.TRANSACTION_TIMEOUT: "a transaction is open for longer than transaction.timeout.ms, and is aborted",
+    Fault.LOST_TRANSACTION_STATE: "the coordinator of transactions forgets: __transaction_state lost something",
     Fault.LOG_DIR_FAILURE: "a broker's log directory fails or is full: its replica is offline until it restarts",
 }
 
@@ -76,6 +78,7 @@ ONLY_BY_NAME = frozenset(
         Fault.SHUTDOWN,
         Fault.LOG_DIR_FAILURE,
         Fault.TRANSACTION_TIMEOUT,
+        Fault.LOST_TRANSACTION_STATE,
     }
 )
 """Kinds that no deployment has unless it names them."""

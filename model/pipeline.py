@@ -23,6 +23,7 @@ from model import (
     network,
     numbering,
     offsets_topic,
+    overlapping_offsets,
     overrun,
     produce,
     producer,
@@ -44,7 +45,7 @@ from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare, ends_of_producer
 from model.timing import timed
-from model.transactions import bumping, coordinator, ending
+from model.transactions import bumping, coordinator, ending, forgetting
 from model.transactions.coordinator import remember_disturbance
 
 VERSION = "10"
@@ -64,20 +65,12 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    of_clients = (
-        producer,
-        stopping,
-        network,
-        produce,
-        splitting,
-        id_refusals,
-        late_errors,
-        ending,
-        bumping,
-        coordinator,
-    )
+    of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors)
+    of_transactions = (ending, bumping, coordinator, forgetting)
     of_consumers = (consumer, restarting, failing, membership, overrun)
-    machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)
+    of_offsets = (offsets_topic, overlapping_offsets)
+    of_readers = (*of_consumers, retention, *of_offsets, cleaner, reading)
+    machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
     actions = tuple(
         reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action)))
         for machine in machines

@@ -22,6 +22,7 @@ from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
 from model.history import History, declare_history
 from model.kept_numbers import Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
+from model.pending_offsets import Unapplied, declare_unapplied
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 from model.upstream import Upstream, declare_upstream
@@ -288,7 +289,8 @@ class Pipeline:
 
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
     ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
-    what a sink knows that tells records by their offset. ``compacted`` is None where the
+    what a sink knows that tells records by their offset. ``unapplied``: what offsets of a transaction may not have
+    replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where the
     cleaner takes out no record, and ``upstream`` where the
     application commits no position in what it reads from.
     """
@@ -302,6 +304,7 @@ class Pipeline:
     log_start: Variable | None
     transactions: Transactions | None
     applied: Applied | None
+    unapplied: Unapplied | None
     compacted: Compacted | None
     upstream: Upstream | None
     history: History
@@ -311,7 +314,7 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        parts = (self.transactions, self.applied, self.compacted, self.upstream)
+        parts = (self.transactions, self.applied, self.unapplied, self.compacted, self.upstream)
         mechanisms = (part.variables for part in parts if part is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
         return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
@@ -374,6 +377,7 @@ def declare(deployment: Deployment) -> Pipeline:
         Variable("log_start", 0, deployment.bounds.log, 0) if deployment.records_expire_unread else None,
         declare_transactions(deployment),
         declare_applied(deployment),
+        declare_unapplied(deployment),
         declare_compacted(deployment),
         declare_upstream(deployment),
         declare_history(deployment),

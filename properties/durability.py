@@ -139,6 +139,12 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
     entries = [] if leader is None or pipeline.compacted is None else leader.log.entries(state)
     records = [pipeline.producer.batches[entry["batch"]].record for entry in entries]
     left = [f"record {known + 1}" for known, entry in zip(records, entries, strict=True) if not entry[REMOVED]]
+    if (
+        leader is not None
+        and pipeline.transactions is not None
+        and value(pipeline.holds_record(leader, record), pipeline, state)
+    ):
+        return f"its transaction is aborted in {where}"
     if record not in records:
         return f"it is not in {where}"
     if entries[records.index(record)][REMOVED] == DROPPED:

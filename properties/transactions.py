@@ -8,8 +8,9 @@ import z3
 
 from model.language import State
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.coordinator import refuses_markers
 from model.transactions.sending import batches_of
-from model.transactions.state import Outcome, Transaction
+from model.transactions.state import Outcome, Status, Transaction
 from model.transactions.visibility import can_be_read, is_left_open
 from properties.property import Property
 from properties.situations import on_serving_leader, serving_leader, value
@@ -52,7 +53,14 @@ def hanging(pipeline: Pipeline) -> z3.BoolRef:
     def blocks(leader: Replica) -> z3.BoolRef:
         return z3.And(is_left_open(pipeline, leader), leader.high_watermark.term == leader.log.end.term)
 
-    return z3.And(transactions.is_at_rest, on_serving_leader(pipeline, blocks))
+    hangs = z3.And(transactions.is_at_rest, on_serving_leader(pipeline, blocks))
+    if transactions.own_log is None:
+        return hangs
+
+    def refused(leader: Replica) -> z3.BoolRef:
+        return z3.And(blocks(leader), refuses_markers(pipeline, leader))
+
+    return z3.Or(hangs, z3.And(transactions.is_ending, on_serving_leader(pipeline, refused)))
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
@@ -118,6 +126,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     def explain_hanging(state: State) -> str:
         leader = serving_leader(pipeline, state)
         where = "the log" if leader is None else f"the log of {leader.name}"
+        if state[transactions.status.name] in (Status.PREPARE_COMMIT, Status.PREPARE_ABORT):
+            return (
+                f"{where} has a record in an open transaction, and refuses the marker that would end it, for its epoch "
+                "is too old: readers with read_committed wait"
+            )
         return (
             f"{where} has a record in an open transaction, which the coordinator does not know of and will not end: "
             "readers with read_committed wait"

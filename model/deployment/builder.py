@@ -53,6 +53,13 @@ class _Accepted:
     ignored: tuple[Ignored, ...]
 
 
+_NOT_IN_TRANSACTIONS = {
+    Fault.UNKNOWN_TOPIC: "whose topic is gone from its metadata",
+    Fault.LOST_TRANSACTION_STATE: "whose coordinator forgets them",
+}
+"""Faults that nobody has looked into with the transactions of other clients than Java's."""
+
+
 def build(given: GivenDeployment) -> Deployment:
     """Apply the defaults of the release and the rules of client and broker; raise DeploymentError if one refuses."""
     kafka = read_broker_release(given.kafka)
@@ -79,9 +86,10 @@ def build(given: GivenDeployment) -> Deployment:
     if (sending.sender.bumps_within or sending.sender.bump_aborts) and kafka.line > IDEMPOTENT:
         what = f"transactions of {producer.library} before 2.0 with brokers from 2.6 on, which refuse its new epoch"
         raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
-    if sending.transactional and producer.library != JAVA and Fault.UNKNOWN_TOPIC.value in given.faults:
-        what = f"transactions of {producer.library} whose topic is gone from its metadata"
-        raise complaint(given.faults[Fault.UNKNOWN_TOPIC.value], f"not modelled yet: {what}", NotModelledError)
+    for kind, when in _NOT_IN_TRANSACTIONS.items():
+        if sending.transactional and producer.library != JAVA and kind.value in given.faults:
+            what = f"transactions of {producer.library} {when}"
+            raise complaint(given.faults[kind.value], f"not modelled yet: {what}", NotModelledError)
     if sending.idempotence and not era.keeps_producer_ids:
         what = "idempotence with records in the format of 0.10, which brokers refuse; write records in a newer one"
         raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
@@ -117,6 +125,9 @@ def build(given: GivenDeployment) -> Deployment:
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
         raise complaint(given.application["sink"], transaction_rules.NO_FENCING, NotModelledError)
+    waits = transaction_rules.waits_for_pending_offsets(consumer_settings.section, reading.isolation)
+    if application.sink is Sink.KAFKA and not waits:
+        raise complaint(given.application["sink"], transaction_rules.DOES_NOT_WAIT, NotModelledError)
     if Fault.REBALANCE.value in given.faults:
         fault = given.faults[Fault.REBALANCE.value]
         group_rules.check_rebalance(consumer_settings.section, rebalancing, application.sink, fault)
@@ -190,6 +201,7 @@ def build(given: GivenDeployment) -> Deployment:
         old_fetches_count=era.old_fetches_count,
         offsets_age_in_use=era.offsets_age_in_use,
         loaded_offsets_expire=era.loaded_offsets_expire,
+        offsets_applied_late=group_rules.applies_offsets_late(broker_settings.section, zookeeper=era.zookeeper),
         fenced_may_join=era.fenced_may_join,
         truncation=era.truncation,
         mends_of_2_0_1=era.mends_of_2_0_1,

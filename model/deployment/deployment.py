@@ -70,6 +70,7 @@ class Deployment:
     consumer_checks_epochs: bool  # and finds out by epochs that a log was truncated (2.3 with 2.3; 8)
     offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)
     loaded_offsets_expire: bool  # so do all that a coordinator has loaded, at once (2.1; 12, KAFKA-8069)
+    offsets_applied_late: bool  # those of a transaction, perhaps after the next one's are there (11.3, KAFKA-17507)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     compaction: Compaction | None  # how the topic is compacted; None where it is not (semantics 10)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
@@ -323,6 +324,16 @@ class Deployment:
     def brokers_keep_offsets(self) -> bool:
         """A consumer that starts asks the brokers where the group was: not where the sink keeps that, or nobody."""
         return self.outages_of_consumer > 0 and self.sink is not Sink.TRANSACTIONAL and self.commit is not Commit.NEVER
+
+    @property
+    def transaction_state_may_be_lost(self) -> bool:
+        """The coordinator of the producer's transactions may forget what it had written (semantics 11.4)."""
+        return self.transactional is not None and Fault.LOST_TRANSACTION_STATE in self.possible_faults
+
+    @property
+    def offsets_of_transactions_overlap(self) -> bool:
+        """Offsets of a transaction may still be pending when the next one's come (to 3.9.0; semantics 11.3)."""
+        return self.offsets_applied_late and self.sink is Sink.KAFKA
 
     @property
     def offsets_may_be_lost(self) -> bool:

@@ -40,6 +40,9 @@ LETS_GO_IN_POLL = (4, 3)
 TAKES_OLDER_EPOCHS = (4, 3)
 """From here on brokers take a commit of a member that does not know its newest epoch yet (KIP-1251)."""
 
+APPLIES_IN_TIME = (3, 9, 1)
+"""From here on brokers say that a marker is written once its offsets are applied (KAFKA-17507)."""
+
 LATE_TRANSACTIONS = (
     "not modelled yet: rebalances of a consumer before 4.3 with group.protocol=consumer whose offsets are committed in "
     "transactions: one that it finishes late has the epoch of its group's newest assignment"
@@ -86,6 +89,16 @@ def check_protocol(consumer: Section, broker: Section, *, zookeeper: bool) -> No
     if broker.release.line < GENERALLY_AVAILABLE <= consumer.release.line:
         what = "a client from 4.0 on with group.protocol=consumer and brokers that have only the preview of it"
         raise consumer.not_modelled(PROTOCOL, what)
+
+
+def applies_offsets_late(broker: Section, *, zookeeper: bool) -> bool:
+    """Whether a transaction can complete before the coordinator of a group has applied its offsets (KAFKA-17507).
+
+    The coordinator that came with KIP-848 applies them as it writes the marker.
+    """
+    announced = broker.knows(PROTOCOLS) and "consumer" in _names(broker.text(PROTOCOLS).lower())
+    is_new = announced or (broker.knows(NEW_COORDINATOR) and broker.flag(NEW_COORDINATOR))
+    return broker.release.full < APPLIES_IN_TIME and (zookeeper or not is_new)
 
 
 def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fault: Given) -> None:

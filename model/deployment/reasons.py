@@ -21,7 +21,7 @@ REASONS: dict[str, str] = {
     "committed offsets": "a committed offset lasts, unless the fault lost-offsets is named",
     "compaction": "the topic is not compacted",
     "when the cleaner comes": "where a topic is compacted, the cleaner is taken to come at any time, or never",
-    "coordinator": "the coordinator of transactions, where there are any, is taken to keep what it decides",
+    "coordinator": "the coordinator keeps what it decides, unless the fault lost-transaction-state is named",
     "controller": "the controller quorum is assumed to be available and durable",
     "delete policy": "records are deleted when they are older than retention.ms",
     "deployment tools": "it tells where values come from, not what they are",

@@ -20,11 +20,22 @@ FENCES_MEMBERS = (2, 5)
 
 NO_FENCING = "not modelled yet: results and offsets in one transaction with brokers or Java consumers before 2.5"
 
+WAITS_FOR_PENDING = (1, 6)
+"""From here on consumers of librdkafka wait for offsets that are pending, if they read committed records (11.3)."""
+
+DOES_NOT_WAIT = (
+    "not modelled yet: results and offsets in one transaction, with a consumer that starts without waiting for offsets "
+    "that are pending: sarama's, and librdkafka's before 1.6 or with isolation.level=read_uncommitted"
+)
+
 RAISES_EPOCHS = (4, 0)
 """From here on brokers and clients raise the producer epoch with every transaction (TV2)."""
 
 EXPECTS_ZERO = (4, 1)
 """From here on a leader that does not know the producer takes no first sequence number but 0, with TV2."""
+
+STRICT_MARKERS = (4, 2)
+"""From here on a leader refuses a marker that is no newer than the records it would end, with TV2 (KIP-1228)."""
 
 LENGTH = "transaction.timeout.ms"
 LONGEST = "transaction.max.timeout.ms"
@@ -41,6 +52,14 @@ def check_length(producer: Section, broker: Section, error: str) -> None:
     raise at.refused(LENGTH if at is producer else LONGEST, error, why, "P30")
 
 
+def waits_for_pending_offsets(consumer: Section, isolation: Setting | None) -> bool:
+    """Whether a consumer that starts waits for a transaction that is about to move its group's offset (11.3)."""
+    if consumer.library != "librdkafka":
+        return consumer.library != "sarama"
+    committed = isolation is not None and isolation.value == "read_committed"
+    return committed and consumer.release.line >= WAITS_FOR_PENDING
+
+
 def transactional_of(broker: Section, records: int, isolation: Setting | None, *, raises_epochs: bool) -> Transactional:
     """How transactions work with these brokers, and a client that raises epochs with them from 4.0 on, or does not.
 
@@ -54,6 +73,7 @@ def transactional_of(broker: Section, records: int, isolation: Setting | None, *
         epoch_each=epoch_each,
         first_is_zero=epoch_each and broker.release.line >= EXPECTS_ZERO,
         read_committed=isolation is not None and isolation.value == "read_committed",
+        strict_markers=epoch_each and broker.release.line >= STRICT_MARKERS,
     )
 
 

@@ -13,7 +13,8 @@ class Transactional:
     transaction asks the coordinator before it appends (KIP-890, brokers from 3.6). ``epoch_each``: every end of a
     transaction raises the producer epoch (TV2: brokers and clients from 4.0). ``first_is_zero``: a leader that does not
     know the producer takes no sequence number but 0 (4.1 with TV2). ``read_committed``: the consumer's
-    ``isolation.level``.
+    ``isolation.level``. ``strict_markers``: a leader takes no marker for an open transaction of the marker's own epoch
+    (KIP-1228, 4.2 with TV2).
     """
 
     records: int
@@ -21,3 +22,4 @@ class Transactional:
     epoch_each: bool
     first_is_zero: bool
     read_committed: bool
+    strict_markers: bool = False

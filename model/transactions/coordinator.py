@@ -15,7 +15,8 @@ from model.replica import advance_high_watermark, append
 from model.state import Pipeline, Replica
 from model.transactions.epochs import of, raise_epoch, take_epoch
 from model.transactions.sending import begins_next, words
-from model.transactions.state import Status, Transaction
+from model.transactions.state import Keeping, Status, Transaction
+from model.transactions.visibility import is_left_open
 
 
 def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> z3.BoolRef:
@@ -33,7 +34,26 @@ def marker_due(pipeline: Pipeline, leader: Replica, transaction: Transaction, *,
     marker = transactions.marker(transaction, commits=commits)
     decided = _is_decided(pipeline, transaction, commits=commits)
     stands = leader.log.some(lambda _, slot: slot["batch"].term == marker)
-    return z3.And(decided, leader.presumes_leadership, accepts(pipeline, leader), z3.Not(stands))
+    unwritten = z3.Not(stands)
+    if transactions.own_log is not None:
+        again = z3.And(transactions.own_log.is_(Keeping.LOST), is_left_open(pipeline, leader))
+        unwritten = z3.And(z3.Or(unwritten, again), z3.Not(refuses_markers(pipeline, leader)))
+    return z3.And(decided, leader.presumes_leadership, accepts(pipeline, leader), unwritten)
+
+
+def refuses_markers(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The leader has seen a newer epoch than the coordinator's, which has forgotten it: INVALID_PRODUCER_EPOCH (11.4).
+
+    From 4.2 on with TV2 the same epoch is too old for records that are open. The coordinator then gives up, and has the
+    transaction as one to be ended for good.
+    """
+    transactions, rules = of(pipeline)
+    known = transactions.epoch.term
+    too_old = leader.log.some(lambda _, slot: slot["producer_epoch"].term > known)
+    if not rules.strict_markers:
+        return too_old
+    last = leader.log.at(leader.log.end.term - 1, "producer_epoch")
+    return z3.Or(too_old, z3.And(is_left_open(pipeline, leader), last == known))
 
 
 def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, *, commits: bool) -> Action:
@@ -85,6 +105,10 @@ def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
     effect = Effect()
     effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
     at_leader = z3.And(leader.presumes_leadership, accepts(pipeline, leader))
+    if transactions.own_log is not None:
+        # A coordinator that has forgotten that it had the marker written has it written again.
+        not_again = z3.Or(is_left_open(pipeline, leader), refuses_markers(pipeline, leader))
+        at_leader = z3.And(at_leader, z3.Not(z3.And(transactions.own_log.is_(Keeping.LOST), not_again)))
     return Action(
         "complete_transaction",
         "coordinator",
@@ -153,8 +177,10 @@ def initialise(pipeline: Pipeline) -> Action:
     transactions, _ = of(pipeline)
     effect = Effect()
     raise_epoch(pipeline, effect)
-    take_epoch(pipeline, effect)
+    take_epoch(pipeline, effect, anew=True)
     effect[transactions.initialised] = True
+    if transactions.own_log is not None:
+        effect.set_when(transactions.own_log.is_(Keeping.LOST), transactions.own_log.keeping, int(Keeping.SAFE))
     due = z3.And(z3.Not(transactions.initialised.is_set), transactions.is_at_rest, _wants_to_begin(pipeline))
     return Action(
         "initialise",

@@ -1,6 +1,7 @@
 """How a transaction ends: committed, aborted, too late, or by a request that is late itself (semantics 11.1, 11.6).
 
-The coordinator's log is taken to keep what it decides, and its requests to be answered in the end (docs/semantics.md).
+The coordinator's requests are taken to be answered in the end, and its log to keep what it decides, unless a fault
+takes that away (forgetting.py; docs/semantics.md).
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from model.state import Fate, Pipeline
 from model.transactions.bumping import refuse_unknown_end
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
 from model.transactions.purging import purge, purge_returned, replace_producer
-from model.transactions.sending import add_partition, batches_of, begins_next, words
-from model.transactions.state import Outcome, Status, Transaction
+from model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
+from model.transactions.state import Keeping, Outcome, Status, Transaction
 
 COMMIT, ABORT = 1, 2
 """What an abandoned EndTxn asks for."""
 
 
-def _fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
+def fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
     """What was never sent of a transaction fails when it is aborted; what was is retried to its end.
 
     A client that drains retries nothing any more (semantics 4.1).
@@ -39,7 +40,7 @@ def _fail_undrained(pipeline: Pipeline, effect: Effect, transaction: Transaction
         complete(pipeline, effect, batch, Fate.FAILED, undrained)
 
 
-def _is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+def is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Nothing of the transaction is in flight, or to be retried (semantics 11.1, T4)."""
     numbered = []
     for batch in batches_of(pipeline, transaction):
@@ -48,18 +49,19 @@ def _is_drained(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     return z3.Not(z3.Or(*numbered))
 
 
-def _all_acknowledged(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+def all_acknowledged(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """Every send of the transaction succeeded."""
     return z3.And(*(batch.is_(Fate.ACKNOWLEDGED) for batch in batches_of(pipeline, transaction)))
 
 
-def _may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """Every send was acknowledged, and the client asks the coordinator to commit."""
-    return z3.And(transaction.is_(Outcome.OPEN), _all_acknowledged(pipeline, transaction))
+    return z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
 
 
-def _may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """The application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
-    may = z3.And(transaction.is_(Outcome.ABORTING), _is_drained(pipeline, transaction))
+    may = z3.And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
     return z3.And(may, z3.Not(has_stopped(pipeline))) if pipeline.deployment.drains else may
 
 
@@ -77,6 +79,15 @@ def _decide(pipeline: Pipeline, effect: Effect, status: z3.ArithRef | int) -> No
         raise_epoch(pipeline, effect)
 
 
+def _come_to_terms(pipeline: Pipeline, effect: Effect, transaction: Transaction) -> None:
+    """A coordinator that had forgotten something and its client agree again: this transaction ends (11.4)."""
+    transactions, _ = of(pipeline)
+    if transactions.own_log is not None:
+        was_lost = transactions.own_log.is_(Keeping.LOST)
+        effect.set_when(was_lost, transactions.own_log.keeping, int(Keeping.SAFE))
+        effect[transactions.current] = transaction.number
+
+
 def crash_with_transactions(pipeline: Pipeline, effect: Effect) -> None:
     """The application forgets what goes on; its next instance has to call initTransactions() first."""
     transactions, session = of(pipeline)[0], pipeline.producer.session
@@ -87,7 +98,7 @@ def crash_with_transactions(pipeline: Pipeline, effect: Effect) -> None:
     effect[session] = session.term + 1
 
 
-def _let_go(
+def let_go(
     pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome, *, starts_anew: bool = False
 ) -> None:
     """The application knows how the transaction ended; before TV2 its client may have to ask for a new epoch."""
@@ -100,7 +111,7 @@ def _let_go(
         effect[transactions.initialised] = False
 
 
-def _start_anew(pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome) -> None:
+def start_anew(pipeline: Pipeline, effect: Effect, transaction: Transaction, outcome: Outcome) -> None:
     """The producer is of no use any more: the application makes another, which calls initTransactions()."""
     transactions, _ = of(pipeline)
     effect[transaction.outcome] = int(outcome)
@@ -131,13 +142,14 @@ def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     """
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_COMMIT)
-    _let_go(pipeline, effect, transaction, Outcome.COMMITTED)
+    _come_to_terms(pipeline, effect, transaction)
+    let_go(pipeline, effect, transaction, Outcome.COMMITTED)
     return Action(
         "prepare_commit",
         "coordinator",
         "brokers",
         {"transaction": transaction.number},
-        z3.And(_may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
+        z3.And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
         effect.updates,
         lambda before, after: (
             f"the application commits {words(pipeline, transaction)}: the coordinator decides so, and the call returns"
@@ -150,6 +162,7 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     """The coordinator decides to commit, and the application is gone before it knows (semantics 11.1, T4)."""
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_COMMIT)
+    _come_to_terms(pipeline, effect, transaction)
     crash_with_transactions(pipeline, effect)
     return Action(
         "crash_at_commit",
@@ -157,7 +170,7 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         {"transaction": transaction.number},
         z3.And(
-            _may_commit(pipeline, transaction),
+            may_commit(pipeline, transaction),
             _can_decide(pipeline, pipeline.producer.epoch.term),
             pipeline.producer.session.term < pipeline.producer.session.high,
         ),
@@ -183,7 +196,7 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
         may_abort = z3.And(may_abort, z3.Not(has_stopped(pipeline)))
     effect = Effect()
     effect[transaction.outcome] = int(Outcome.ABORTING)
-    _fail_undrained(pipeline, effect, transaction)
+    fail_undrained(pipeline, effect, transaction)
     return Action(
         "begin_abort",
         "application",
@@ -204,12 +217,13 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     """
     effect = Effect()
     _decide(pipeline, effect, Status.PREPARE_ABORT)
-    guard = z3.And(_may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
+    _come_to_terms(pipeline, effect, transaction)
+    guard = z3.And(may_end_aborted(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term))
     sender = pipeline.deployment.sender
     if anew and (sender.bump_aborts or sender.bumps_within):
         raise_epoch(pipeline, effect)
         guard = z3.And(guard, epoch_left(pipeline))
-    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
+    let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=anew)
     if pipeline.deployment.drains:
         unresolved = pipeline.producer.unresolved.is_set
         guard = z3.And(guard, unresolved if anew else z3.Not(unresolved))
@@ -234,13 +248,13 @@ def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
     transactions, _ = of(pipeline)
     decided = z3.And(transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT), was_raised(pipeline))
     effect = Effect()
-    _let_go(pipeline, effect, transaction, Outcome.COMMITTED)
+    let_go(pipeline, effect, transaction, Outcome.COMMITTED)
     return Action(
         "learn_committed",
         "producer",
         "producer",
         {"transaction": transaction.number},
-        z3.And(_may_commit(pipeline, transaction), decided),
+        z3.And(may_commit(pipeline, transaction), decided),
         effect.updates,
         lambda before, after: f"commitTransaction() returns: {words(pipeline, transaction)} is committed already",
         "11.1 T4, 11.6",
@@ -254,7 +268,7 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     decided = z3.And(transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT), here)
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
-    _let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
+    let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
     if pipeline.deployment.drains:
         anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
         effect[transactions.initialised] = z3.If(anew, 0, transactions.initialised.term)
@@ -263,7 +277,7 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
         "producer",
         "producer",
         {"transaction": transaction.number},
-        z3.And(_may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
+        z3.And(may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
         effect.updates,
         lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
         "11.1 T4 T7",
@@ -276,14 +290,14 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
     fenced = pipeline.producer.epoch.term < transactions.epoch.term
     aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
     effect = Effect()
-    _fail_undrained(pipeline, effect, transaction)
-    _start_anew(pipeline, effect, transaction, Outcome.ABORTED)
+    fail_undrained(pipeline, effect, transaction)
+    start_anew(pipeline, effect, transaction, Outcome.ABORTED)
     return Action(
         "learn_fenced",
         "producer",
         "producer",
         {"transaction": transaction.number},
-        z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, _is_drained(pipeline, transaction)),
+        z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
         effect.updates,
         lambda before, after: (
             f"the producer finds itself fenced: {words(pipeline, transaction)} is aborted, and the application starts "
@@ -299,11 +313,11 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
     aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
     committed = transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
     other_way = z3.Or(
-        z3.And(_may_commit(pipeline, transaction), aborted),
-        z3.And(_may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
+        z3.And(may_commit(pipeline, transaction), aborted),
+        z3.And(may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),
     )
     effect = Effect()
-    _start_anew(pipeline, effect, transaction, Outcome.REFUSED)
+    start_anew(pipeline, effect, transaction, Outcome.REFUSED)
     return Action(
         "refuse_end",
         "coordinator",
@@ -331,7 +345,7 @@ def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
         "application",
         "producer",
         {"transaction": transaction.number},
-        z3.And(may_begin, transactions.is_at_rest, has_epoch(pipeline)),
+        z3.And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
         effect.updates,
         lambda before, after: f"the application goes on with later records, in {transaction.name}",
         "11.1 T2",
@@ -384,7 +398,7 @@ def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) ->
     """An EndTxn is held up on its way for longer than its client waits, which sends it again (semantics 11.6)."""
     transactions, _ = of(pipeline)
     assert transactions.late_end is not None and transactions.late_end_epoch is not None
-    asked = _may_commit(pipeline, transaction) if commits else _may_end_aborted(pipeline, transaction)
+    asked = may_commit(pipeline, transaction) if commits else may_end_aborted(pipeline, transaction)
     effect = Effect()
     effect[transactions.late_end] = COMMIT if commits else ABORT
     effect[transactions.late_end_epoch] = pipeline.producer.epoch.term
@@ -450,7 +464,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield purge_returned(pipeline, transaction)
             yield replace_producer(pipeline, transaction)
         if pipeline.deployment.sender.bumps_within:
-            asked = z3.Or(_may_commit(pipeline, transaction), _may_end_aborted(pipeline, transaction))
+            asked = z3.Or(may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction))
             yield refuse_unknown_end(pipeline, transaction, asked)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)

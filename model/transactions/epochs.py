@@ -32,10 +32,15 @@ def raise_epoch(pipeline: Pipeline, effect: Effect) -> None:
     effect[epoch] = epoch.term + 1
 
 
-def take_epoch(pipeline: Pipeline, effect: Effect) -> None:
-    """The client goes on with the coordinator's epoch, numbering from 0, if that is another one."""
+def take_epoch(pipeline: Pipeline, effect: Effect, *, anew: bool = False) -> None:
+    """The client goes on with the coordinator's epoch, numbering from 0, if that is another one, or it starts ``anew``.
+
+    A coordinator that has forgotten an epoch gives it once more (semantics 11.4).
+    """
     producer, transactions = pipeline.producer, of(pipeline)[0]
     newer = producer.epoch.term != effect[transactions.epoch]
+    if anew and transactions.own_log is not None:
+        newer = z3.BoolVal(True)
     effect.set_when(newer, producer.next_sequence, 0)
     effect.set_when(newer, producer.last_acknowledged, -1)
     effect.set_when(newer, producer.unresolved, 0)

@@ -10,7 +10,7 @@ from model.deployment.choices import OnRestart, OnSendError, Sends
 from model.language import Effect
 from model.state import Batch, Fate, Pipeline
 from model.transactions.epochs import has_epoch, of
-from model.transactions.state import Outcome, Status, Transaction
+from model.transactions.state import Keeping, Outcome, Status, Transaction
 from model.transactions.visibility import is_left_open
 
 
@@ -98,6 +98,18 @@ def begin(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     effect[transaction_of(pipeline, batch).outcome] = int(Outcome.OPEN)
 
 
+def takes_next(pipeline: Pipeline) -> z3.BoolRef:
+    """The coordinator has nothing to finish before it takes the partition into a transaction (semantics 11.1, T2).
+
+    If it has forgotten how the one before ended, it takes the next for a part of that.
+    """
+    transactions, _ = of(pipeline)
+    if transactions.own_log is None:
+        return transactions.is_at_rest
+    goes_on = z3.And(transactions.is_(Status.ONGOING), transactions.own_log.is_(Keeping.LOST))
+    return z3.Or(transactions.is_at_rest, goes_on)
+
+
 def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The partition is in the transaction, or can be added to it; what is aborted is only retried (11.1, T2).
 
@@ -107,7 +119,7 @@ def may_transmit(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     transaction = transaction_of(pipeline, batch)
     assert batch.sequence is not None
     retried = z3.And(transaction.is_(Outcome.ABORTING), batch.sequence.term >= 0)
-    can_be_added = z3.And(transactions.is_at_rest, has_epoch(pipeline))
+    can_be_added = z3.And(takes_next(pipeline), has_epoch(pipeline))
     in_transaction = z3.Or(transactions.added.is_set, can_be_added)
     if pipeline.deployment.drains:
         return z3.And(in_transaction, transaction.is_(Outcome.OPEN))
@@ -118,6 +130,8 @@ def add_partition(pipeline: Pipeline, effect: Effect, transaction: Transaction) 
     """Before the first record of a transaction goes, the coordinator notes that the partition is in it (11.1, T2)."""
     transactions, _ = of(pipeline)
     first = z3.Not(transactions.added.is_set)
+    if transactions.own_log is not None:
+        first = z3.And(first, z3.Not(transactions.is_(Status.ONGOING)))
     effect.set_when(first, transactions.status, int(Status.ONGOING))
     effect.set_when(first, transactions.current, transaction.number)
     effect[transactions.added] = True

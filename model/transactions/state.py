@@ -13,6 +13,7 @@ from enum import IntEnum
 
 import z3
 
+from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
 from model.faults import OF_BROKERS, Fault
 from model.language import Variable, flag
@@ -43,6 +44,45 @@ class Status(IntEnum):
     PREPARE_ABORT = 3
     COMPLETE_COMMIT = 4
     COMPLETE_ABORT = 5
+
+
+class Keeping(IntEnum):
+    """What has become of ``__transaction_state``, the coordinator's own log (semantics 11.4).
+
+    ``AT_RISK``: only one broker has what is written from here on; ``LOST``: it is gone, and the producer has not come
+    to terms with it.
+    """
+
+    SAFE = 0
+    AT_RISK = 1
+    LOST = 2
+
+
+EARLIER = -1
+"""Stands for a transaction before the first one that is followed."""
+
+
+@dataclass(frozen=True)
+class CoordinatorLog:
+    """``__transaction_state``, where it may lose something.
+
+    ``keeping`` says whether its end is at risk, and ``status``, ``epoch`` and ``current`` what it then goes back to (as
+    in :class:`Transactions`). ``new_id``: the first producer epoch that belongs to another producer id, because the
+    first id was forgotten (0 = none).
+    """
+
+    keeping: Variable
+    status: Variable
+    epoch: Variable
+    current: Variable
+    new_id: Variable
+
+    def is_(self, keeping: Keeping) -> z3.BoolRef:
+        return self.keeping.term == int(keeping)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (self.keeping, self.status, self.epoch, self.current, self.new_id)
 
 
 @dataclass(frozen=True)
@@ -79,6 +119,7 @@ class Transactions:
     2 abort), with the epoch it was sent with; None where requests are not delayed. ``disturbed``: some broker was away,
     cut off or slow, or stopped leading, so that the coordinator may be another one since; None where none can be.
     ``elsewhere``: the partition is not in what the coordinator takes for the transaction; None with most clients.
+    ``own_log``: see :class:`CoordinatorLog`; None where that keeps everything.
     """
 
     each: tuple[Transaction, ...]
@@ -92,6 +133,7 @@ class Transactions:
     late_end_epoch: Variable | None
     disturbed: Variable | None
     elsewhere: Variable | None
+    own_log: CoordinatorLog | None
 
     def is_(self, *statuses: Status) -> z3.BoolRef:
         """The coordinator's state is one of these."""
@@ -119,6 +161,10 @@ class Transactions:
         """The entry of a log aborts a transaction."""
         return entry >= self.batches + len(self.each)
 
+    def name_of(self, number: int) -> str:
+        """A transaction that the coordinator speaks of, in words."""
+        return "an earlier transaction" if number == EARLIER else self.each[number].name
+
     def of_marker(self, entry: int) -> tuple[Transaction, bool]:
         """The transaction that a marker of a concrete log ends, and whether it commits it."""
         number = entry - self.batches
@@ -130,7 +176,8 @@ class Transactions:
         late = tuple(
             one for one in (self.late_end, self.late_end_epoch, self.disturbed, self.elsewhere) if one is not None
         )
-        return (*outcomes, self.status, self.epoch, self.current, self.initialised, self.added, *late)
+        kept = () if self.own_log is None else self.own_log.variables
+        return (*outcomes, self.status, self.epoch, self.current, self.initialised, self.added, *late, *kept)
 
 
 def number_of_transactions(deployment: Deployment) -> int:
@@ -148,6 +195,11 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
         return None
     delayed = Fault.DELAYED_REQUEST in deployment.possible_faults
     epochs = bounds.producer_epochs - 1
+    forgets = deployment.transaction_state_may_be_lost
+    goes_on = forgets and deployment.producer_id is ProducerId.KNOWN
+    status = Variable("coordinator_status", 0, max(Status), Status.COMPLETE_COMMIT if goes_on else Status.EMPTY)
+    first = EARLIER if forgets else 0
+    current = Variable("coordinator_transaction", first, count - 1, first)
     return Transactions(
         tuple(
             Transaction(
@@ -159,13 +211,24 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
             for number in range(count)
         ),
         bounds.records * bounds.sends,
-        Variable("coordinator_status", 0, max(Status), Status.EMPTY),
+        status,
         Variable("coordinator_epoch", 0, epochs, 0),
-        Variable("coordinator_transaction", 0, count - 1, 0),
+        current,
         flag("initialised", True),
         flag("partition_added"),
         Variable("late_end", 0, 2, 0) if delayed else None,
         Variable("late_end_epoch", 0, epochs, 0) if delayed else None,
-        flag("disturbed") if OF_BROKERS & deployment.possible_faults else None,
+        flag("disturbed") if forgets or OF_BROKERS & deployment.possible_faults else None,
         flag("elsewhere") if deployment.sender.bumps_within else None,
+        _declare_own_log(epochs, count) if forgets else None,
+    )
+
+
+def _declare_own_log(epochs: int, count: int) -> CoordinatorLog:
+    return CoordinatorLog(
+        Variable("coordinator_log", 0, max(Keeping), Keeping.SAFE),
+        Variable("kept_status", 0, max(Status), Status.EMPTY),
+        Variable("kept_epoch", 0, epochs, 0),
+        Variable("kept_transaction", EARLIER, count - 1, EARLIER),
+        Variable("new_producer_id", 0, epochs, 0),
     )

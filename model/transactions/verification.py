@@ -10,7 +10,7 @@ from model.language import Action, Effect
 from model.network import complete
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.purging import only_abort_is_left
-from model.transactions.state import Status
+from model.transactions.state import Keeping, Status
 from model.transactions.visibility import is_left_open
 from model.wording import record_name
 
@@ -25,14 +25,27 @@ def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.B
     return z3.Or(open_here, z3.And(transactions.is_(Status.ONGOING), transactions.epoch.term == epoch))
 
 
+def can_be_added_again(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
+    """The coordinator forgot that the partition is in the transaction, and the leader has it added (TV2, 11.5)."""
+    transactions, rules = pipeline.transactions, pipeline.deployment.transactional
+    if transactions is None or transactions.own_log is None or rules is None or not rules.epoch_each:
+        return z3.BoolVal(False)
+    forgotten = z3.And(transactions.own_log.is_(Keeping.LOST), transactions.is_at_rest)
+    open_here = is_left_open(pipeline, leader)
+    return z3.And(forgotten, transactions.added.is_set, transactions.epoch.term == epoch, z3.Not(open_here))
+
+
 def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """No such transaction is going on: INVALID_TXN_STATE, and the send fails (semantics 11.5)."""
     check, (epoch, _) = checked(pipeline, batch, leader), numbers_sent(pipeline, batch)
     assert check is not None
     arrived = z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.in_sequence)
+    verified = is_verified(pipeline, leader, epoch)
+    if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
+        verified = z3.Or(verified, can_be_added_again(pipeline, leader, epoch))
     effect = Effect()
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
-    refused = [arrived, z3.Not(is_verified(pipeline, leader, epoch))]
+    refused = [arrived, z3.Not(verified)]
     if pipeline.deployment.drains:
         only_abort_is_left(pipeline, effect, batch, bumps=False)
     else:

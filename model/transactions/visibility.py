@@ -1,6 +1,7 @@
 """What can be read of a log that transactions are written to: markers, the last stable offset, aborted records.
 
-Semantics 11.2. There is one transactional id, so that a marker ends whatever is open before it. Without transactions
+Semantics 11.2. There is one transactional id, so that a marker ends whatever is open before it (of its producer id,
+where the coordinator can forget that). Without transactions
 everything below the high watermark can be read, but for what the cleaner removed where a topic is compacted.
 """
 
@@ -19,6 +20,15 @@ def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     return pipeline.transactions.is_marker(leader.log.slots[offset]["batch"].term)
 
 
+def _ends_it(pipeline: Pipeline, leader: Replica, later: int, offset: int) -> z3.BoolRef:
+    """A marker there would be of the producer id of what stands at the offset (semantics 11.4)."""
+    own_log = None if pipeline.transactions is None else pipeline.transactions.own_log
+    if own_log is None:
+        return z3.BoolVal(True)
+    is_new = [leader.log.slots[one]["producer_epoch"].term >= own_log.new_id.term for one in (later, offset)]
+    return z3.Or(own_log.new_id.term == 0, is_new[0] == is_new[1])
+
+
 def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """The first marker after the offset is there, and aborts."""
     assert pipeline.transactions is not None
@@ -26,6 +36,8 @@ def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int) -> z3.
     for later in range(leader.log.capacity - 1, offset, -1):
         entry = leader.log.slots[later]["batch"].term
         is_one = z3.And(leader.log.has(later), pipeline.transactions.is_marker(entry))
+        if pipeline.transactions.own_log is not None:
+            is_one = z3.And(is_one, _ends_it(pipeline, leader, later, offset))
         aborts = z3.If(is_one, pipeline.transactions.is_abort(entry), aborts)
     return aborts
 
@@ -39,9 +51,12 @@ def is_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
 
 def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef) -> z3.BoolRef:
     """The record at the offset is in a transaction that no marker below ``end`` ends."""
-    ended = [
-        z3.And(end > later, is_marker(pipeline, leader, later)) for later in range(offset + 1, leader.log.capacity)
-    ]
+    after = range(offset + 1, leader.log.capacity)
+    ended = [z3.And(end > later, is_marker(pipeline, leader, later)) for later in after]
+    if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
+        ended = [
+            z3.And(one, _ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)
+        ]
     return z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
 
 

@@ -60,6 +60,7 @@ DEPLOYMENT = Deployment(
     zookeeper=False,
     old_fetches_count=False,
     offsets_age_in_use=False,
+    offsets_applied_late=False,
     loaded_offsets_expire=False,
     fenced_may_join=False,
     truncation=Truncation.FENCED,

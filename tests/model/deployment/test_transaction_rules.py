@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from model.deployment.choices import Sink
 from model.deployment.required_properties import OF_TRANSACTIONS
 
 
@@ -81,6 +82,39 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
     assert read_yaml(text).transactional is not None
 
 
+def to_kafka(client: str, version: str, settings: str) -> str:
+    """A consumer whose results and offsets are in one transaction."""
+    about = f"client: {client}, version: '{version}', sink: kafka"
+    return f'kafka: "4.0"\nconsumer: {{{about}, settings: {{{settings}}}}}'
+
+
+def test_a_consumer_waits_for_offsets_that_are_pending(read_yaml) -> None:
+    committed = to_kafka("librdkafka", "1.6", "group.id: g, enable.auto.commit: false")
+    assert read_yaml(committed).sink is Sink.KAFKA
+    franz = to_kafka("franz-go", "1.21", "ConsumerGroup: g, DisableAutoCommit: true")
+    assert read_yaml(franz).sink is Sink.KAFKA
+
+
+@pytest.mark.parametrize(
+    ("kafka", "broker", "late"),
+    [
+        ("2.5", "", True),
+        ("3.9", "", True),
+        ("3.9.0", "", True),
+        ("3.9.1", "", False),
+        ("4.0", "", False),
+        ("3.8", "group.coordinator.new.enable: true", False),
+        ("3.9.0", "group.coordinator.rebalance.protocols: 'classic,consumer'", False),
+    ],
+)
+def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late: bool) -> None:
+    """KAFKA-17507, but not with the coordinator of KIP-848; of no consequence without transactions."""
+    given = f'kafka: "{kafka}"\nbroker: {{settings: {{{broker}}}}}\n'
+    reads = "consumer: {settings: {enable.auto.commit: false, group.id: g}"
+    assert read_yaml(f"{given}{reads}, sink: kafka}}").offsets_of_transactions_overlap is late
+    assert not read_yaml(f"{given}{reads}, sink: plain}}").offsets_of_transactions_overlap
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -93,6 +127,12 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
         (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "no version 2 before Kafka 4.0"),
         (pipeline("2.4"), "transactions with clients before 2.5; remove transactional.id to check without"),
         ('kafka: "2.4"\nconsumer: {enable.auto.commit: false, group.id: g, sink: kafka}', "consumers before 2.5"),
+        (to_kafka("sarama", "1.60", "Consumer.Offsets.AutoCommit.Enable: false"), "without waiting for offsets"),
+        (to_kafka("librdkafka", "1.5", "group.id: g, enable.auto.commit: false"), "without waiting for offsets"),
+        (
+            to_kafka("librdkafka", "2.15", "group.id: g, enable.auto.commit: false, isolation.level: read_uncommitted"),
+            "without waiting for offsets",
+        ),
         (
             pipeline("3.1", "assume: {faults: {full-buffer: 1}}").replace("t}", "t, enable.idempotence: true}"),
             "KAFKA-9279",

@@ -1,0 +1,372 @@
+"""The coordinator's own log loses its end, or everything, and what its producer then finds (semantics 11.4).
+
+``__transaction_state`` is a topic like others: with ``transaction.state.log.min.isr=1`` what it acknowledged can be
+lost. A coordinator that starts from what is left sends markers for what was decided there, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.faults import Fault
+from model.idempotence import epoch_left
+from model.language import Action, Effect, State
+from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.ending import (
+    all_acknowledged,
+    fail_undrained,
+    is_drained,
+    let_go,
+    may_commit,
+    may_end_aborted,
+    start_anew,
+)
+from model.transactions.epochs import has_epoch, of, raise_epoch, was_raised
+from model.transactions.sending import begins_next, transaction_of, words
+from model.transactions.state import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
+from model.transactions.verification import can_be_added_again
+
+_KNOWS = {
+    Status.EMPTY: "knows of no transaction",
+    Status.ONGOING: "has {} as ongoing",
+    Status.PREPARE_COMMIT: "is to commit {}",
+    Status.PREPARE_ABORT: "is to abort {}",
+    Status.COMPLETE_COMMIT: "has {} as committed, and nothing after it",
+    Status.COMPLETE_ABORT: "has {} as aborted, and nothing after it",
+}
+
+
+def _own_log(pipeline: Pipeline) -> CoordinatorLog:
+    own_log = of(pipeline)[0].own_log
+    assert own_log is not None
+    return own_log
+
+
+def _is_lost(pipeline: Pipeline) -> z3.BoolRef:
+    return _own_log(pipeline).is_(Keeping.LOST)
+
+
+def _start_elsewhere(pipeline: Pipeline, effect: Effect) -> None:
+    """The coordinator is another broker, which has to be found."""
+    transactions, own_log = of(pipeline)[0], _own_log(pipeline)
+    effect[own_log.keeping] = int(Keeping.LOST)
+    if transactions.disturbed is not None:
+        effect[transactions.disturbed] = True
+
+
+def put_at_risk(pipeline: Pipeline) -> Action:
+    """Only one broker has what the coordinator writes from here on: no other is in the ISR of its log (11.4)."""
+    transactions, own_log = of(pipeline)[0], _own_log(pipeline)
+    return Action(
+        "put_at_risk",
+        "brokers",
+        "brokers",
+        {},
+        own_log.is_(Keeping.SAFE),
+        {
+            own_log.keeping: z3.IntVal(Keeping.AT_RISK),
+            own_log.status: transactions.status.term,
+            own_log.epoch: transactions.epoch.term,
+            own_log.current: transactions.current.term,
+        },
+        lambda before, after: (
+            "__transaction_state is down to one broker: what the coordinator writes from here on, no other has"
+        ),
+        "11.4",
+        Fault.LOST_TRANSACTION_STATE,
+    )
+
+
+def lose_end(pipeline: Pipeline) -> Action:
+    """That broker is lost, and the coordinator starts from what the others have (semantics 11.4)."""
+    transactions, own_log = of(pipeline)[0], _own_log(pipeline)
+    pairs = (
+        (transactions.status, own_log.status),
+        (transactions.epoch, own_log.epoch),
+        (transactions.current, own_log.current),
+    )
+    differs = z3.Or(*(now.term != kept.term for now, kept in pairs))
+    effect = Effect()
+    for now, kept in pairs:
+        effect[now] = kept.term
+        effect[kept] = kept.initial
+    _start_elsewhere(pipeline, effect)
+
+    def sentence(before: State, after: State) -> str:
+        about = transactions.name_of(after[transactions.current.name])
+        knows = _KNOWS[Status(after[transactions.status.name])].format(about)
+        epoch = after[transactions.epoch.name]
+        return f"that broker is lost: the coordinator is another one, which {knows}, with producer epoch {epoch}"
+
+    return Action(
+        "lose_end",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(own_log.is_(Keeping.AT_RISK), differs),
+        effect.updates,
+        sentence,
+        "11.4",
+    )
+
+
+def lose_all(pipeline: Pipeline) -> Action:
+    """Nothing is left of the transactional.id: its next producer gets another producer id (semantics 11.4).
+
+    Here that has the epochs that follow, so that no epoch of the client's is the coordinator's any more.
+    """
+    transactions, own_log = of(pipeline)[0], _own_log(pipeline)
+    effect = Effect()
+    raise_epoch(pipeline, effect)
+    effect[own_log.new_id] = effect[transactions.epoch]
+    effect[transactions.status] = int(Status.EMPTY)
+    effect[transactions.current] = EARLIER
+    _start_elsewhere(pipeline, effect)
+    no_newer = pipeline.producer.epoch.term <= transactions.epoch.term
+    return Action(
+        "lose_all",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            "all of __transaction_state is lost: the coordinator does not know the transactional.id, "
+            "which will get another producer id"
+        ),
+        "11.4",
+        Fault.LOST_TRANSACTION_STATE,
+    )
+
+
+def abort_forgotten(pipeline: Pipeline) -> Action:
+    """Nobody ends what the coordinator has as ongoing, and its time is over (semantics 11.1 T7, 11.4)."""
+    transactions, _ = of(pipeline)
+    ended = [z3.And(transactions.current.term == one.number, z3.Not(one.is_going_on)) for one in transactions.each]
+    effect = Effect()
+    effect[transactions.status] = int(Status.PREPARE_ABORT)
+    raise_epoch(pipeline, effect)
+    return Action(
+        "abort_forgotten",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"nobody ends {transactions.each[before[transactions.current.name]].name} for the coordinator: "
+            "transaction.timeout.ms is over, and it decides to abort"
+        ),
+        "11.1 T7, 11.4",
+    )
+
+
+def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
+    """The leader has the partition added for a record that arrives, as it does with the first (TV2, 11.1 T2)."""
+    transactions, _ = of(pipeline)
+    assert batch.sent_epoch is not None
+    transaction = transaction_of(pipeline, batch)
+    arriving = z3.And(batch.is_(Fate.SENT), batch.target.term == leader.number, leader.presumes_leadership)
+    effect = Effect()
+    effect[transactions.status] = int(Status.ONGOING)
+    effect[transactions.current] = transaction.number
+    return Action(
+        "add_again",
+        leader.name,
+        "brokers",
+        {"batch": batch.number, "leader": leader.number},
+        z3.And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
+        effect.updates,
+        lambda before, after: f"{leader.name} has the partition added to {transaction.name} once more",
+        "11.1 T2, 11.5",
+    )
+
+
+def _asks(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """The client asks the coordinator for something: to add the partition, to commit, or to abort."""
+    transactions, _ = of(pipeline)
+    asks_to_add = z3.And(transaction.is_(Outcome.OPEN), z3.Not(transactions.added.is_set))
+    commits = z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
+    return z3.Or(asks_to_add, commits, may_end_aborted(pipeline, transaction))
+
+
+def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The coordinator does not know the client's epoch, or its producer id: the producer is of no use (11.4).
+
+    PRODUCER_FENCED, or INVALID_PRODUCER_ID_MAPPING.
+    """
+    transactions, _ = of(pipeline)
+    decided = z3.Not(transactions.is_(Status.EMPTY, Status.ONGOING))
+    agree = z3.Or(has_epoch(pipeline), z3.And(was_raised(pipeline), decided))
+    fenced_earlier = z3.And(
+        transaction.is_(Outcome.OPEN),
+        pipeline.producer.epoch.term < transactions.epoch.term,
+        transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT),
+    )
+    effect = Effect()
+    fail_undrained(pipeline, effect, transaction)
+    start_anew(pipeline, effect, transaction, Outcome.REFUSED)
+
+    def sentence(before: State, after: State) -> str:
+        new_id = before[_own_log(pipeline).new_id.name]
+        forgot_id = new_id > before[pipeline.producer.epoch.name]
+        error = "INVALID_PRODUCER_ID_MAPPING" if forgot_id else "PRODUCER_FENCED"
+        return (
+            f"the coordinator refuses what the producer asks for {words(pipeline, transaction)}: {error}, and the "
+            "application starts a new producer"
+        )
+
+    return Action(
+        "find_forgotten",
+        "producer",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(
+            _is_lost(pipeline),
+            _asks(pipeline, transaction),
+            is_drained(pipeline, transaction),
+            z3.Not(agree),
+            z3.Not(fenced_earlier),
+        ),
+        effect.updates,
+        sentence,
+        "11.4",
+    )
+
+
+def find_forgotten_later(pipeline: Pipeline) -> Action:
+    """The producer goes on with later records, and the coordinator does not know its epoch or id (11.4)."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transactions.initialised] = False
+    wants = z3.And(transactions.initialised.is_set, begins_next(pipeline, transactions.each[-1]))
+    return Action(
+        "find_forgotten_later",
+        "producer",
+        "producer",
+        {},
+        z3.And(_is_lost(pipeline), wants, z3.Not(has_epoch(pipeline))),
+        effect.updates,
+        lambda before, after: (
+            "the coordinator refuses to begin a transaction with later records, and the application starts a new "
+            "producer"
+        ),
+        "11.4",
+    )
+
+
+def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """The coordinator has no such transaction as ongoing: INVALID_TXN_STATE, and the producer is of no use (11.4)."""
+    transactions, rules = of(pipeline)
+    commits, aborts = may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction)
+    committed = transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
+    aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
+    if rules.epoch_each:
+        refused = z3.Or(
+            z3.And(commits, z3.Not(transactions.is_(Status.ONGOING))),
+            z3.And(aborts, transactions.is_ending),
+        )
+    else:
+        nothing = transactions.is_(Status.EMPTY)
+        refused = z3.Or(z3.And(commits, z3.Or(nothing, aborted)), z3.And(aborts, z3.Or(nothing, committed)))
+    effect = Effect()
+    start_anew(pipeline, effect, transaction, Outcome.REFUSED)
+    return Action(
+        "refuse_forgotten_end",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
+        effect.updates,
+        lambda before, after: (
+            f"the coordinator, which does not know of {words(pipeline, transaction)}, refuses to end it, and the "
+            "application starts a new producer"
+        ),
+        "11.4",
+    )
+
+
+def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> Action:
+    """Before TV2 the coordinator takes the request for one that ended the transaction before: success (11.1 T4, 11.4).
+
+    No marker is written.
+    """
+    transactions, _ = of(pipeline)
+    asked = may_commit(pipeline, transaction) if commits else may_end_aborted(pipeline, transaction)
+    status = Status.COMPLETE_COMMIT if commits else Status.COMPLETE_ABORT
+    effect = Effect()
+    let_go(pipeline, effect, transaction, Outcome.COMMITTED if commits else Outcome.ABORTED, starts_anew=not commits)
+    call, ended = ("commitTransaction", "committed") if commits else ("abortTransaction", "aborted")
+    other = transactions.current.term != transaction.number
+    return Action(
+        "take_for_earlier_end",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number, "commits": int(commits)},
+        z3.And(
+            _is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), transactions.is_(status), asked, other
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"{call}() returns for {words(pipeline, transaction)}: the coordinator takes the request for the one "
+            f"before, which it has {ended}, and writes no marker"
+        ),
+        "11.1 T4, 11.4",
+    )
+
+
+def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """With TV2 the coordinator aborts what it does not know of: it raises the epoch, and writes no marker (11.4)."""
+    transactions, _ = of(pipeline)
+    effect = Effect()
+    effect[transactions.status] = int(Status.COMPLETE_ABORT)
+    effect[transactions.current] = transaction.number
+    raise_epoch(pipeline, effect)
+    let_go(pipeline, effect, transaction, Outcome.ABORTED)
+    return Action(
+        "abort_unknown",
+        "coordinator",
+        "brokers",
+        {"transaction": transaction.number},
+        z3.And(
+            _is_lost(pipeline),
+            transactions.added.is_set,
+            has_epoch(pipeline),
+            transactions.is_at_rest,
+            may_end_aborted(pipeline, transaction),
+            epoch_left(pipeline),
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"abortTransaction() returns for {words(pipeline, transaction)}: the coordinator knows of no partition in "
+            "it, and writes no marker"
+        ),
+        "11.4, 11.5",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every way to lose what the coordinator wrote, and what comes of it, where that is asked about."""
+    transactions = pipeline.transactions
+    if transactions is None or transactions.own_log is None:
+        return
+    rules = of(pipeline)[1]
+    yield put_at_risk(pipeline)
+    yield lose_end(pipeline)
+    yield lose_all(pipeline)
+    yield abort_forgotten(pipeline)
+    yield find_forgotten_later(pipeline)
+    for transaction in transactions.each:
+        yield find_forgotten(pipeline, transaction)
+        yield refuse_forgotten_end(pipeline, transaction)
+        if rules.epoch_each:
+            yield abort_unknown(pipeline, transaction)
+            continue
+        for commits in (True, False):
+            yield take_for_earlier_end(pipeline, transaction, commits=commits)
+    if rules.epoch_each:
+        for batch in pipeline.producer.batches:
+            for leader in pipeline.replicas:
+                yield add_again(pipeline, batch, leader)
