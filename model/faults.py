@@ -17,6 +17,7 @@ class Fault(StrEnum):
     LOST_RESPONSE = "lost-response"
     DELAYED_REQUEST = "delayed-request"
     LEADER_MOVE = "leader-move"
+    REASSIGNMENT = "reassignment"
     PRODUCER_CRASH = "producer-crash"
     PRODUCER_STOP = "producer-stop"
     CONSUMER_CRASH = "consumer-crash"
@@ -43,7 +44,8 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.LOST_REQUEST: "a produce request never reaches the broker",
     Fault.LOST_RESPONSE: "a produce response never reaches the producer",
     Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
-    Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader, reassignment)",
+    Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader)",
+    Fault.REASSIGNMENT: "a replica is moved to another broker: added there, and removed here once it has caught up",
     Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
     Fault.PRODUCER_STOP: "the producer application is stopped on purpose, and started again",
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
@@ -65,6 +67,7 @@ DESCRIPTION: dict[Fault, str] = {
 ONLY_BY_NAME = frozenset(
     {
         Fault.PRODUCER_STOP,
+        Fault.REASSIGNMENT,
         Fault.EVICTION,
         Fault.REBALANCE,
         Fault.LOST_COMMIT,
@@ -83,6 +86,9 @@ ONLY_BY_NAME = frozenset(
 ENDS_PRODUCER = frozenset({Fault.PRODUCER_CRASH, Fault.PRODUCER_STOP})
 """Faults after which the producer application is another process, with another producer id."""
 
+ONCE = frozenset({Fault.REASSIGNMENT})
+"""Kinds that happen once in a run at most: there is one broker that a replica can be moved to."""
+
 REPLACES_MEMBER = frozenset({Fault.EVICTION, Fault.REBALANCE})
 """Faults after which another member of the group has the partition, and the one before still runs."""
 
@@ -98,5 +104,8 @@ LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAY
 BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE}
 """Faults after which clients have to connect again."""
 
-OF_BROKERS = BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE}
+MOVES_LEADER = frozenset({Fault.LEADER_MOVE, Fault.REASSIGNMENT})
+"""Faults after which another broker may lead, and the one before runs on."""
+
+OF_BROKERS = BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
 """Faults after which a broker may be away, or another one lead some partition."""

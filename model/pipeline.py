@@ -26,6 +26,7 @@ from model import (
     overrun,
     produce,
     producer,
+    reassigning,
     refusals,
     relabelling,
     replica,
@@ -63,15 +64,16 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    of_brokers = (fetching, replica, isr, controller, broker, taken_out)
+    of_brokers = (fetching, replica, isr, controller, broker, taken_out, reassigning)
     of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors, ending, coordinator)
     of_consumers = (consumer, restarting, failing, membership, overrun)
     machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)
     actions = tuple(
-        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action)))
+        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, one)))
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
+        for one in (reassigning.with_part(pipeline, action),)
     )
     in_time = timed(pipeline, actions)
     system = TransitionSystem(

@@ -129,6 +129,10 @@ def build(given: GivenDeployment) -> Deployment:
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
+    if Fault.REASSIGNMENT.value in given.faults:
+        broker_rules.check_reassignment(
+            topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
+        )
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
@@ -181,6 +185,7 @@ def build(given: GivenDeployment) -> Deployment:
         offsets_age_in_use=era.offsets_age_in_use,
         loaded_offsets_expire=era.loaded_offsets_expire,
         fenced_may_join=era.fenced_may_join,
+        new_replica_suffices=era.new_replica_suffices,
         truncation=era.truncation,
         mends_of_2_0_1=era.mends_of_2_0_1,
         reads_may_overrun=era.reads_may_overrun,

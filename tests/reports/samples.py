@@ -64,6 +64,7 @@ DEPLOYMENT = Deployment(
     fenced_may_join=False,
     truncation=Truncation.FENCED,
     mends_of_2_0_1=True,
+    new_replica_suffices=False,
     reads_may_overrun=False,
     consumer_knows_epochs=True,
     consumer_checks_epochs=True,
