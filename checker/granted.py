@@ -174,6 +174,12 @@ CAUGHT_UP_SOON = Granted(
     only_in_time=True,
 )
 
+EPOCHS_SURVIVE = Granted(
+    "brokers of 3.7 are taken to know their leader epochs after a power loss, although they do not force the file of "
+    "these to disk when they truncate (KAFKA-16541)",
+    lambda deployment: deployment.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.possible_faults,
+)
+
 REPLACED = Granted(
     "a consumer that does not poll for max.poll.interval.ms is taken to be replaced by another member of its group",
     lambda deployment: deployment.reading_is_timed and _polls_too_late(deployment),
@@ -232,6 +238,7 @@ EVERYTHING = (
     FORWARDED_IN_ORDER,
     RETRIES_LAST,
     CAUGHT_UP_SOON,
+    EPOCHS_SURVIVE,
     REPLACED,
     POLLS_WAIT,
     INPUT_LASTS,

@@ -13,6 +13,7 @@ class Fault(StrEnum):
     DISK_LOSS = "disk-loss"
     CUT_OFF = "cut-off"
     SLOW_FOLLOWER = "slow-follower"
+    FORGED_FETCH = "forged-fetch"
     LOST_REQUEST = "lost-request"
     LOST_RESPONSE = "lost-response"
     DELAYED_REQUEST = "delayed-request"
@@ -41,6 +42,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.DISK_LOSS: "a broker dies and its disk is replaced by an empty one",
     Fault.CUT_OFF: "a broker cannot reach the controller, but still serves clients and followers",
     Fault.SLOW_FOLLOWER: "a follower stops fetching for a while and may fall out of the ISR",
+    Fault.FORGED_FETCH: "a client sends a fetch in the name of a follower, and the leader believes it",
     Fault.LOST_REQUEST: "a produce request never reaches the broker",
     Fault.LOST_RESPONSE: "a produce response never reaches the producer",
     Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
@@ -68,6 +70,7 @@ ONLY_BY_NAME = frozenset(
     {
         Fault.PRODUCER_STOP,
         Fault.REASSIGNMENT,
+        Fault.FORGED_FETCH,
         Fault.EVICTION,
         Fault.REBALANCE,
         Fault.LOST_COMMIT,

@@ -15,6 +15,7 @@ from model import (
     draining,
     failing,
     fetching,
+    forging,
     id_refusals,
     idempotence,
     isr,
@@ -64,7 +65,7 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    of_brokers = (fetching, replica, isr, controller, broker, taken_out, reassigning)
+    of_brokers = (fetching, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors, ending, coordinator)
     of_consumers = (consumer, restarting, failing, membership, overrun)
     machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)

@@ -64,6 +64,7 @@ class Deployment:
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
     old_fetches_count: bool  # what a replica fetched before its restart may bring it into the ISR (6.2, KIP-903)
     new_replica_suffices: bool  # for a replica that is moved to be removed (KRaft before 3.8; 6.8, KAFKA-15665)
+    believes_any_fetch: bool  # also a client's in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
     truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
     reads_may_overrun: bool  # a read may return a record above the high watermark (1.1 to 2.5.0; 6.1, KAFKA-9835)
     mends_of_2_0_1: bool  # of followers that missed an epoch, join the ISR, or are ahead (8; KAFKA-7164, 7128, 7414)
