@@ -15,8 +15,10 @@ from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
 from model.deployment.truncation import Truncation
 from model.faults import Fault
+from properties.agreement import disagree
 from properties.verdict import CutSet, Status
 from tests.checker.asking import SMALL, ask, cut, example
+from tests.checker.plain_evaluator import holds
 from tests.model.scripted import BOUNDS, Scenario
 
 MOVE, KILL, MOVED = Fault.REASSIGNMENT, Fault.KILL, cut(Fault.REASSIGNMENT)
@@ -187,3 +189,22 @@ def test_what_is_refused(tmp_path: Path, replicas: int, faults: str, because: st
 def test_it_is_named_or_does_not_happen(tmp_path: Path) -> None:
     assert read(tmp_path, 'kafka: "4.0"', faults="total: 2").brokers == 3
     assert read(tmp_path, 'kafka: "4.0"').brokers == 4
+
+
+def test_what_a_removed_replica_holds_is_compared_with_nothing() -> None:
+    """Its broker may have died before it heard of it, and nobody ever asks it again."""
+    run = scenario(unclean_leader_election=True, min_insync_replicas=1, idempotence=False).produce(0, 1)
+    run.replicate(2, 1).replicate(3, 1)
+    run = caught_up(run.do("acknowledge", batch=0, leader=1), broker=1)
+    run.do("complete_reassignment", broker=1).do("kill", broker=1)
+    for broker in (2, 3, 4):
+        run.do("lose_power", broker=broker, kept=0)
+        if broker != 4:
+            run.do("fence", broker=broker)
+    assert run.log(1) == [0]
+    run.do("fence", broker=4).do("restart", broker=2).do("elect_unclean", broker=2).do("apply_metadata", broker=2)
+    run.produce(1, 2)
+    assert run.high_watermark(1) == run.high_watermark(2) == 1
+    one, other, serving = (run.pipeline.replica(number) for number in (1, 2, 4))
+    assert not holds(disagree(run.pipeline, one, other, 0), run.state)
+    assert not holds(disagree(run.pipeline, other, serving, 0), run.state)
