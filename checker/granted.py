@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
 from model.durations import Duration
-from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, Fault
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.state import UNLIMITED_ATTEMPTS
 
 READING = frozenset({"no-skip", "no-loss", "no-reprocessing", "exactly-once-effect", "processing-order"})
@@ -95,7 +95,7 @@ def _stores_offsets_itself(deployment: Deployment) -> bool:
     return by_itself and deployment.outages_of_consumer > 0 and _logs_are_cut_short(deployment)
 
 
-BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | {Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER}
+BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
 """The faults by which a leader may be replaced, or a follower fall behind, that lose nothing by themselves."""
 
 READ_IN_TIME = Granted(
@@ -165,10 +165,19 @@ RETRIES_LAST = Granted(
 )
 
 CAUGHT_UP_SOON = Granted(
-    "a replica that lost its disk is taken to catch up as soon as the records that are modelled are copied, however "
-    "much else the partition holds",
-    lambda deployment: Fault.DISK_LOSS in deployment.possible_faults and deployment.replicas > 1,
+    "a replica that starts with an empty disk is taken to catch up as soon as the records that are modelled are "
+    "copied, however much else the partition holds",
+    lambda deployment: (
+        Fault.REASSIGNMENT in deployment.possible_faults
+        or (Fault.DISK_LOSS in deployment.possible_faults and deployment.replicas > 1)
+    ),
     only_in_time=True,
+)
+
+EPOCHS_SURVIVE = Granted(
+    "brokers of 3.7 are taken to know their leader epochs after a power loss, although they do not force the file of "
+    "these to disk when they truncate (KAFKA-16541)",
+    lambda deployment: deployment.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.possible_faults,
 )
 
 REPLACED = Granted(
@@ -234,6 +243,7 @@ EVERYTHING = (
     FORWARDED_IN_ORDER,
     RETRIES_LAST,
     CAUGHT_UP_SOON,
+    EPOCHS_SURVIVE,
     REPLACED,
     POLLS_WAIT,
     INPUT_LASTS,

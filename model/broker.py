@@ -14,6 +14,7 @@ from model.faults import Fault
 from model.fetching import halts_when_ahead, is_ahead
 from model.language import Action, Effect, Sentence, State
 from model.network import disconnect, fail_requests_of_former_leader, fall_silent
+from model.reassigning import leave_if_removed, was_removed
 from model.replica import advance_high_watermark, keep_prefix, stop_leading, surviving_prefix
 from model.restoring import numbers_in_words, restore_numbers
 from model.state import Pipeline, Replica
@@ -280,11 +281,14 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
     for variable in (replica.high_watermark, *pipeline.exposed):
         leads = controller.leader.term == replica.number
         effect[variable] = z3.If(leads, as_leader[variable], variable.term)
+    leave_if_removed(pipeline, effect, replica)
 
     def sentence(before: State, after: State) -> str:
         leader = after[controller.leader.name]
         if leader == replica.number:
             return f"{replica.name} learns that it leads in epoch {after[replica.epoch.name]}"
+        if was_removed(pipeline, after, replica):
+            return f"{replica.name} learns that it has no replica any more, and deletes its log"
         role = f"follows {broker_name(leader)}" if leader else "there is no leader"
         followed = before[replica.leader.name]
         if not pipeline.deployment.mends_of_2_0_1 and followed and leader in (0, followed):
@@ -351,6 +355,7 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
     effect = Effect()
     effect[replica.cut_off] = False
     _apply_newest_decision(pipeline, effect, replica)
+    leave_if_removed(pipeline, effect, replica)
     welcome(pipeline, effect, replica, among)
 
     def sentence(before: State, after: State) -> str:

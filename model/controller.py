@@ -124,6 +124,7 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
             controller.leader.term == 0,
             chosen(pipeline, current(pipeline), unfenced(pipeline)) == 0,
             controller.unfenced[replica.number].is_set,
+            *(() if controller.reassignment is None else (controller.reassignment.assigned(replica.number),)),
             epoch_left(pipeline),
         ),
         effect.updates,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from model.language import Display, State, Variable
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Status, Transactions
-from model.wording import broker_name, log_words, members, record_name
+from model.wording import broker_name, log_words, members, reassignment_words, record_name
 
 _FATES = {
     Fate.UNSENT: "not sent",
@@ -152,6 +152,9 @@ def _controller(pipeline: Pipeline) -> Iterator[Display]:
     last_known = controller.last_known_leader
     if last_known is not None:
         yield Display("last known leader", lambda state: broker_name(state[last_known.name]), (last_known,))
+    reassignment = controller.reassignment
+    if reassignment is not None:
+        yield Display("reassignment", lambda state: reassignment_words(state, reassignment), reassignment.variables)
     if pipeline.log_start is not None:
         yield _number("log start offset", pipeline.log_start)
 

@@ -83,13 +83,28 @@ def chosen(pipeline: Pipeline, among: Membership, alive: Members) -> z3.ArithRef
         nobody = z3.Not(z3.Or(*among.elr.values()))
         is_alive = z3.Or(*(z3.And(last_known.term == number, there) for number, there in alive.items()))
         leader = z3.If(z3.And(empty, nobody, is_alive), last_known.term, leader)
-    for replica in reversed(pipeline.replicas):
-        number = replica.number
+    for number, here in reversed(_places(pipeline)):
         electable = among.isr[number]
         if among.elr:
             electable = z3.Or(electable, z3.And(empty, among.elr[number]))
-        leader = z3.If(z3.And(electable, alive[number]), z3.IntVal(number), leader)
+        leader = z3.If(z3.And(electable, alive[number], *here), z3.IntVal(number), leader)
     return leader
+
+
+def _places(pipeline: Pipeline) -> list[tuple[int, tuple[z3.BoolRef, ...]]]:
+    """Brokers in assignment order, each with the conditions under which it has that place.
+
+    A broker that a replica is moved to has the place of the one before, which is the last from then on (6.8, M1).
+    """
+    reassignment = pipeline.controller.reassignment
+    if reassignment is None:
+        return [(replica.number, ()) for replica in pipeline.replicas]
+    places: list[tuple[int, tuple[z3.BoolRef, ...]]] = []
+    numbers = [replica.number for replica in pipeline.replicas if replica.number != reassignment.to]
+    for number in numbers:
+        moved = reassignment.takes_from(number)
+        places += [(reassignment.to, (moved,)), (number, (z3.Not(moved),))]
+    return [*places, *((number, (reassignment.takes_from(number),)) for number in numbers)]
 
 
 def elect(pipeline: Pipeline, effect: Effect, leader: z3.ArithRef | int, when: z3.BoolRef) -> None:

@@ -13,10 +13,12 @@ class Fault(StrEnum):
     DISK_LOSS = "disk-loss"
     CUT_OFF = "cut-off"
     SLOW_FOLLOWER = "slow-follower"
+    FORGED_FETCH = "forged-fetch"
     LOST_REQUEST = "lost-request"
     LOST_RESPONSE = "lost-response"
     DELAYED_REQUEST = "delayed-request"
     LEADER_MOVE = "leader-move"
+    REASSIGNMENT = "reassignment"
     PRODUCER_CRASH = "producer-crash"
     PRODUCER_STOP = "producer-stop"
     CONSUMER_CRASH = "consumer-crash"
@@ -41,10 +43,12 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.DISK_LOSS: "a broker dies and its disk is replaced by an empty one",
     Fault.CUT_OFF: "a broker cannot reach the controller, but still serves clients and followers",
     Fault.SLOW_FOLLOWER: "a follower stops fetching for a while and may fall out of the ISR",
+    Fault.FORGED_FETCH: "a client sends a fetch in the name of a follower, and the leader believes it",
     Fault.LOST_REQUEST: "a produce request never reaches the broker",
     Fault.LOST_RESPONSE: "a produce response never reaches the producer",
     Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
-    Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader, reassignment)",
+    Fault.LEADER_MOVE: "leadership is moved on purpose (preferred leader)",
+    Fault.REASSIGNMENT: "a replica is moved to another broker: added there, and removed here once it has caught up",
     Fault.PRODUCER_CRASH: "the producer application crashes and restarts",
     Fault.PRODUCER_STOP: "the producer application is stopped on purpose, and started again",
     Fault.CONSUMER_CRASH: "the consumer application crashes and restarts",
@@ -67,6 +71,8 @@ DESCRIPTION: dict[Fault, str] = {
 ONLY_BY_NAME = frozenset(
     {
         Fault.PRODUCER_STOP,
+        Fault.REASSIGNMENT,
+        Fault.FORGED_FETCH,
         Fault.EVICTION,
         Fault.REBALANCE,
         Fault.LOST_COMMIT,
@@ -86,6 +92,9 @@ ONLY_BY_NAME = frozenset(
 ENDS_PRODUCER = frozenset({Fault.PRODUCER_CRASH, Fault.PRODUCER_STOP})
 """Faults after which the producer application is another process, with another producer id."""
 
+ONCE = frozenset({Fault.REASSIGNMENT})
+"""Kinds that happen once in a run at most: there is one broker that a replica can be moved to."""
+
 REPLACES_MEMBER = frozenset({Fault.EVICTION, Fault.REBALANCE})
 """Faults after which another member of the group has the partition, and the one before still runs."""
 
@@ -101,5 +110,8 @@ LOSES_REQUESTS = frozenset({Fault.LOST_REQUEST, Fault.LOST_RESPONSE, Fault.DELAY
 BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE}
 """Faults after which clients have to connect again."""
 
-OF_BROKERS = BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER, Fault.LEADER_MOVE}
+MOVES_LEADER = frozenset({Fault.LEADER_MOVE, Fault.REASSIGNMENT})
+"""Faults after which another broker may lead, and the one before runs on."""
+
+OF_BROKERS = BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
 """Faults after which a broker may be away, or another one lead some partition."""

@@ -35,7 +35,7 @@ class History:
 def declare_history(deployment: Deployment) -> History:
     """What is remembered of a run of this deployment, at its start."""
     possible = deployment.possible_faults
-    numbers = range(1, deployment.replicas + 1) if FALLS_SILENT & possible else ()
+    numbers = range(1, deployment.brokers + 1) if FALLS_SILENT & possible else ()
     nobody_waits = deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & possible)
     return History(
         {number: flag(f"broker_{number}_fell_silent") for number in numbers},

@@ -83,6 +83,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     effect[leader.isr[follower.number]] = True
     advance_high_watermark(pipeline, effect, leader)
     known_end = leader.fetched[follower.number].term - 1
+    again = "" if controller.reassignment is not None and controller.reassignment.to == follower.number else "back "
     epoch_start = leader.log.count(lambda _, slot: slot["epoch"].term < leader.epoch.term)
     return Action(
         "expand_isr",
@@ -98,7 +99,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
         ),
         effect.updates,
         lambda before, after: (
-            f"{leader.name} takes {follower.name} back into the ISR, now {members(after, controller.isr)}"
+            f"{leader.name} takes {follower.name} {again}into the ISR, now {members(after, controller.isr)}"
         ),
         "6.2 I2 I3",
     )

@@ -50,7 +50,7 @@ def declare_late(deployment: Deployment, batch: str) -> Variable | None:
     alone = deployment.bounds.records * deployment.bounds.sends == 1 or deployment.max_in_flight == 1
     if not deployment.sender.late_errors_count or (alone and not deployment.takes_new_ids):
         return None
-    return Variable(f"{batch}_late", 0, deployment.replicas + 1, 0)
+    return Variable(f"{batch}_late", 0, deployment.brokers + 1, 0)
 
 
 def declare_heard(deployment: Deployment) -> Variable | None:

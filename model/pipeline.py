@@ -15,6 +15,7 @@ from model import (
     draining,
     failing,
     fetching,
+    forging,
     id_refusals,
     idempotence,
     isr,
@@ -27,6 +28,7 @@ from model import (
     overrun,
     produce,
     producer,
+    reassigning,
     refusals,
     relabelling,
     replica,
@@ -64,7 +66,7 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    of_brokers = (fetching, replica, isr, controller, broker, taken_out)
+    of_brokers = (fetching, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors)
     of_transactions = (ending, bumping, coordinator, forgetting)
     of_consumers = (consumer, restarting, failing, membership, overrun)
@@ -72,10 +74,11 @@ def build(deployment: Deployment) -> Model:
     of_readers = (*of_consumers, retention, *of_offsets, cleaner, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
     actions = tuple(
-        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, action)))
+        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, one)))
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
+        for one in (reassigning.with_part(pipeline, action),)
     )
     in_time = timed(pipeline, actions)
     system = TransitionSystem(

@@ -26,6 +26,8 @@ def symmetries(pipeline: Pipeline) -> tuple[Symmetry, ...]:
 
     Elections choose the first eligible replica in assignment order (semantics 6.3, E1), so that this is to be refuted.
     """
+    if pipeline.controller.reassignment is not None:
+        return ()
     followers = [replica.number for replica in pipeline.replicas[1:]]
     exchanges = tuple(_exchange(pipeline, one, other) for one, other in pairwise(followers))
     return (Symmetry("followers", exchanges),) if exchanges else ()

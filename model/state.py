@@ -1,8 +1,8 @@
 """What there is: the state of every broker, the controller, the producer and the consumer group.
 
-One partition on ``replicas`` brokers, numbered from 1; a broker number of 0 means none. The application sends
-``records`` records, each with its own identity; a *batch* is one call of ``send()`` for one record, so that an
-application that sends a record again makes another batch of the same record.
+One partition on ``replicas`` brokers, numbered from 1, and one more where a replica may be moved; 0 means none.
+The application sends ``records`` records, each with its own identity; a *batch* is one call of ``send()`` for one
+record, so that an application that sends a record again makes another batch of the same record.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from model.history import History, declare_history
 from model.kept_numbers import Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.pending_offsets import Unapplied, declare_unapplied
+from model.reassignment import Reassignment, declare_reassignment
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 from model.upstream import Upstream, declare_upstream
@@ -133,7 +134,7 @@ class Controller:
     """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced.
 
     ``elr``: the eligible leader replicas, and ``last_known_leader``: who led a partition that has no leader now (0 = it
-    has one); empty and None where the brokers keep none.
+    has one); empty and None where the brokers keep none. ``reassignment``: None where no replica is moved.
     """
 
     leader: Variable
@@ -142,11 +143,14 @@ class Controller:
     unfenced: dict[int, Variable]
     elr: dict[int, Variable]
     last_known_leader: Variable | None
+    reassignment: Reassignment | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         known = () if self.last_known_leader is None else (self.last_known_leader,)
-        return (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values(), *known)
+        moved = () if self.reassignment is None else self.reassignment.variables
+        own = (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values())
+        return (*own, *known, *moved)
 
 
 @dataclass(frozen=True)
@@ -357,19 +361,20 @@ def declare(deployment: Deployment) -> Pipeline:
     Broker 1 leads in epoch 1, every replica is in the ISR and has fetched, nothing has been sent, and the group's
     committed offset is 0.
     """
-    numbers = range(1, deployment.replicas + 1)
+    numbers = range(1, deployment.brokers + 1)
     producer = _declare_producer(deployment)
     keeps_elr = deployment.eligible_leader_replicas
     return Pipeline(
         deployment,
         tuple(_declare_replica(deployment, number, numbers, len(producer.batches)) for number in numbers),
         Controller(
-            Variable("leader", 0, deployment.replicas, 1),
+            Variable("leader", 0, deployment.brokers, 1),
             Variable("epoch", 0, deployment.bounds.epochs, 1),
-            {number: flag(f"isr_{number}", True) for number in numbers},
+            {number: flag(f"isr_{number}", number <= deployment.replicas) for number in numbers},
             {number: flag(f"unfenced_{number}", True) for number in numbers},
             {number: flag(f"elr_{number}") for number in numbers} if keeps_elr else {},
-            Variable("last_known_leader", 0, deployment.replicas, 0) if keeps_elr else None,
+            Variable("last_known_leader", 0, deployment.brokers, 0) if keeps_elr else None,
+            declare_reassignment(deployment),
         ),
         producer,
         _declare_consumer(deployment),
@@ -400,24 +405,24 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     flushes_at_its_end = every != 1 and stops and Fault.POWER_LOSS in possible
     asks = deployment.truncation in (Truncation.LAST_EPOCH, Truncation.EPOCHS)
     knows = deployment.idempotence and deployment.producer_id is ProducerId.KNOWN
-    leads = number == 1
+    leads, has_replica = number == 1, number <= deployment.replicas
     return Replica(
         number,
         flag(f"{name}_up", True),
         flag(f"{name}_cut_off"),
         flag(f"{name}_slow"),
-        Variable(f"{name}_leader", 0, deployment.replicas, 1),
-        Variable(f"{name}_epoch", 0, epochs, 1),
+        Variable(f"{name}_leader", 0, deployment.brokers, int(has_replica)),
+        Variable(f"{name}_epoch", 0, epochs, int(has_replica)),
         log(f"{name}_log", capacity, fields),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
-        flag(f"{name}_reconciled", True) if asks else None,
+        flag(f"{name}_reconciled", has_replica) if asks else None,
         flag(f"{name}_stopped_in_order") if stops and deployment.eligible_leader_replicas else None,
-        flag(f"{name}_knows_producer", True) if knows else None,
+        flag(f"{name}_knows_producer", has_replica) if knows else None,
         Variable(f"{name}_restored", 0, capacity, 0) if deployment.brokers_forget_numbers else None,
-        {other: flag(f"{name}_isr_{other}", leads) for other in numbers},
+        {other: flag(f"{name}_isr_{other}", leads and other <= deployment.replicas) for other in numbers},
         {
-            other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads))
+            other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads and other <= deployment.replicas))
             for other in numbers
             if other != number
         },
@@ -439,10 +444,10 @@ def _declare_producer(deployment: Deployment) -> Producer:
             number % bounds.records,
             number // bounds.records,
             Variable(f"{name}_fate", 0, max(Fate), Fate.UNSENT),
-            Variable(f"{name}_target", 0, deployment.replicas, 0),
+            Variable(f"{name}_target", 0, deployment.brokers, 0),
             Variable(f"{name}_retries", 0, max(limit, 1), 0),
             Variable(f"{name}_session", 0, sessions, 0),
-            Variable(f"{name}_delayed", 0, deployment.replicas, 0),
+            Variable(f"{name}_delayed", 0, deployment.brokers, 0),
             Variable(f"{name}_sequence", -1, count - 1, -1) if numbered else None,
             Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
             Variable(f"{name}_delayed_sequence", -1, count - 1, 0) if numbered else None,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from model.compaction.state import REMOVED
 from model.language import State, Variable
+from model.reassignment import Reassignment
 from model.state import Batch, Pipeline, Replica
 
 
@@ -66,3 +67,12 @@ def elected(pipeline: Pipeline, before: State, after: State) -> str:
 def broker_name(number: int) -> str:
     """A broker's name, or "none"."""
     return f"broker {number}" if number else "none"
+
+
+def reassignment_words(state: State, reassignment: Reassignment) -> str:
+    """Which replica is moved, and whether it has been."""
+    moved = state[reassignment.moved.name]
+    if not moved:
+        return "none"
+    done = ", complete" if state[reassignment.is_complete.name] else ""
+    return f"{broker_name(moved)} to {broker_name(reassignment.to)}{done}"

@@ -8,6 +8,7 @@ from itertools import combinations
 import z3
 
 from model.language import State
+from model.reassigning import was_removed
 from model.state import Pipeline, Replica
 from properties.property import Property
 from properties.situations import on_serving_leader, serving_leader
@@ -24,12 +25,17 @@ def taken_back(pipeline: Pipeline, offset: int) -> z3.BoolRef:
     return z3.And(exposed.term > 0, on_serving_leader(pipeline, gone))
 
 
-def disagree(one: Replica, other: Replica, offset: int) -> z3.BoolRef:
-    """Both replicas hold ``offset`` below their high watermarks, and not the same record there."""
+def disagree(pipeline: Pipeline, one: Replica, other: Replica, offset: int) -> z3.BoolRef:
+    """Both replicas hold ``offset`` below their high watermarks, and not the same record there.
+
+    One that was moved to another broker is none any more, though its broker may not know yet.
+    """
     mine, theirs = one.log.slots[offset], other.log.slots[offset]
     same = z3.And(mine["batch"].term == theirs["batch"].term, mine["epoch"].term == theirs["epoch"].term)
     below = z3.And(one.high_watermark.term > offset, other.high_watermark.term > offset)
-    return z3.And(below, z3.Not(same))
+    reassignment = pipeline.controller.reassignment
+    moved = () if reassignment is None else (reassignment.removed(one.number), reassignment.removed(other.number))
+    return z3.And(below, z3.Not(same), *(z3.Not(one_of_them) for one_of_them in moved))
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
@@ -66,6 +72,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     def explain_agreement(state: State) -> str:
         for one, other in pairs:
+            if was_removed(pipeline, state, one) or was_removed(pipeline, state, other):
+                continue
             shared = min(state[one.high_watermark.name], state[other.high_watermark.name])
             for offset in range(shared):
                 mine, theirs = one.log.entries(state)[offset], other.log.entries(state)[offset]
@@ -81,7 +89,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "agreement",
         "Replicas hold the same records below their high watermarks.",
         "log matching",
-        z3.Or(*(disagree(one, other, offset) for one, other in pairs for offset in offsets)),
+        z3.Or(*(disagree(pipeline, one, other, offset) for one, other in pairs for offset in offsets)),
         z3.And(z3.Or(*(z3.And(a.high_watermark.term > 0, b.high_watermark.term > 0) for a, b in pairs)), replaced)
         if pairs
         else z3.BoolVal(True),

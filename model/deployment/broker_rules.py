@@ -289,6 +289,14 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
     )
 
 
+def check_reassignment(topic: Section, broker: Section, replicas: int, fault: Given) -> None:
+    """Raise DeploymentError where a replica more makes the brokers ask for more in sync (rules B03 and B04)."""
+    wanted = int(Brokers(topic, broker).setting("min.insync.replicas").value)
+    if wanted > replicas:
+        what = f"reassignment where min.insync.replicas ({wanted}) exceeds the number of replicas ({replicas})"
+        raise complaint(fault, f"not modelled yet: {what}", NotModelledError)
+
+
 def _unclean_leader_election(brokers: Brokers, era: Era, notes: list[str]) -> Setting:
     setting = brokers.setting("unclean.leader.election.enable")
     on = boolean(setting.value)

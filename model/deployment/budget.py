@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from model.deployment.bounds import read_number
-from model.deployment.explored import MOST_OF_A_KIND, FaultBudget
+from model.deployment.explored import MOST_OF_A_KIND, FaultBudget, most_of
 from model.deployment.given import Given, Settings
 from model.deployment.setting import Origin, Setting
-from model.faults import ONLY_BY_NAME, Fault
+from model.faults import ONCE, ONLY_BY_NAME, Fault
 
 ANY = "any"
 """How a budget without a limit is written."""
@@ -24,9 +24,11 @@ def read_budget(given: Settings) -> tuple[FaultBudget, tuple[Setting, ...]]:
     unlimited = "total" in given and _is_any(given["total"])
     total = None if unlimited or "total" not in given else read_number(given["total"], TOTAL_RANGE)
     named = {kind.value: given[kind.value] for kind in Fault if kind.value in given}
-    caps = range(MOST_OF_A_KIND + 1)
-    at_most = {kind: MOST_OF_A_KIND if _is_any(said) else read_number(said, caps) for kind, said in named.items()}
-    without_limit = {kind for kind, said in named.items() if _is_any(said)}
+    without_limit = {kind for kind, said in named.items() if _is_any(said) and Fault(kind) not in ONCE}
+    at_most = {
+        kind: MOST_OF_A_KIND if kind in without_limit else read_number(said, range(most_of(Fault(kind)) + 1))
+        for kind, said in named.items()
+    }
     if not named:
         at_most = {kind.value: MOST_OF_A_KIND for kind in Fault if kind not in ONLY_BY_NAME}
         without_limit = set(at_most) if unlimited else set()

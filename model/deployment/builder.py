@@ -16,7 +16,7 @@ from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
 from model.deployment.durations import keys_of, read_durations
-from model.deployment.era import era_of, notes_of, settings_of
+from model.deployment.era import Era, era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
 from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
@@ -37,6 +37,9 @@ from model.faults import Fault
 
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
 """A fetch of a follower waits for so much, as long as it may wait at all."""
+
+AUTHORIZER = "authorizer.class.name"
+"""Without one, brokers let everybody do everything."""
 
 _READ_IN_EVERY_RELEASE = {
     ("broker", "zookeeper.connect"),
@@ -150,6 +153,10 @@ def build(given: GivenDeployment) -> Deployment:
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
+    if Fault.REASSIGNMENT.value in given.faults:
+        broker_rules.check_reassignment(
+            topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
+        )
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
@@ -203,6 +210,8 @@ def build(given: GivenDeployment) -> Deployment:
         loaded_offsets_expire=era.loaded_offsets_expire,
         offsets_applied_late=group_rules.applies_offsets_late(broker_settings.section, zookeeper=era.zookeeper),
         fenced_may_join=era.fenced_may_join,
+        new_replica_suffices=era.new_replica_suffices,
+        believes_any_fetch=era.believes_any_fetch,
         truncation=era.truncation,
         mends_of_2_0_1=era.mends_of_2_0_1,
         reads_may_overrun=era.reads_may_overrun,
@@ -255,6 +264,7 @@ def build(given: GivenDeployment) -> Deployment:
             *reading.notes,
             *group_rules.notes_of(consumer_settings.section, broker_settings.section),
             *(transaction_rules.notes_of(broker_settings.section, transactional) if transactional is not None else ()),
+            *_forged_in_vain(given, broker_settings.section, era),
             *_slow_polls(given, times.durations),
             *_failures_that_end_the_process(given, application),
         ),
@@ -297,6 +307,17 @@ def _failures_that_end_the_process(given: GivenDeployment, application: Applicat
             f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "
             f"{Fault.CONSUMER_CRASH}; say skip, forward or close for an application that goes on"
         )
+
+
+def _forged_in_vain(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
+    """A kind of fault that was asked for, and that brokers with an authorizer do not have from 1.0.1 on."""
+    kind = Fault.FORGED_FETCH.value
+    if kind not in given.faults or era.believes_any_fetch:
+        return
+    if not broker.has(AUTHORIZER) or not broker.given[AUTHORIZER].value.strip():
+        what = f"{kind} with brokers that let everybody do everything; say their {AUTHORIZER}, or name an older release"
+        raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
+    yield f"{kind} changes nothing: {broker.software} asks whether who fetches as a follower may (CVE-2018-1288)"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:

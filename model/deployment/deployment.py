@@ -35,7 +35,7 @@ from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
 from model.deployment.waiting import clients_may_miss, gets_too_old, longest, may_get_too_old, outlasts_brokers
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
-from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, REPLACES_MEMBER, Fault
+from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, MOVES_LEADER, REPLACES_MEMBER, Fault
 
 REQUESTS_TO_START = 14
 """Messages both ways until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
@@ -63,6 +63,8 @@ class Deployment:
     unclean_leader_election: bool  # as the release honours it (semantics 2: ignored in KRaft 3.3-3.8)
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
     old_fetches_count: bool  # what a replica fetched before its restart may bring it into the ISR (6.2, KIP-903)
+    new_replica_suffices: bool  # for a replica that is moved to be removed (KRaft before 3.8; 6.8, KAFKA-15665)
+    believes_any_fetch: bool  # also a client's in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
     truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
     reads_may_overrun: bool  # a read may return a record above the high watermark (1.1 to 2.5.0; 6.1, KAFKA-9835)
     mends_of_2_0_1: bool  # of followers that missed an epoch, join the ISR, or are ahead (8; KAFKA-7164, 7128, 7414)
@@ -180,7 +182,7 @@ class Deployment:
             until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
             until = until + Duration.of(times.network, 3 * self.consumer_connects + REQUESTS_TO_START)
             until = until + times.until_assigned if self.rebalancing.by_brokers else until
-        if self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF, Fault.LEADER_MOVE}):
+        if self.possible_faults & (BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF}):
             until = until + Duration.of(times.consumer_request) + self._consumer_connects_again
         if FALLS_SILENT & self.possible_faults and self.outages_of_consumer:
             until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
@@ -288,6 +290,11 @@ class Deployment:
     def possible_faults(self) -> frozenset[Fault]:
         """The kinds that the budget allows at least once."""
         return frozenset(Fault(kind) for kind, _ in self.faults.at_most if self.at_most(Fault(kind)))
+
+    @property
+    def brokers(self) -> int:
+        """How many brokers are modelled: those with a replica, and one that a replica may be moved to."""
+        return self.replicas + int(Fault.REASSIGNMENT in self.possible_faults)
 
     def at_most(self, kind: Fault) -> int:
         """How often a kind of fault can happen."""

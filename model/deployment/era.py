@@ -16,6 +16,13 @@ FIRST_KRAFT = (3, 3)
 
 LAST_ZOOKEEPER = (3, 9)
 
+WAITS_FOR_ALL = (3, 8)
+"""From here on KRaft controllers remove a replica that is moved only when all that stay are in sync (KAFKA-15665)."""
+
+ASKS_FOLLOWERS = (1, 0, 1)
+"""From here on a fetch as a follower's takes the right to ClusterAction. So it does in 0.10.2.2 and 0.11.0.3, which are
+taken for the first releases of their lines (CVE-2018-1288)."""
+
 Line = tuple[int, int]
 
 PROTOCOL = "inter.broker.protocol.version"
@@ -59,6 +66,8 @@ class Era:
     expire by the age of the commit, also while the group runs (before KIP-211). ``loaded_offsets_expire``: their expiry
     is over as soon as a coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: it stands still
     below that. ``keeps_producer_ids``: the format of records has room for them, which idempotence needs.
+    ``new_replica_suffices``: a reassignment is complete as soon as the new replica is in sync (before KAFKA-15665).
+    ``believes_any_fetch``: nobody asks whether who fetches as a follower may (CVE-2018-1288).
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
 
@@ -76,6 +85,8 @@ class Era:
     positions_are_checked: bool
     high_watermark_needs_min_isr: bool
     keeps_producer_ids: bool
+    new_replica_suffices: bool
+    believes_any_fetch: bool
 
 
 def era_of(broker: Section, topic: Section) -> Era:
@@ -107,6 +118,8 @@ def era_of(broker: Section, topic: Section) -> Era:
         clients_know_epochs=protocol >= (2, 1),
         positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),
+        believes_any_fetch=broker.release.full < ASKS_FOLLOWERS,
+        new_replica_suffices=not zookeeper and line < WAITS_FOR_ALL,
         keeps_producer_ids=protocol >= FORMAT_IS_FIXED or format_ >= FIRST_EPOCHS,
     )
 

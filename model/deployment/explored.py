@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model.faults import ONCE, Fault
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -23,6 +25,11 @@ class Bounds:
 
 MOST_OF_A_KIND = 9
 """How many faults of a kind can happen when nothing limits them: more than any exploration of combinations reaches."""
+
+
+def most_of(kind: Fault) -> int:
+    """How many faults of this kind can happen when nothing limits them."""
+    return 1 if kind in ONCE else MOST_OF_A_KIND
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,14 @@ from model.deployment.consumer_rules import GROUP, NULL_GROUP
 from model.deployment.deployment import Deployment
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
-from model.deployment.explored import MOST_OF_A_KIND
+from model.deployment.explored import most_of
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
 from model.deployment.options import outrank, read_options
 from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8, read_bytes
+from model.faults import Fault
 
 SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "require")
 """The sections of a deployment."""
@@ -155,7 +156,7 @@ class _Reader:
         faults: dict[str, Given] = {}
         if isinstance(node, yaml_tree.Sequence):
             for item in self._items(entry, lambda text: text in FAULT_KEYS[1:], "unknown fault", FAULT_KEYS[1:]):
-                self._put(faults, Given(item.value, str(MOST_OF_A_KIND), item.origin))
+                self._put(faults, Given(item.value, str(most_of(Fault(item.value))), item.origin))
             return faults
         for item_entry in node.entries:
             if item_entry.key not in FAULT_KEYS:

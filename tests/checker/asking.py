@@ -11,7 +11,7 @@ from checker.check import Run
 from checker.questions import group, prepare
 from model.deployment import Deployment, read_deployment
 from model.deployment.explored import Bounds, FaultBudget
-from model.faults import Fault
+from model.faults import ONCE, Fault
 from model.pipeline import Model, build
 from properties.catalogue import properties_of
 from properties.verdict import CutSet, Verdict
@@ -19,6 +19,9 @@ from properties.verdict import CutSet, Verdict
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MANY = 9
 """More of a kind than any test explores."""
+
+MOST_KINDS = tuple(kind for kind in Fault if kind not in ONCE)
+"""Every kind of fault that adds no broker."""
 
 SMALL = Bounds(records=1, log=2, sends=1, epochs=4, producer_epochs=2)
 """Enough for most of what can happen to a single record."""
@@ -29,7 +32,7 @@ def assuming(deployment: Deployment, kinds: Iterable[Fault], total: int) -> Depl
     return replace(deployment, faults=FaultBudget(total, tuple((kind.value, MANY) for kind in kinds)))
 
 
-def example(name: str, kinds: Iterable[Fault] = tuple(Fault), total: int = 1) -> Deployment:
+def example(name: str, kinds: Iterable[Fault] = MOST_KINDS, total: int = 1) -> Deployment:
     """An example's deployment with ``total`` faults at most, of these kinds only."""
     return assuming(read_deployment(EXAMPLES / f"{name}.yaml"), kinds, total)
 

@@ -15,12 +15,12 @@ from checker.check import explore
 from model.deployment import Deployment
 from model.faults import Fault
 from properties.verdict import Status, Verdict
-from tests.checker.asking import ask, cut, example
+from tests.checker.asking import MOST_KINDS, ask, cut, example
 
 K, P, S = Fault.KILL, Fault.POWER_LOSS, Fault.SLOW_FOLLOWER
 R, Q, M = Fault.LOST_RESPONSE, Fault.LOST_REQUEST, Fault.LEADER_MOVE
 C, A = Fault.CONSUMER_CRASH, Fault.PRODUCER_CRASH
-ALL = tuple(Fault)
+ALL = MOST_KINDS
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from checker.granted import (
     COMMITS_LAST,
     COORDINATOR_LASTS,
     DELETES_READ_IN_TIME,
+    EPOCHS_SURVIVE,
     ERRORS_BEFORE_THE_END,
     EVERYTHING,
     FETCHED_IN_TIME,
@@ -37,6 +38,7 @@ BY_HAND = {"enable.auto.commit": "false"}
 RARELY = {"max.poll.interval.ms": "302400000"}
 """A poll in half of the time for which records are kept."""
 
+ONE = {"replicas": "1", "min.insync.replicas": "1"}
 COMPACTED = {"cleanup.policy": "compact"}
 
 NEAR = [
@@ -54,6 +56,8 @@ NEAR = [
     (RETRIES_LAST, {"producer": {"retries": "11"}}),
     (RETRIES_LAST, {"producer": {"retries": "152"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
+    (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.reassignment": "1"}}),
+    (EPOCHS_SURVIVE, {"kafka": "3.7.2", "assume": {"faults.power-loss": "1"}}),
     (REPLACED, {"consumer": RARELY}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
     (INPUT_LASTS, {"assume": {"faults.producer-crash": "1", "on_restart": "from-acknowledged"}}),
@@ -83,6 +87,9 @@ FAR = [
     (RETRIES_LAST, {"producer": {"retries": "153"}}),
     (RETRIES_LAST, {"producer": {"acks": "0"}}),
     (CAUGHT_UP_SOON, {"assume": {"faults.power-loss": "1"}}),
+    (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.disk-loss": "1"}}),
+    (EPOCHS_SURVIVE, {"kafka": "3.7", "assume": {"faults.kill": "1"}}),
+    (EPOCHS_SURVIVE, {"kafka": "3.8", "assume": {"faults.power-loss": "1"}}),
     (REPLACED, {}),
     (POLLS_WAIT, {"assume": {"faults.consumer-crash": "1"}}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.lost-request": "1", "faults.total": "1"}}),

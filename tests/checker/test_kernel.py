@@ -96,6 +96,8 @@ def deployments() -> dict[str, Deployment]:
             zookeeper=True,
             truncation=Truncation.LAST_EPOCH,
             mends_of_2_0_1=False,
+            new_replica_suffices=True,
+            believes_any_fetch=True,
             reads_may_overrun=True,
             consumer_knows_epochs=False,
             consumer_checks_epochs=False,

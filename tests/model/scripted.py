@@ -7,11 +7,10 @@ from typing import Any
 
 from model.deployment import Deployment
 from model.deployment.explored import Bounds
-from model.faults import Fault
 from model.language import Action, Variable
 from model.pipeline import build
 from model.state import Fate
-from tests.checker.asking import example
+from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds, successor
 
 BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
@@ -19,7 +18,7 @@ BOUNDS = Bounds(records=2, log=3, sends=1, epochs=6, producer_epochs=2)
 
 def scenario(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
     """The start of a run of an example, with these settings in the place of its own."""
-    deployment: Deployment = replace(example(name, tuple(Fault), 9), bounds=BOUNDS)
+    deployment: Deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS)
     return Scenario(replace(deployment, **settings))
 
 

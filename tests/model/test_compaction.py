@@ -56,7 +56,7 @@ def test_before_3_1_for_any_and_on_followers_too() -> None:
 def test_a_hole_is_no_disagreement_and_what_is_replaced_is_kept() -> None:
     run = both_written(scenario()).do("compact", broker=1, last=1)
     one, other = run.pipeline.replicas
-    assert not holds(disagree(one, other, 0), run.state)
+    assert not holds(disagree(run.pipeline, one, other, 0), run.state)
     assert holds(keeps_record(run.pipeline, one, 0), run.state)
 
 

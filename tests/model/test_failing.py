@@ -12,7 +12,7 @@ from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.state import Fate
 from properties.durability import skipped
-from tests.checker.asking import example
+from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario
 
@@ -21,7 +21,7 @@ BOUNDS = Bounds(records=2, log=2, sends=1, epochs=3, producer_epochs=2)
 
 def scenario(name: str = "auto-commit", **settings: Any) -> Scenario:
     """Two records are in the log, and can be read."""
-    deployment = replace(example(name, tuple(Fault), 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
+    deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
     run = Scenario(replace(deployment, **settings))
     return run.produce(0, 1).do("acknowledge", batch=0, leader=1).produce(1, 1)
 
@@ -114,7 +114,7 @@ def test_a_full_buffer_happens_only_where_it_is_named() -> None:
 
 
 def refusals(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
-    deployment = replace(example(name, tuple(Fault), 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
+    deployment = replace(example(name, MOST_KINDS, 9), bounds=BOUNDS, replicas=1, min_insync_replicas=1)
     return Scenario(replace(deployment, on_send_error=OnSendError.DROP, **settings)).do("send", batch=0)
 
 

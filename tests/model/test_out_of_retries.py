@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment.choices import OnSendError
-from model.faults import Fault
 from model.state import Fate
-from tests.checker.asking import example
+from tests.checker.asking import MOST_KINDS, example
 from tests.model.scripted import BOUNDS, Scenario
 
 
 def lost_for_good(retries: int) -> Scenario:
     """The first record gets to no broker, as often as it is sent."""
-    deployment = replace(example("idempotent", tuple(Fault), 9), bounds=replace(BOUNDS, records=3, log=4))
+    deployment = replace(example("idempotent", MOST_KINDS, 9), bounds=replace(BOUNDS, records=3, log=4))
     run = Scenario(replace(deployment, replicas=2, retries=retries, on_send_error=OnSendError.DROP))
     for batch in (0, 1, 2):
         run.do("send", batch=batch)

@@ -8,9 +8,8 @@ from typing import Any
 from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.release import parse_release
 from model.deployment.sequencing import Sequencing, sequencing_of
-from model.faults import Fault
 from model.state import Fate
-from tests.checker.asking import example
+from tests.checker.asking import MOST_KINDS, example
 from tests.model.scripted import BOUNDS, Scenario
 
 THREE = replace(BOUNDS, records=3, log=4)
@@ -24,9 +23,7 @@ def sequencing(client: str, brokers: str) -> Sequencing:
 
 def started(client: str, brokers: str, replicas: int = 2, **settings: Any) -> Scenario:
     """A run in which every record is sent, and fails for good where it fails."""
-    deployment = replace(
-        example("idempotent", tuple(Fault), 9), bounds=BOUNDS, replicas=replicas, min_insync_replicas=1
-    )
+    deployment = replace(example("idempotent", MOST_KINDS, 9), bounds=BOUNDS, replicas=replicas, min_insync_replicas=1)
     deployment = replace(deployment, sequencing=sequencing(client, brokers), on_send_error=OnSendError.DROP)
     late = parse_release(client).line >= (2, 1)
     deployment = replace(deployment, sender=replace(deployment.sender, late_errors_count=late))

@@ -26,7 +26,7 @@ from model.pipeline import build
 from model.published.catalogue import PROTOCOLS, protocol
 from model.published.interchange import interchangeable_replicas
 from properties.catalogue import properties_of
-from tests.checker.asking import SMALL, example
+from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.naive import freeze
 from tests.checker.plain_evaluator import holds
 from tests.checker.reductions.reference import action, by_rank, image, reachable, reachable_by_kernel, smallest
@@ -233,7 +233,7 @@ def test_replicas_of_published_protocols(name: str, epochs: int) -> None:
 @pytest.mark.parametrize("name", ["acks-all-min-isr-2", "acks-1"])
 def test_followers_cannot_be_exchanged(name: str) -> None:
     """An election prefers the first in assignment order; nothing else tells the followers apart."""
-    model = build(replace(example(name, tuple(Fault)), bounds=SMALL))
+    model = build(replace(example(name, MOST_KINDS), bounds=SMALL))
     ready = prepare(model)
     asked = group(ready, properties_of(model.pipeline))[0]
     predicates = [*asked.question.invariants.values(), *asked.question.observations.values()]

@@ -1,0 +1,42 @@
+"""Fetches that a client sends in the name of a follower (semantics 6.1, CVE-2018-1288)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.faults import Fault
+from model.language import Action, Effect
+from model.replica import advance_high_watermark
+from model.state import Pipeline, Replica
+
+
+def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
+    """The leader believes that a follower has its whole log, because somebody says so in its name (6.1 R1 R2)."""
+    effect = Effect()
+    end = leader.log.end.term
+    effect[leader.fetched[follower.number]] = end + 1
+    advance_high_watermark(pipeline, effect, leader)
+    return Action(
+        "forge_fetch",
+        leader.name,
+        "brokers",
+        {"leader": leader.number, "follower": follower.number},
+        z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
+        effect.updates,
+        lambda before, after: (
+            f"a client fetches at offset {before[leader.log.end.name]} in the name of {follower.name}, and "
+            f"{leader.name} believes it"
+        ),
+        "6.1 R1 R2",
+        Fault.FORGED_FETCH,
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """A fetch in the name of each follower, where brokers do not ask whether its sender may."""
+    if pipeline.deployment.believes_any_fetch:
+        for leader in pipeline.replicas:
+            for follower in pipeline.followers_of(leader):
+                yield forge_fetch(pipeline, leader, follower)

@@ -1,0 +1,47 @@
+"""What the controller has recorded of a replica that is moved to another broker (semantics 6.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from model.language import Variable, flag
+
+
+@dataclass(frozen=True)
+class Reassignment:
+    """A replica that is moved to broker ``to``, which had none.
+
+    ``moved``: the broker that it is moved from (0 = nobody asked for it yet). ``is_complete``: that one has it no more.
+    """
+
+    to: int
+    moved: Variable
+    is_complete: Variable
+
+    def takes_from(self, number: int) -> z3.BoolRef:
+        """The replica that is moved, or was, is this broker's."""
+        return self.moved.term == number
+
+    def removed(self, number: int) -> z3.BoolRef:
+        """The broker had a replica, and has none any more."""
+        return z3.And(self.is_complete.is_set, self.takes_from(number))
+
+    def assigned(self, number: int) -> z3.BoolRef:
+        """The broker has a replica, or is to have one."""
+        return self.moved.term != 0 if number == self.to else z3.Not(self.removed(number))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        return (self.moved, self.is_complete)
+
+
+def declare_reassignment(deployment: Deployment) -> Reassignment | None:
+    """Nothing is moved yet; None where nobody will ask for it."""
+    if Fault.REASSIGNMENT not in deployment.possible_faults:
+        return None
+    moved = Variable("reassigned", 0, deployment.replicas, 0)
+    return Reassignment(deployment.brokers, moved, flag("reassignment_is_complete"))
