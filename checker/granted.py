@@ -185,6 +185,19 @@ ERRORS_BEFORE_THE_END = Granted(
     DUPLICATES | ORDER,
 )
 
+PARTITIONS_APART = Granted(
+    "no other partition is taken to fail that the producer sends to, which would end the sequence numbers of this one "
+    "as well: name the fault failure-elsewhere for what comes of that",
+    lambda deployment: (
+        deployment.idempotence
+        and (deployment.drains or deployment.numbers_ahead or deployment.sender.keeps_numbers)
+        and not deployment.rewinds
+        and deployment.transactional is None
+        and Fault.FAILURE_ELSEWHERE not in deployment.possible_faults
+    ),
+    DUPLICATES | ORDER | {"no-dropped-record", "no-gap"},
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -225,6 +238,7 @@ EVERYTHING = (
     OFFSETS_HAVE_EPOCHS,
     GOES_BACK_TO_THE_END,
     ERRORS_BEFORE_THE_END,
+    PARTITIONS_APART,
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,

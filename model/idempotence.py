@@ -165,6 +165,8 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
     effect.set_when(when, producer.next_sequence, total)
     effect.set_when(when, producer.last_acknowledged, -1)
     effect.set_when(when, producer.unresolved, 0)
+    if producer.moved_on is not None:
+        effect.set_when(when, producer.moved_on, 0)
 
 
 def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, out_of_retries: bool) -> None:

@@ -13,6 +13,7 @@ from model import (
     consumer,
     controller,
     draining,
+    elsewhere,
     failing,
     fetching,
     id_refusals,
@@ -64,7 +65,18 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, replica, isr, controller, broker, taken_out)
-    of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors, ending, coordinator)
+    of_clients = (
+        producer,
+        stopping,
+        network,
+        produce,
+        splitting,
+        id_refusals,
+        late_errors,
+        elsewhere,
+        ending,
+        coordinator,
+    )
     of_consumers = (consumer, restarting, failing, membership, overrun)
     machines = (*of_clients, *of_brokers, *of_consumers, retention, offsets_topic, cleaner, reading)
     actions = tuple(
@@ -135,6 +147,8 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         return
     yield from late_errors.bumps_due(pipeline)
     yield resolution_due(pipeline)
+    if pipeline.producer.moved_on is not None:
+        yield elsewhere.follow_due(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
         yield refusals.bump_due(pipeline, batch, leader)
         if id_refusals.some_do_not_know(pipeline):

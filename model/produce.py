@@ -10,6 +10,7 @@ from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.compaction.state import REMOVED
 from model.deployment.choices import Acks
 from model.draining import acknowledge_what_came_before
+from model.elsewhere import note_success
 from model.idempotence import check_sequence, forget_numbers, numbers_sent
 from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
@@ -182,6 +183,7 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
             later = batch.sequence.term > producer.last_acknowledged.term
             effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+            note_success(pipeline, effect, batch)
         if pipeline.deployment.drains and not pipeline.deployment.rewinds:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1

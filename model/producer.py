@@ -137,7 +137,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The accumulator hands this batch out next: retries first, then in the order of sending (semantics 3.1, P2 P4).
 
     An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
-    is unresolved (semantics 3.4). Some clients keep to the order of sending with retries as well (semantics 4).
+    is unresolved or an epoch has still to be followed (semantics 3.4). Some clients keep to the order of sending with
+    retries as well (semantics 4).
     """
     if pipeline.deployment.numbers_ahead:
         return is_due(pipeline, batch)
@@ -158,6 +159,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     if batch.sequence is None:
         return z3.Or(retried, fresh_may_go)
     fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
+    if pipeline.producer.moved_on is not None:
+        fresh_may_go = z3.And(fresh_may_go, pipeline.producer.moved_on.term == 0)
     return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
 
 

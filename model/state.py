@@ -218,6 +218,8 @@ class Producer:
     a client that drains, the epoch is to be bumped once nothing is in flight (semantics 4.1). ``draining``: such a
     client sends nothing before that, and ``fatal``: it has stopped for good; None with other clients.
     ``leader_epoch`` is the newest leader epoch its metadata has seen. ``heard``: see :func:`declare_heard`.
+    ``moved_on``: the epoch has gone on for another partition, and this one has yet to follow (semantics 3.4; None where
+    that takes no time).
     """
 
     batches: tuple[Batch, ...]
@@ -230,6 +232,7 @@ class Producer:
     fatal: Variable | None
     leader_epoch: Variable
     heard: Variable | None
+    moved_on: Variable | None
 
     def of_record(self, record: int) -> list[Batch]:
         """The batches of one record, first send first."""
@@ -238,7 +241,8 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        drains = tuple(variable for variable in (self.draining, self.fatal, self.heard) if variable is not None)
+        known = (self.draining, self.fatal, self.heard, self.moved_on)
+        drains = tuple(variable for variable in known if variable is not None)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
         return (*own, *drains, self.leader_epoch, *of_batches)
 
@@ -386,7 +390,8 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     markers = 2 * number_of_transactions(deployment)
     fields = {"batch": (0, batches + markers - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
-        fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
+        fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
+        fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
     if deployment.cleans:
         fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
     possible = deployment.possible_faults
@@ -423,6 +428,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
 def _declare_producer(deployment: Deployment) -> Producer:
     bounds = deployment.bounds
     count = bounds.records * bounds.sends
+    most = count - 1 + deployment.numbers_on  # an epoch may begin with the number 1
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
     limit += deployment.numbers_ahead  # one more: it ran out of them
     sessions = min(ends_of_producer(deployment), MOST_ENDS)
@@ -439,11 +445,11 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_retries", 0, max(limit, 1), 0),
             Variable(f"{name}_session", 0, sessions, 0),
             Variable(f"{name}_delayed", 0, deployment.replicas, 0),
-            Variable(f"{name}_sequence", -1, count - 1, -1) if numbered else None,
+            Variable(f"{name}_sequence", -1, most, -1) if numbered else None,
             Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
-            Variable(f"{name}_delayed_sequence", -1, count - 1, 0) if numbered else None,
+            Variable(f"{name}_delayed_sequence", -1, most, 0) if numbered else None,
             Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
-            Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
+            Variable(f"{name}_sent_sequence", -1, most, -1) if numbered else None,
             Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
             declare_numbering(deployment, name),
             declare_late(deployment, name),
@@ -455,13 +461,14 @@ def _declare_producer(deployment: Deployment) -> Producer:
         tuple(batch(number) for number in range(count)),
         Variable("producer_session", 0, sessions, 0),
         Variable("producer_epoch", 0, bounds.producer_epochs - 1, 0),
-        Variable("next_sequence", 0, count, 0),
-        Variable("last_acknowledged", -1, count - 1, -1),
+        Variable("next_sequence", 0, most + 1, 0),
+        Variable("last_acknowledged", -1, most, -1),
         flag("unresolved"),
         flag("draining", deployment.rewinds) if deployment.drains else None,
         flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
         declare_heard(deployment),
+        Variable("moved_on", 0, 1 + deployment.sender.keeps_numbers, 0) if deployment.follows_epoch else None,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from model.deployment.bounds import default_sends, log_with_transactions, one_epoch_each
+from model.deployment.bounds import default_epochs, default_sends, log_with_transactions
 from model.deployment.choices import (
     Commit,
     Group,
@@ -319,7 +319,9 @@ def _with_default_sends(deployment: Deployment) -> Deployment:
         said = _said_bound(deployment, "sends")
         changed["log"] = log_with_transactions(deployment.bounds.sends if said else sends)
     if deployment.numbers_ahead:
-        changed["producer_epochs"] = one_epoch_each(deployment.bounds.records, sends)
+        elsewhere = deployment.fails_elsewhere
+        records = deployment.bounds.records
+        changed["producer_epochs"] = default_epochs(records, sends, epoch_each=True, elsewhere=elsewhere)
     changed = {key: value for key, value in changed.items() if not _said_bound(deployment, key)}
     settings = tuple(
         Setting(s.scope, s.key, str(changed[s.key]), s.origin) if s.scope == "bounds" and s.key in changed else s

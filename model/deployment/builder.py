@@ -107,6 +107,7 @@ def build(given: GivenDeployment) -> Deployment:
         application.on_restart,
         transactional=uses,
         epoch_each=sending.idempotence and sending.sender.numbers_ahead,
+        elsewhere=sending.idempotence and Fault.FAILURE_ELSEWHERE.value in given.faults,
     )
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
@@ -126,6 +127,9 @@ def build(given: GivenDeployment) -> Deployment:
         transactional = transaction_rules.transactional_of(
             broker_settings.section, producer.release, records, reading.isolation
         )
+    if Fault.FAILURE_ELSEWHERE.value in given.faults and (uses or sending.sender.rewinds):
+        what = f"{Fault.FAILURE_ELSEWHERE} with {'transactions' if uses else producer.library}"
+        raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
@@ -235,6 +239,7 @@ def build(given: GivenDeployment) -> Deployment:
             *(transaction_rules.notes_of(broker_settings.section, transactional) if transactional is not None else ()),
             *_slow_polls(given, times.durations),
             *_failures_that_end_the_process(given, application),
+            *_failures_elsewhere(given, idempotence=sending.idempotence),
         ),
     )
     if reading.goes_to_nearest:
@@ -275,6 +280,12 @@ def _failures_that_end_the_process(given: GivenDeployment, application: Applicat
             f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "
             f"{Fault.CONSUMER_CRASH}; say skip, forward or close for an application that goes on"
         )
+
+
+def _failures_elsewhere(given: GivenDeployment, *, idempotence: bool) -> Iterator[str]:
+    """What partitions of a producer share is its epoch, and so the numbers that are of it."""
+    if Fault.FAILURE_ELSEWHERE.value in given.faults and not idempotence:
+        yield f"{Fault.FAILURE_ELSEWHERE} changes nothing: without idempotence partitions share no sequence numbers"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:

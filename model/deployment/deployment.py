@@ -150,6 +150,21 @@ class Deployment:
         return several and bool(BREAKS_CONNECTIONS & self.possible_faults)
 
     @property
+    def fails_elsewhere(self) -> bool:
+        """Another partition of its idempotent producer may fail, and end the numbers of this one (semantics 3.4, 4)."""
+        return self.idempotence and Fault.FAILURE_ELSEWHERE in self.possible_faults
+
+    @property
+    def follows_epoch(self) -> bool:
+        """After that this partition finishes what it has in flight, and then follows (Java from 2.5 on)."""
+        return self.fails_elsewhere and not (self.drains or self.numbers_ahead or self.takes_new_ids)
+
+    @property
+    def numbers_on(self) -> bool:
+        """And it may number on in the new epoch (Java 2.5 to 2.7.0; KAFKA-12152)."""
+        return self.follows_epoch and self.sender.keeps_numbers
+
+    @property
     def leader_may_return_unnoticed(self) -> bool:
         """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
         times = self.durations

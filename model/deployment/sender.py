@@ -26,6 +26,8 @@ class Sender:
     that comes after ``delivery.timeout.ms`` has ended a send changes the numbers of what was sent after it.
     ``flush_forgets_parts``: a flush() that waits for a batch returns when that is split, before its parts are over
     (semantics 3.1, P9).
+    ``keeps_numbers``: when the failure of another partition has ended the epoch, it may number on in the next one
+    (Java 2.5 to 2.7.0, KAFKA-12152).
     """
 
     retries_keep_their_place: bool
@@ -41,6 +43,7 @@ class Sender:
     forgets_numbers: bool = False
     late_errors_count: bool = False
     flush_forgets_parts: bool = False
+    keeps_numbers: bool = False
 
 
 OF_JAVA = Sender(

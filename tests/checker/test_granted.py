@@ -19,6 +19,7 @@ from checker.granted import (
     HEARD_IN_TIME,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
+    PARTITIONS_APART,
     POLLS_WAIT,
     REPLACED,
     RESULTS_LAST,
@@ -57,6 +58,8 @@ NEAR = [
     (COORDINATOR_LASTS, {"producer": {"transactional.id": "t"}}),
     (COMMITS_LAST, {"assume": {"faults.consumer-crash": "1"}}),
     (ERRORS_BEFORE_THE_END, {"assume": {"faults.slow-follower": "2"}}),
+    (PARTITIONS_APART, {"producer": {"client": "librdkafka", "enable.idempotence": "true"}}),
+    (PARTITIONS_APART, {"kafka": "2.7.0", "producer": {"enable.idempotence": "true"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any"}}),
 ]
@@ -92,6 +95,12 @@ FAR = [
     (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any", "keys": "updated"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.lost-request": "1"}}),
+    (PARTITIONS_APART, {}),
+    (PARTITIONS_APART, {"producer": {"client": "librdkafka"}}),
+    (
+        PARTITIONS_APART,
+        {"kafka": "2.7.0", "producer": {"enable.idempotence": "true"}, "assume": {"faults.failure-elsewhere": "1"}},
+    ),
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
 ]
