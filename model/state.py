@@ -257,6 +257,8 @@ class Consumer:
     ``late`` holds likewise what a member that was thrown out has still to process; ``replaced``: the last one was not
     ended but thrown out (None where there are no workers). ``commit_lost``: the last commit did not come to anything.
     ``undiscovered``: the partition is new, and the group does not know of it (None where it does from the start).
+    ``failed`` is one more than the offset of the record that failed last, where the consumer goes back to that alone;
+    ``forwarded`` holds, per offset, one more than the record written to another topic that has not acknowledged it.
     ``leader_epoch`` is the newest leader epoch that the running one has fetched in. ``latest`` is one more than the
     latest record processed since the last start; ``disorder`` remembers that processing left the order of sending,
     ``restarted`` that the group lost work half done.
@@ -273,6 +275,8 @@ class Consumer:
     replaced: Variable | None
     commit_lost: Variable | None
     undiscovered: Variable | None
+    failed: Variable | None
+    forwarded: tuple[Variable, ...]
     leader_epoch: Variable
     latest: Variable
     disorder: Variable
@@ -281,8 +285,8 @@ class Consumer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        flags = (one for one in (self.replaced, self.commit_lost, self.undiscovered) if one is not None)
-        held = (*self.queued, *self.late, *flags)
+        flags = (self.replaced, self.commit_lost, self.undiscovered, self.failed)
+        held = (*self.queued, *self.late, *self.forwarded, *(one for one in flags if one is not None))
         return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
 
@@ -479,6 +483,7 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
     lets_go = REPLACES_MEMBER if queue or deployment.rebalancing.at_any_time else {Fault.EVICTION}
     loses_commits = deployment.loses_commits and Fault.LOST_COMMIT in deployment.possible_faults
+    unconfirmed = capacity if deployment.forwards_unconfirmed else 0
     may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
     if deployment.sink is Sink.KAFKA and not deployment.late_results_count:
         may_be_late = False
@@ -494,6 +499,8 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         flag("replaced") if may_be_late and queue else None,
         flag("commit_lost") if loses_commits else None,
         flag("undiscovered", True) if deployment.group is Group.UNAWARE else None,
+        Variable("failed", 0, capacity, 0) if deployment.goes_back_to_last else None,
+        tuple(Variable(f"forwarded_{offset}", 0, records, 0) for offset in range(unconfirmed)),
         Variable("consumer_leader_epoch", 0, epochs, 0),
         Variable("latest_processed", 0, records, 0),
         flag("disorder"),

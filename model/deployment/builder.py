@@ -10,7 +10,7 @@ from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.choices import Commit, OffsetReset, OnProcessingError, Sink
+from model.deployment.choices import Commit, OffsetReset, OnProcessingError, Processing, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
@@ -132,6 +132,9 @@ def build(given: GivenDeployment) -> Deployment:
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
+        raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
+    if application.commit is Commit.FINISHED and Fault.REBALANCE.value in given.faults:
+        what = "rebalances of a consumer that commits past what its workers have (commit=finished)"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
@@ -273,8 +276,10 @@ def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
 def _failures_that_end_the_process(given: GivenDeployment, application: Application) -> Iterator[str]:
     """A kind of fault that was asked for, and that this application does not have."""
     kind = Fault.FAILED_PROCESSING
-    if kind.value in given.faults and application.on_processing_error is OnProcessingError.RETRY:
-        yield f"{kind} takes nothing but time with on_processing_error=retry: the record is processed in the end"
+    how = application.on_processing_error
+    in_turn = how is OnProcessingError.RETRY_LAST and application.processing is Processing.POLL_THREAD
+    if kind.value in given.faults and (how is OnProcessingError.RETRY or in_turn):
+        yield f"{kind} takes nothing but time with on_processing_error={how}: the record is processed in the end"
     if kind.value in given.faults and application.on_processing_error is OnProcessingError.STOP:
         yield (
             f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "

@@ -311,7 +311,7 @@ class Deployment:
     @property
     def retries_processing(self) -> bool:
         """The application may stay at a record for as long as it likes, processing it again and again."""
-        again = self.on_processing_error is OnProcessingError.RETRY
+        again = self.on_processing_error in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST)
         return again and Fault.FAILED_PROCESSING in self.possible_faults
 
     @property
@@ -328,6 +328,18 @@ class Deployment:
     def loses_commits(self) -> bool:
         """What the consumer commits it may commit in vain, and nobody sends it again (semantics 12, C3 C7)."""
         return self.commit is Commit.ASYNC or (self.commit is Commit.AUTO and self.rebalancing.sent_once)
+
+    @property
+    def goes_back_to_last(self) -> bool:
+        """Workers fail, and the consumer goes back to the last record that failed, past one before it (12.1)."""
+        fails = Fault.FAILED_PROCESSING in self.possible_faults and self.processing is Processing.HANDED_OFF
+        return fails and self.on_processing_error is OnProcessingError.RETRY_LAST
+
+    @property
+    def forwards_unconfirmed(self) -> bool:
+        """What fails is written to another topic, and nobody waits until that has it (12.1)."""
+        fails = Fault.FAILED_PROCESSING in self.possible_faults
+        return fails and self.on_processing_error is OnProcessingError.FORWARD_UNCONFIRMED
 
     @property
     def commits_may_be_missed(self) -> bool:
