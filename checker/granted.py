@@ -198,6 +198,18 @@ PARTITIONS_APART = Granted(
     DUPLICATES | ORDER | {"no-dropped-record", "no-gap"},
 )
 
+REMEMBERED = Granted(
+    "brokers are taken to remember the producer for as long as they can be away: its deliveries have no end, and after "
+    "producer.id.expiration.ms what is stored and retried is stored again",
+    lambda deployment: (
+        deployment.drains
+        and deployment.durations.delivery_timeout.most is None
+        and deployment.durations.producer_ids_kept.most is not None
+        and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.possible_faults)
+    ),
+    DUPLICATES | ORDER,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -239,6 +251,7 @@ EVERYTHING = (
     GOES_BACK_TO_THE_END,
     ERRORS_BEFORE_THE_END,
     PARTITIONS_APART,
+    REMEMBERED,
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,

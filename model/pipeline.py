@@ -16,6 +16,7 @@ from model import (
     elsewhere,
     failing,
     fetching,
+    forgetting,
     id_refusals,
     idempotence,
     isr,
@@ -74,6 +75,7 @@ def build(deployment: Deployment) -> Model:
         id_refusals,
         late_errors,
         elsewhere,
+        forgetting,
         ending,
         coordinator,
     )

@@ -12,6 +12,7 @@ from model.deployment.choices import Acks
 from model.draining import acknowledge_what_came_before
 from model.elsewhere import note_success
 from model.idempotence import check_sequence, forget_numbers, numbers_sent
+from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
 from model.numbering import refuse_gap
@@ -45,6 +46,8 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
+    if pipeline.deployment.producer_ids_expire:
+        entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
     return entry

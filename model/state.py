@@ -20,7 +20,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
 from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
 from model.history import History, declare_history
-from model.kept_numbers import Numbering, declare_heard, declare_late, declare_numbering
+from model.kept_numbers import FORGOTTEN, Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
@@ -396,6 +396,8 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     if deployment.idempotence:
         fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
         fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
+    if deployment.producer_ids_expire:
+        fields[FORGOTTEN] = (0, 1)
     if deployment.cleans:
         fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
     possible = deployment.possible_faults

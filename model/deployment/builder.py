@@ -149,6 +149,7 @@ def build(given: GivenDeployment) -> Deployment:
         zookeeper=era.zookeeper,
         brokers_protocol=rebalancing.by_brokers,
         compacts=compacts,
+        numbered=sending.idempotence,
     )
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),

@@ -155,6 +155,18 @@ class Deployment:
         return self.idempotence and Fault.FAILURE_ELSEWHERE in self.possible_faults
 
     @property
+    def producer_ids_expire(self) -> bool:
+        """Brokers may forget its producer while a record is retried, or a request of it late (semantics 3.5).
+
+        A delivery without an end is taken to be over before that.
+        """
+        times = self.durations
+        until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
+        takes = sum(most for most in until if most is not None) if until[0] is not None else 0
+        numbered = self.idempotence and self.sequencing is None and self.transactional is None
+        return numbered and bool(self.possible_faults) and takes >= longest(times.producer_ids_kept)
+
+    @property
     def follows_epoch(self) -> bool:
         """After that this partition finishes what it has in flight, and then follows (Java from 2.5 on)."""
         return self.fails_elsewhere and not (self.drains or self.numbers_ahead or self.takes_new_ids)

@@ -21,6 +21,7 @@ from checker.granted import (
     ONE_CONNECTION,
     PARTITIONS_APART,
     POLLS_WAIT,
+    REMEMBERED,
     REPLACED,
     RESULTS_LAST,
     RETRIES_LAST,
@@ -60,6 +61,7 @@ NEAR = [
     (ERRORS_BEFORE_THE_END, {"assume": {"faults.slow-follower": "2"}}),
     (PARTITIONS_APART, {"producer": {"client": "librdkafka", "enable.idempotence": "true"}}),
     (PARTITIONS_APART, {"kafka": "2.7.0", "producer": {"enable.idempotence": "true"}}),
+    (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.kill": "2"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any"}}),
 ]
@@ -95,6 +97,8 @@ FAR = [
     (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any", "keys": "updated"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.lost-request": "1"}}),
+    (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.lost-request": "2"}}),
+    (REMEMBERED, {"producer": {"delivery.timeout.ms": "2147483647"}, "assume": {"faults.kill": "2"}}),
     (PARTITIONS_APART, {}),
     (PARTITIONS_APART, {"producer": {"client": "librdkafka"}}),
     (
