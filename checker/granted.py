@@ -191,7 +191,6 @@ PARTITIONS_APART = Granted(
     lambda deployment: (
         deployment.idempotence
         and (deployment.drains or deployment.numbers_ahead or deployment.sender.keeps_numbers)
-        and not deployment.rewinds
         and deployment.transactional is None
         and Fault.FAILURE_ELSEWHERE not in deployment.possible_faults
     ),

@@ -29,8 +29,8 @@ def fail_elsewhere(pipeline: Pipeline) -> Action:
     """A record of another partition fails for good, or is out of order there: a new epoch, for all partitions (3.4).
 
     Java's client leaves alone what is in flight here. sarama's begins at 0 again with what it numbers next. librdkafka
-    waits until nothing is in flight, and then numbers anew what waits to be retried, stored or not. Clients before 2.5
-    take a new producer id.
+    waits until nothing is in flight, and then numbers anew what waits to be retried, stored or not. franz-go goes on in
+    the new epoch, and begins at 0 with the next first record of the row. Clients before 2.5 take a new producer id.
     """
     producer, deployment = pipeline.producer, pipeline.deployment
     effect = Effect()
@@ -38,6 +38,12 @@ def fail_elsewhere(pipeline: Pipeline) -> Action:
     if deployment.takes_new_ids:
         take_new_id(pipeline, effect, z3.BoolVal(True))
         then = "takes a new producer id"
+    elif deployment.rewinds:
+        assert producer.moved_on is not None
+        effect[producer.epoch] = producer.epoch.term + 1
+        effect[producer.moved_on] = NUMBERS_BEGIN_AGAIN
+        goes_on = z3.And(goes_on, z3.Not(has_stopped(pipeline)))
+        then = "bumps its epoch"
     elif deployment.drains:
         effect[producer.unresolved] = True
         goes_on = z3.Not(z3.Or(has_stopped(pipeline), producer.unresolved.is_set))
@@ -59,7 +65,7 @@ def fail_elsewhere(pipeline: Pipeline) -> Action:
         z3.And(_has_something_to_send(pipeline), goes_on),
         effect.updates,
         lambda before, after: f"a record of another partition fails: the producer, the same for both, {then}",
-        "3.4, 4.1, 4.2",
+        "3.4, 4.1 to 4.3",
         Fault.FAILURE_ELSEWHERE,
     )
 
@@ -69,7 +75,7 @@ def _has_something_to_send(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def stop_elsewhere(pipeline: Pipeline) -> Action:
-    """The next record due of another partition is out of order: a client that drains stops for good (4.1)."""
+    """The next record due of another partition is out of order: a client that drains stops for good (4.1, 4.3)."""
     effect = Effect()
     stop_for_good(pipeline, effect, z3.BoolVal(True))
     return Action(
@@ -83,7 +89,7 @@ def stop_elsewhere(pipeline: Pipeline) -> Action:
             "another partition's next record is refused as out of order: the producer, the same for both, stops for "
             "good (a fatal error)"
         ),
-        "4.1",
+        "4.1, 4.3",
         Fault.FAILURE_ELSEWHERE,
     )
 
@@ -154,8 +160,10 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     """What comes of another partition's failure, where one is asked about."""
     if not pipeline.deployment.fails_elsewhere:
         return
-    yield fail_elsewhere(pipeline)
-    if pipeline.deployment.drains:
+    deployment = pipeline.deployment
+    if not (deployment.rewinds and deployment.sender.stops_on_loss):
+        yield fail_elsewhere(pipeline)
+    if deployment.drains and (deployment.sender.stops_on_loss or not deployment.rewinds):
         yield stop_elsewhere(pipeline)
-    if pipeline.producer.moved_on is not None:
+    if pipeline.producer.moved_on is not None and not deployment.rewinds:
         yield follow(pipeline)

@@ -71,7 +71,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    keep_what_was_sent(effect, batch)
+    keep_what_was_sent(pipeline, effect, batch)
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
         effect[batch.target] = 0
@@ -99,7 +99,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         found = z3.And(found, is_itself(pipeline, batch, leader))
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    keep_what_was_sent(effect, batch)
+    keep_what_was_sent(pipeline, effect, batch)
     effect[batch.fate] = int(Fate.APPENDED)
 
     def sentence(before: State, after: State) -> str:

@@ -26,7 +26,7 @@ from model.network import abandon, complete, doubt, fail_attempt, is_dead, join_
 from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
 from model.producer_ids import doubt_number, ends_id_when_given_up
-from model.rewinding import leads_row, starts_at_new_leader
+from model.rewinding import begin_again, leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.sending import (
@@ -246,6 +246,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         add_partition(pipeline, effect, transaction_of(pipeline, batch))
     if deployment.rewinds:
         starts_at_new_leader(pipeline, effect, epoch_heard_of(pipeline, leader))
+        begin_again(pipeline, effect, batch)
     elif pipeline.producer.draining is not None:
         effect[pipeline.producer.draining] = False
 

@@ -127,8 +127,8 @@ def build(given: GivenDeployment) -> Deployment:
         transactional = transaction_rules.transactional_of(
             broker_settings.section, producer.release, records, reading.isolation
         )
-    if Fault.FAILURE_ELSEWHERE.value in given.faults and (uses or sending.sender.rewinds):
-        what = f"{Fault.FAILURE_ELSEWHERE} with {'transactions' if uses else producer.library}"
+    if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
+        what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"

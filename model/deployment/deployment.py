@@ -168,8 +168,8 @@ class Deployment:
 
     @property
     def follows_epoch(self) -> bool:
-        """After that this partition finishes what it has in flight, and then follows (Java from 2.5 on)."""
-        return self.fails_elsewhere and not (self.drains or self.numbers_ahead or self.takes_new_ids)
+        """After that this partition follows later: when nothing is in flight (Java from 2.5 on), or by rewinding."""
+        return self.fails_elsewhere and (self.rewinds or not (self.drains or self.numbers_ahead or self.takes_new_ids))
 
     @property
     def numbers_on(self) -> bool:

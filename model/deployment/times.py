@@ -53,9 +53,9 @@ class Durations:
     offsets_kept: Quantity  # in minutes, as brokers say it
     group_heartbeat: Quantity  # of members, where brokers ask for it (semantics 12)
     assignment_interval: Quantity  # between two assignments that brokers work out for a group
-    producer_ids_kept: Quantity  # how long after its last record brokers know an idempotent producer
     delete_retention: Quantity  # of tombstones, where the topic is compacted
     compaction_lag: Quantity  # how old a record is before the cleaner looks at it
+    producer_ids_kept: Quantity  # how long after its last record brokers know an idempotent producer
     network: Quantity
     metadata: Quantity
     election: Quantity

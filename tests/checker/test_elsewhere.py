@@ -2,7 +2,7 @@
 
 The steps are those of the clients' sources: ``bumpIdempotentProducerEpoch``, ``handleCompletedBatch`` and
 ``maybeUpdateProducerIdAndEpoch`` of Kafka's ``TransactionManager`` (KAFKA-12152), ``rd_kafka_idemp_drain_epoch_bump``
-and ``rd_kafka_toppar_pid_change`` of librdkafka, ``bumpEpoch`` of sarama.
+and ``rd_kafka_toppar_pid_change`` of librdkafka, ``bumpEpoch`` of sarama, ``resetAllProducerSequences`` of franz-go.
 """
 
 from __future__ import annotations
@@ -64,8 +64,12 @@ def deployment(prop: str, faults: dict[str, int], **more: object) -> Deployment:
         ({**JAVA_2_7_0, **ONE_RETRY}, REQUEST, "no-dropped-record", Status.VIOLATED),
         ({**JAVA_2_7_1, **ONE_RETRY}, REQUEST, "no-dropped-record", Status.HOLDS),
         pytest.param({**JAVA_2_7_0, **ONE_RETRY, **NEW}, REQUEST, "no-dropped-record", Status.HOLDS, id="from 0 on"),
-        # Only librdkafka gives another number to what is stored and waits to be retried.
+        # librdkafka and franz-go give another number to what is stored and waits to be retried.
         (LIBRDKAFKA, RESPONSE, "no-log-duplicate", Status.VIOLATED),
+        (FRANZ_GO, RESPONSE, "no-log-duplicate", Status.VIOLATED),
+        pytest.param(FRANZ_GO, {"lost-response": 2}, "no-log-duplicate", Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param(FRANZ_GO, REQUEST, "no-dropped-record", Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param(FRANZ_GO, REQUEST, "log-order", Status.HOLDS, marks=pytest.mark.slow),
         pytest.param({}, RESPONSE, "no-log-duplicate", Status.HOLDS, marks=pytest.mark.slow),
         pytest.param(JAVA_2_7_0, RESPONSE, "no-log-duplicate", Status.HOLDS, marks=pytest.mark.slow),
         pytest.param(JAVA_2_4, RESPONSE, "no-log-duplicate", Status.HOLDS, marks=pytest.mark.slow),
@@ -182,10 +186,39 @@ def test_mutations(mutation: Mutation, release: dict[str, object]) -> None:
     assert ask(mutation(build(asked)), prop)[prop].status is Status.VIOLATED
 
 
-@pytest.mark.parametrize("more", [FRANZ_GO, {"producer.transactional.id": "t"}])
-def test_where_it_is_not_modelled(more: dict[str, object]) -> None:
-    with pytest.raises(NotModelledError, match=r"not modelled yet: failure-elsewhere with (franz-go|transactions)"):
-        deployment("no-gap", ELSEWHERE, **more)
+def test_franz_go_begins_again_at_0_with_what_is_stored_and_waits() -> None:
+    one = run(**FRANZ_GO).do("send", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    one = one.do("fail_elsewhere").do("lose_response", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)
+    assert numbers(one, 0) == (1, 0) and one.can("append", batch=0, leader=1)
+
+
+def test_franz_go_sends_what_is_behind_one_in_flight_under_the_number_that_follows() -> None:
+    """``tryAddBatch`` resets the sequence for the first record of the row only."""
+    one = run(**FRANZ_GO, **{"bounds.records": 3}).do("send", batch=0).do("send", batch=1).do("send", batch=2)
+    one = one.do("transmit", batch=0, leader=1).do("append", batch=0, leader=1).do("acknowledge", batch=0, leader=1)
+    one = one.do("transmit", batch=1, leader=1).do("fail_elsewhere").do("transmit", batch=2, leader=1)
+    assert numbers(one, 1) == (0, 1) and numbers(one, 2) == (1, 2)
+    one = one.do("append", batch=1, leader=1).do("acknowledge", batch=1, leader=1)
+    one = one.do("refuse_and_reset", batch=2, leader=1).do("bump_when_drained").do("transmit", batch=2, leader=1)
+    assert numbers(one, 2) == (2, 0) and one.can("append", batch=2, leader=1)
+
+
+def test_franz_go_begins_at_0_where_nothing_is_in_flight() -> None:
+    one = run(**FRANZ_GO, **NEW).do("send", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    one = one.do("acknowledge", batch=0, leader=1).do("send", batch=1).do("fail_elsewhere")
+    one = one.do("transmit", batch=1, leader=1)
+    assert numbers(one, 1) == (1, 0) and one.can("append", batch=1, leader=1)
+
+
+def test_franz_go_stops_for_lost_data_of_another_partition_if_it_is_told_to() -> None:
+    one = run(**FRANZ_GO, **{"producer.StopProducerOnDataLossDetected": True}).do("send", batch=0)
+    assert one.model.system.action("fail_elsewhere", {}) is None
+    assert one.do("stop_elsewhere").fate(0) is Fate.FAILED
+
+
+def test_with_transactions_it_is_not_modelled() -> None:
+    with pytest.raises(NotModelledError, match="not modelled yet: failure-elsewhere with transactions"):
+        deployment("no-gap", ELSEWHERE, **{"producer.transactional.id": "t"})
 
 
 def test_without_idempotence_nothing_comes_of_it() -> None:
