@@ -15,6 +15,7 @@ from itertools import chain
 import z3
 
 from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
+from model.decisions import Controller
 from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
@@ -125,27 +126,6 @@ class Replica:
         optional = tuple(variable for variable in known if variable is not None)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
-
-
-@dataclass(frozen=True)
-class Controller:
-    """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced.
-
-    ``elr``: the eligible leader replicas, and ``last_known_leader``: who led a partition that has no leader now (0 = it
-    has one); empty and None where the brokers keep none.
-    """
-
-    leader: Variable
-    epoch: Variable
-    isr: dict[int, Variable]
-    unfenced: dict[int, Variable]
-    elr: dict[int, Variable]
-    last_known_leader: Variable | None
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        known = () if self.last_known_leader is None else (self.last_known_leader,)
-        return (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values(), *known)
 
 
 @dataclass(frozen=True)
