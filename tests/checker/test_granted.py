@@ -17,6 +17,7 @@ from checker.granted import (
     FORWARDED_IN_ORDER,
     GOES_BACK_TO_THE_END,
     HEARD_IN_TIME,
+    INPUT_LASTS,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
     PARTITIONS_APART,
@@ -62,6 +63,7 @@ NEAR = [
     (PARTITIONS_APART, {"producer": {"client": "librdkafka", "enable.idempotence": "true"}}),
     (PARTITIONS_APART, {"kafka": "2.7.0", "producer": {"enable.idempotence": "true"}}),
     (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.kill": "2"}}),
+    (INPUT_LASTS, {"producer": {"on_restart": "from-acknowledged"}, "assume": {"faults.producer-crash": "1"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any"}}),
 ]
@@ -99,6 +101,7 @@ FAR = [
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.lost-request": "1"}}),
     (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.lost-request": "2"}}),
     (REMEMBERED, {"producer": {"delivery.timeout.ms": "2147483647"}, "assume": {"faults.kill": "2"}}),
+    (INPUT_LASTS, {"producer": {"on_restart": "from-acknowledged"}, "assume": {"faults.kill": "1"}}),
     (PARTITIONS_APART, {}),
     (PARTITIONS_APART, {"producer": {"client": "librdkafka"}}),
     (
