@@ -194,6 +194,30 @@ ERRORS_BEFORE_THE_END = Granted(
     DUPLICATES | ORDER,
 )
 
+PARTITIONS_APART = Granted(
+    "no other partition is taken to fail that the producer sends to, which would end the sequence numbers of this one "
+    "as well: name the fault failure-elsewhere for what comes of that",
+    lambda deployment: (
+        deployment.idempotence
+        and (deployment.drains or deployment.numbers_ahead or deployment.sender.keeps_numbers)
+        and deployment.transactional is None
+        and Fault.FAILURE_ELSEWHERE not in deployment.possible_faults
+    ),
+    DUPLICATES | ORDER | {"no-dropped-record", "no-gap"},
+)
+
+REMEMBERED = Granted(
+    "brokers are taken to remember the producer for as long as they can be away: its deliveries have no end, and after "
+    "producer.id.expiration.ms what is stored and retried is stored again",
+    lambda deployment: (
+        deployment.drains
+        and deployment.durations.delivery_timeout.most is None
+        and deployment.durations.producer_ids_kept.most is not None
+        and bool((BROKER_FAULTS | FALLS_SILENT) & deployment.possible_faults)
+    ),
+    DUPLICATES | ORDER,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -239,6 +263,8 @@ EVERYTHING = (
     OFFSETS_HAVE_EPOCHS,
     GOES_BACK_TO_THE_END,
     ERRORS_BEFORE_THE_END,
+    PARTITIONS_APART,
+    REMEMBERED,
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,

@@ -64,7 +64,8 @@ def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
             return itself
         epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
-        if batch.numbering is not None or pipeline.deployment.numbers_ahead:
+        epoch_changes = pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere
+        if batch.numbering is not None or pipeline.deployment.numbers_ahead or epoch_changes:
             epoch, sequence = numbers_sent(pipeline, batch)
         same_producer = [
             z3.And(slot["batch"].term == other.number, other.session.term == batch.session.term)

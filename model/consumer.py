@@ -92,7 +92,9 @@ def record_at(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> z3.Ar
 def unprocessed(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Nobody processed the record, and no worker has it, nor a member that was thrown out."""
     consumer = pipeline.consumer
-    with_a_worker = z3.Or(*(held.term == record + 1 for held in (*consumer.queued, *consumer.late)))
+    with_a_worker = z3.Or(
+        *(held.term == record + 1 for held in (*consumer.queued, *consumer.late, *consumer.forwarded))
+    )
     return z3.And(consumer.processed[record].term == 0, z3.Not(with_a_worker))
 
 
@@ -168,9 +170,15 @@ def commit_processed(pipeline: Pipeline, effect: Effect, leader: Replica, count:
         effect[consumer.position_epoch] = effect[consumer.committed_epoch]
 
 
-def stop(effect: Effect, pipeline: Pipeline) -> None:
-    """The process is gone, and with it all that it remembered."""
-    effect[pipeline.consumer.running] = False
+def stop(effect: Effect, pipeline: Pipeline, *, ends: bool = True) -> None:
+    """The process is gone, and with it all that it remembered; or it lives on without the partition (not ``ends``)."""
+    consumer = pipeline.consumer
+    effect[consumer.running] = False
+    if ends:
+        for forwarded in consumer.forwarded:
+            effect[forwarded] = 0
+    if consumer.failed is not None:
+        effect[consumer.failed] = 0
     if pipeline.consumer.commit_lost is not None:
         effect[pipeline.consumer.commit_lost] = False
     effect[pipeline.consumer.latest] = 0
@@ -303,6 +311,8 @@ def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
             done = z3.And(offset <= place, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
             effect.set_when(done, count, effect[count] + 1)
         apply(pipeline.applied, effect, queued.term - 1, place, z3.And(offset <= place, queued.term > 0))
+    if consumer.failed is not None:
+        effect[consumer.failed] = 0
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = offset
     effect[consumer.position_epoch] = z3.If(offset > 0, leader.log.at(offset - 1, "epoch"), 0)
@@ -356,7 +366,9 @@ def crash(pipeline: Pipeline) -> Action:
 
     def sentence(before: State, after: State) -> str:
         handed_off = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
-        return "the consumer crashes" + (f" with {', '.join(handed_off)} handed off" if handed_off else "")
+        forwarded = [f"record {before[one.name]}" for one in consumer.forwarded if before[one.name]]
+        words = "the consumer crashes" + (f" with {', '.join(handed_off)} handed off" if handed_off else "")
+        return words + (f" before the retry topic has {', '.join(forwarded)}" if forwarded else "")
 
     return Action(
         "crash_consumer",

@@ -167,6 +167,8 @@ def _consumer(pipeline: Pipeline) -> Iterator[Display]:
         yield _with_a_worker(f"handed off from offset {offset}", queued)
     for offset, late in enumerate(consumer.late):
         yield _with_a_worker(f"still with the member thrown out, from offset {offset}", late)
+    for offset, forwarded in enumerate(consumer.forwarded):
+        yield _with_a_worker(f"on its way to the retry topic, from offset {offset}", forwarded)
     yield Display(
         "committed offset at the last start",
         lambda state: _offset(state[consumer.committed.name]),

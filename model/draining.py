@@ -51,6 +51,8 @@ def bump_when_drained(pipeline: Pipeline) -> Action:
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
     effect[producer.unresolved] = False
+    if producer.moved_on is not None:
+        effect[producer.moved_on] = 0
     assert producer.draining is not None
     effect[producer.draining] = pipeline.deployment.rewinds
     for batch in producer.batches:

@@ -15,7 +15,9 @@ from model.consumer import (
     commit_position,
     parts_done,
     pollable,
+    process,
     process_next,
+    record_at,
     records_in_words,
     stop,
 )
@@ -23,22 +25,33 @@ from model.deployment.choices import Commit, OnProcessingError, Processing
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State
+from model.restarting import hold
 from model.state import Pipeline, Replica
+
+_GO_ON = (OnProcessingError.SKIP, OnProcessingError.FORWARD, OnProcessingError.FORWARD_UNCONFIRMED)
+"""What does not keep the application from going on at once."""
 
 
 def go_on(pipeline: Pipeline, leader: Replica) -> Action:
     """Processing fails, and the application goes on: it skips the record, or has written it to another topic (12.1).
 
-    What another topic has acknowledged is processed from there; here it counts as processed.
+    What another topic has acknowledged is processed from there; here it counts as processed. Where nobody waits for
+    that, it is on its way there.
     """
+    consumer = pipeline.consumer
     forwards = pipeline.deployment.on_processing_error is OnProcessingError.FORWARD
     effect = Effect()
     if forwards:
         process_next(pipeline, effect, leader, 1)
+    if consumer.forwarded:
+        offset = consumer.position.term
+        hold(pipeline, effect, consumer.forwarded, offset, record_at(pipeline, leader, offset))
     advance(pipeline, effect, leader, 1)
     if pipeline.deployment.commits_at_once:
         commit_position(pipeline, effect)
     how = "writes it to a retry topic and goes on" if forwards else "goes on with the next"
+    if consumer.forwarded:
+        how = "writes it to a retry topic, and goes on without waiting until that has it"
     return Action(
         "fail_and_go_on",
         "consumer",
@@ -142,6 +155,74 @@ def abort_and_go_on(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     )
 
 
+def confirm(pipeline: Pipeline, offset: int) -> Action:
+    """The other topic has the record, and will have it processed (12.1)."""
+    forwarded = pipeline.consumer.forwarded[offset]
+    effect = Effect()
+    process(pipeline, effect, forwarded.term - 1, offset, moves_on=False)
+    effect[forwarded] = 0
+    return Action(
+        "confirm_forward",
+        "consumer",
+        "consumer",
+        {"offset": offset},
+        forwarded.term > 0,
+        effect.updates,
+        lambda before, after: f"the retry topic acknowledges record {before[forwarded.name]}, which is processed there",
+        "12.1",
+    )
+
+
+def lose_forwarded(pipeline: Pipeline, offset: int) -> Action:
+    """The other topic does not take the record, and nobody looks (12.1)."""
+    forwarded = pipeline.consumer.forwarded[offset]
+    return Action(
+        "lose_forward",
+        "consumer",
+        "consumer",
+        {"offset": offset},
+        forwarded.term > 0,
+        {forwarded: z3.IntVal(0)},
+        lambda before, after: (
+            f"writing record {before[forwarded.name]} to the retry topic fails, and the consumer does not look"
+        ),
+        "12.1",
+        Fault.FAILED_PROCESSING,
+    )
+
+
+def fail_in_worker(pipeline: Pipeline, offset: int) -> Action:
+    """A worker fails: the consumer goes back to its record, and no more to one before it that failed as well (12.1)."""
+    consumer = pipeline.consumer
+    failed = consumer.failed
+    assert failed is not None
+    effect = Effect()
+    for earlier, queued in enumerate(consumer.queued[:offset]):
+        effect.set_when(failed.term == earlier + 1, queued, 0)
+    effect[failed] = offset + 1
+    records = consumer.queued
+
+    def sentence(before: State, after: State) -> str:
+        words = f"a worker fails to process record {before[records[offset].name]}: the consumer will go back to it"
+        waits = before[failed.name]
+        if 0 < waits <= offset:
+            words += f", and to record {before[records[waits - 1].name]}, which failed before, no more"
+        return words
+
+    with_a_worker = z3.And(consumer.running.is_set, consumer.queued[offset].term > 0)
+    return Action(
+        "fail_in_worker",
+        "consumer",
+        "consumer",
+        {"offset": offset},
+        z3.And(with_a_worker, failed.term != offset + 1),
+        effect.updates,
+        sentence,
+        "12.1",
+        Fault.FAILED_PROCESSING,
+    )
+
+
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every way in which processing fails and the process does not die of it."""
     deployment = pipeline.deployment
@@ -150,8 +231,14 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     by_workers = deployment.processing is Processing.HANDED_OFF
     if closes and by_workers:
         yield close_with_workers(pipeline)
+    for offset in range(len(pipeline.consumer.forwarded)):
+        yield confirm(pipeline, offset)
+        yield lose_forwarded(pipeline, offset)
+    if pipeline.consumer.failed is not None:
+        for offset in range(len(pipeline.consumer.queued)):
+            yield fail_in_worker(pipeline, offset)
     for leader in pipeline.replicas:
-        if deployment.on_processing_error in (OnProcessingError.SKIP, OnProcessingError.FORWARD):
+        if deployment.on_processing_error in _GO_ON:
             yield go_on(pipeline, leader)
         if closes and not by_workers:
             for count in range(1, most + 1):

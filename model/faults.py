@@ -31,6 +31,7 @@ class Fault(StrEnum):
     REFUSED_RECORD = "refused-record"
     SPLIT_BATCH = "split-batch"
     UNKNOWN_TOPIC = "unknown-topic"
+    FAILURE_ELSEWHERE = "failure-elsewhere"
     SHUTDOWN = "shutdown"
     LOG_DIR_FAILURE = "log-dir-failure"
     TRANSACTION_TIMEOUT = "transaction-timeout"
@@ -61,6 +62,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.REFUSED_RECORD: "a leader refuses a record for good: too large, invalid, or not authorised",
     Fault.SPLIT_BATCH: "a leader refuses a batch of several records as too large, and the producer splits it",
     Fault.UNKNOWN_TOPIC: "a broker that has just started says that the topic does not exist: the producer believes it",
+    Fault.FAILURE_ELSEWHERE: "a record of another partition of the same idempotent producer fails there for good",
     Fault.SHUTDOWN: "a broker is stopped on purpose: it hands over what it leads and forces its log to disk",
     Fault.TRANSACTION_TIMEOUT: "a transaction is open for longer than transaction.timeout.ms, and is aborted",
     Fault.LOST_TRANSACTION_STATE: "the coordinator of transactions forgets: __transaction_state lost something",
@@ -81,6 +83,7 @@ ONLY_BY_NAME = frozenset(
         Fault.REFUSED_RECORD,
         Fault.SPLIT_BATCH,
         Fault.UNKNOWN_TOPIC,
+        Fault.FAILURE_ELSEWHERE,
         Fault.SHUTDOWN,
         Fault.LOG_DIR_FAILURE,
         Fault.TRANSACTION_TIMEOUT,

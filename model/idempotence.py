@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import z3
 
+from model.kept_numbers import FORGOTTEN
 from model.language import Effect, State
 from model.producer_ids import give_number_back, is_next_in_queue
 from model.restoring import is_remembered
@@ -40,6 +41,8 @@ def check_sequence(
     numbered_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
+        if pipeline.deployment.producer_ids_expire:
+            ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         numbered = ours
         if transactions is not None:
             # A marker numbers nothing: in the epoch of what is before it the numbers go on, in a newer one from 0.
@@ -165,6 +168,8 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
     effect.set_when(when, producer.next_sequence, total)
     effect.set_when(when, producer.last_acknowledged, -1)
     effect.set_when(when, producer.unresolved, 0)
+    if producer.moved_on is not None:
+        effect.set_when(when, producer.moved_on, 0)
 
 
 def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef, out_of_retries: bool) -> None:

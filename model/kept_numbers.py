@@ -12,6 +12,9 @@ from model.deployment.deployment import Deployment
 from model.deployment.sequencing import Recovery, Unknown
 from model.language import Variable, flag
 
+FORGOTTEN = "forgotten"
+"""The field of a slot that says that its broker has forgotten the numbers that it holds (semantics 3.5)."""
+
 
 @dataclass(frozen=True)
 class Numbering:

@@ -30,7 +30,7 @@ from model.state import Pipeline, Replica
 
 def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:
     """The process lives on without its partition; what its workers have they keep."""
-    stop(effect, pipeline)
+    stop(effect, pipeline, ends=False)
     if pipeline.consumer.replaced is not None:
         effect[pipeline.consumer.replaced] = True
 

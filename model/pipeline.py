@@ -13,9 +13,11 @@ from model import (
     consumer,
     controller,
     draining,
+    elsewhere,
     failing,
     fetching,
     forging,
+    id_expiry,
     id_refusals,
     idempotence,
     isr,
@@ -67,7 +69,8 @@ def build(deployment: Deployment) -> Model:
     pipeline = declare(deployment)
     possible = deployment.possible_faults
     of_brokers = (fetching, forging, replica, isr, controller, broker, taken_out, reassigning)
-    of_clients = (producer, stopping, network, produce, splitting, id_refusals, late_errors)
+    of_failures = (id_refusals, late_errors, elsewhere, id_expiry)
+    of_clients = (producer, stopping, network, produce, splitting, *of_failures)
     of_transactions = (ending, bumping, coordinator, forgetting)
     of_consumers = (consumer, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
@@ -142,6 +145,8 @@ def _bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
         return
     yield from late_errors.bumps_due(pipeline)
     yield resolution_due(pipeline)
+    if pipeline.producer.moved_on is not None:
+        yield elsewhere.follow_due(pipeline)
     for batch, leader in product(pipeline.producer.batches, pipeline.replicas):
         yield refusals.bump_due(pipeline, batch, leader)
         if id_refusals.some_do_not_know(pipeline):

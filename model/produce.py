@@ -10,7 +10,9 @@ from model.arrival import accepts, arrives, checked, replicated, waits_at
 from model.compaction.state import REMOVED
 from model.deployment.choices import Acks
 from model.draining import acknowledge_what_came_before
+from model.elsewhere import note_success
 from model.idempotence import check_sequence, forget_numbers, numbers_sent
+from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect, State
 from model.network import abandon, drop_delayed, fail_attempt, leave_connection
 from model.numbering import refuse_gap
@@ -44,6 +46,8 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
+    if pipeline.deployment.producer_ids_expire:
+        entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
     return entry
@@ -67,7 +71,7 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     advance_high_watermark(pipeline, effect, leader)
     done = Fate.ACKNOWLEDGED if pipeline.deployment.acks is Acks.NONE else Fate.APPENDED
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    keep_what_was_sent(effect, batch)
+    keep_what_was_sent(pipeline, effect, batch)
     effect[batch.fate] = int(done)
     if done is Fate.ACKNOWLEDGED:
         effect[batch.target] = 0
@@ -95,7 +99,7 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
         found = z3.And(found, is_itself(pipeline, batch, leader))
     effect = Effect()
     leave_connection(pipeline, effect, batch, z3.BoolVal(True))
-    keep_what_was_sent(effect, batch)
+    keep_what_was_sent(pipeline, effect, batch)
     effect[batch.fate] = int(Fate.APPENDED)
 
     def sentence(before: State, after: State) -> str:
@@ -182,6 +186,7 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
             later = batch.sequence.term > producer.last_acknowledged.term
             effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+            note_success(pipeline, effect, batch)
         if pipeline.deployment.drains and not pipeline.deployment.rewinds:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1

@@ -26,7 +26,7 @@ from model.network import abandon, complete, doubt, fail_attempt, is_dead, join_
 from model.numbering import finds_no_leader, is_due, number_ahead, put_into_later_epoch, run_out
 from model.produce import held_up, queues_at
 from model.producer_ids import doubt_number, ends_id_when_given_up
-from model.rewinding import leads_row, starts_at_new_leader
+from model.rewinding import begin_again, leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.coordinator import coordinator_is_at_hand
 from model.transactions.purging import only_abort_is_left
@@ -138,7 +138,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """The accumulator hands this batch out next: retries first, then in the order of sending (semantics 3.1, P2 P4).
 
     An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
-    is unresolved (semantics 3.4). Some clients keep to the order of sending with retries as well (semantics 4).
+    is unresolved or an epoch has still to be followed (semantics 3.4). Some clients keep to the order of sending with
+    retries as well (semantics 4).
     """
     if pipeline.deployment.numbers_ahead:
         return is_due(pipeline, batch)
@@ -159,6 +160,8 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     if batch.sequence is None:
         return z3.Or(retried, fresh_may_go)
     fresh_may_go = z3.And(fresh_may_go, z3.Not(pipeline.producer.unresolved.is_set))
+    if pipeline.producer.moved_on is not None:
+        fresh_may_go = z3.And(fresh_may_go, pipeline.producer.moved_on.term == 0)
     return z3.If(retried, is_first_in_flight(pipeline, batch), fresh_may_go)
 
 
@@ -244,6 +247,7 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
         add_partition(pipeline, effect, transaction_of(pipeline, batch))
     if deployment.rewinds:
         starts_at_new_leader(pipeline, effect, epoch_heard_of(pipeline, leader))
+        begin_again(pipeline, effect, batch)
     elif pipeline.producer.draining is not None:
         effect[pipeline.producer.draining] = False
 

@@ -145,9 +145,10 @@ def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
     forget_number(effect, batch, z3.BoolVal(True))
 
 
-def keep_what_was_sent(effect: Effect, batch: Batch) -> None:
+def keep_what_was_sent(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
     """The broker answers when the number is replicated that the request was sent with, whoever else had it before."""
-    if batch.numbering is not None and batch.sent_epoch is not None and batch.sent_sequence is not None:
+    changes = batch.numbering is not None or (pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere)
+    if changes and batch.sent_epoch is not None and batch.sent_sequence is not None:
         effect[batch.sent_epoch] = batch.sent_epoch.term
         effect[batch.sent_sequence] = batch.sent_sequence.term
 

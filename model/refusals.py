@@ -104,6 +104,7 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
             + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
             + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
+            + (": no retry is left, and the send fails" if after[batch.fate.name] == Fate.FAILED else "")
         ),
         "3.4, 3.5",
     )
@@ -219,6 +220,8 @@ def _fail_for_good(
             shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
     elif pipeline.deployment.idempotence and not pipeline.deployment.drains and pipeline.transactions is None:
         bumps = _bumps_after_failure(pipeline, batch)
+        if pipeline.deployment.numbers_on and producer.moved_on is not None:
+            bumps = z3.And(bumps, producer.moved_on.term == 0)
         bump_epoch(pipeline, effect, bumps, failed=batch)
         guard = z3.And(guard, z3.Or(z3.Not(bumps), epoch_left(pipeline)))
     elif pipeline.transactions is not None and pipeline.deployment.drains:

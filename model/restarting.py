@@ -5,7 +5,8 @@ How far the last commit got, and which records workers had finished, is decided 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from itertools import combinations
 
 import z3
@@ -13,7 +14,7 @@ import z3
 from model.consumer import commit, process
 from model.deployment.choices import Commit, Group, OffsetReset
 from model.faults import REPLACES_MEMBER
-from model.language import Action, Effect, State
+from model.language import Action, Effect, State, Variable
 from model.sink import apply
 from model.state import EXPIRED, Pipeline, Replica
 from model.transactions.visibility import end_of_reading
@@ -25,12 +26,20 @@ Finished = tuple[int, ...]
 """Offsets of records that workers had finished."""
 
 
-def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Action:
+class Committed(IntEnum):
+    """How far the last commit before a start went: all that was returned, or what a worker had finished last."""
+
+    NOTHING = 0
+    ALL = 1
+    PAST_OTHERS = 2
+
+
+def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Action:
     """The consumer starts from the committed offset; without one, earliest starts at 0 (semantics 12, C2 C6 C13).
 
-    ``finished`` are the offsets that workers had finished before the crash. ``committed_all``: the last commit covered
-    everything returned so far; otherwise nothing was committed since the start. What lies between is less than one of
-    the two: it skips less than the former and repeats less than the latter.
+    ``finished`` are the offsets that workers had finished before the crash. The last commit covered everything returned
+    so far, or nothing was committed since the start. What lies between is less than one of the two: it skips less than
+    the former and repeats less than the latter. Where each worker commits, it may have passed what others still had.
     """
     consumer, deployment = pipeline.consumer, pipeline.deployment
     effect = Effect()
@@ -38,8 +47,10 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         queued = consumer.queued[offset]
         process(pipeline, effect, queued.term - 1, offset)
         effect[queued] = 0
-    if committed_all:
+    if committed is Committed.ALL:
         commit(effect, pipeline, consumer.position.term, consumer.position_epoch.term)
+    elif committed is Committed.PAST_OTHERS:
+        commit(effect, pipeline, z3.IntVal(max(finished) + 1), consumer.position_epoch.term)
     elif deployment.sink.keeps_offsets and consumer.queued:
         commit(effect, pipeline, _first_unfinished(pipeline, effect), consumer.position_epoch.term)
     _start(pipeline, effect)
@@ -51,28 +62,30 @@ def restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> Acti
         with_workers = {offset: before[q.name] for offset, q in enumerate(consumer.queued) if before[q.name]}
         done = [f"record {record}" for offset, record in with_workers.items() if offset in finished]
         left = [f"record {record}" for offset, record in with_workers.items() if offset not in finished]
-        committed = after[consumer.committed.name]
+        offset = after[consumer.committed.name]
         who, earlier = group_words(pipeline)
-        words = f"{who} at offset {max(committed, 0)}: {earlier} "
-        if committed_all:
+        words = f"{who} at offset {max(offset, 0)}: {earlier} "
+        if committed is Committed.PAST_OTHERS:
+            words += f"committed that when a worker had finished record {before[consumer.queued[max(finished)].name]}"
+        elif committed is Committed.ALL:
             words += "auto-committed that" if deployment.commit.is_by_client else "committed that"
         elif before[consumer.committed.name] == EXPIRED:
             words = f"{who} at offset 0: its committed offset is gone, and earliest starts there"
         elif _is_discovery(pipeline, before):
             words = f"{FINDS_IT} and starts at offset 0, for earliest starts there"
-        elif committed < 0:
+        elif offset < 0:
             words += "committed nothing, and earliest starts there"
         else:
             words += "committed nothing later"
-        words += f", workers had finished {', '.join(done)}" if done else ""
+        words += f", workers had finished {', '.join(done)}" if done and committed is not Committed.PAST_OTHERS else ""
         return words + (f", workers had not finished {', '.join(left)}" if left else "")
 
     return Action(
         "restart_consumer",
         "consumer",
         "consumer",
-        {"committed_all": int(committed_all), "finished": sum(1 << offset for offset in finished)},
-        _may_restart(pipeline, finished, committed_all),
+        {"committed_all": int(committed), "finished": sum(1 << offset for offset in finished)},
+        _may_restart(pipeline, finished, committed),
         effect.updates,
         sentence,
         "12 C2 C6 C13",
@@ -91,17 +104,22 @@ def group_words(pipeline: Pipeline) -> tuple[str, str]:
     return "the consumer restarts", "before the crash it"
 
 
-def _may_restart(pipeline: Pipeline, finished: Finished, committed_all: bool) -> z3.BoolRef:
+def _may_restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> z3.BoolRef:
     deployment, consumer = pipeline.deployment, pipeline.consumer
     conditions = [z3.Not(consumer.running.is_set)]
     conditions += [consumer.queued[offset].term > 0 for offset in finished]
-    if committed_all:
+    if committed is not Committed.NOTHING:
         conditions.append(consumer.position.term != consumer.committed.term)
         if deployment.offsets_may_be_gone:
             conditions.append(consumer.committed.term != EXPIRED)
         if consumer.undiscovered is not None:
             conditions.append(z3.Not(consumer.undiscovered.is_set))
-        if deployment.commit.follows_processing:
+        if committed is Committed.PAST_OTHERS:
+            before = [
+                q for offset, q in enumerate(consumer.queued) if offset < max(finished) and offset not in finished
+            ]
+            conditions.append(z3.Or(*(queued.term > 0 for queued in before)))
+        elif deployment.commit.follows_processing:
             others = [q for offset, q in enumerate(consumer.queued) if offset not in finished]
             conditions += [queued.term == 0 for queued in others]
     elif deployment.offset_reset is not OffsetReset.EARLIEST:
@@ -154,17 +172,21 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
 
 
 def keep_for_late(pipeline: Pipeline, effect: Effect, offset: z3.ArithRef, record: z3.ArithRef) -> None:
-    """A member that was thrown out still has the record of an offset.
+    """A member that was thrown out still has the record of an offset."""
+    hold(pipeline, effect, pipeline.consumer.late, offset, record)
 
-    If one before it had the same, that one is done with it now: both process it in the end.
-    """
-    for place, late in enumerate(pipeline.consumer.late):
+
+def hold(
+    pipeline: Pipeline, effect: Effect, held: Sequence[Variable], offset: z3.ArithRef, record: z3.ArithRef
+) -> None:
+    """Somebody has the record of an offset, and is done with it later; who had the same before is done with it now."""
+    for place, slot in enumerate(held):
         here = offset == place
         for number, count in enumerate(pipeline.consumer.processed):
-            again = z3.And(here, late.term == number + 1, effect[count] < count.high)
+            again = z3.And(here, slot.term == number + 1, effect[count] < count.high)
             effect.set_when(again, count, effect[count] + 1)
-        apply(pipeline.applied, effect, late.term - 1, place, z3.And(here, late.term > 0))
-        effect.set_when(here, late, record + 1)
+        apply(pipeline.applied, effect, slot.term - 1, place, z3.And(here, slot.term > 0))
+        effect.set_when(here, slot, record + 1)
 
 
 def _leave_to_late(pipeline: Pipeline, effect: Effect) -> None:
@@ -203,9 +225,11 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     may_have_none = deployment.group is not Group.ESTABLISHED or deployment.offsets_may_be_gone
     starts_at_end = may_have_none and deployment.offset_reset is OffsetReset.LATEST
     for finished in _ways_to_finish(pipeline):
-        yield restart(pipeline, finished, committed_all=False)
+        yield restart(pipeline, finished, Committed.NOTHING)
         if not deployment.commits_at_once and deployment.commit is not Commit.NEVER:
-            yield restart(pipeline, finished, committed_all=True)
+            yield restart(pipeline, finished, Committed.ALL)
+            if finished and max(finished) > 0 and deployment.commit is Commit.FINISHED:
+                yield restart(pipeline, finished, Committed.PAST_OTHERS)
         if starts_at_end:
             for leader in pipeline.replicas:
                 yield restart_at_end(pipeline, leader, finished)

@@ -11,6 +11,7 @@ import z3
 
 from model.arrival import accepts, arrives, checked
 from model.draining import stop_for_good
+from model.idempotence import numbers_sent
 from model.language import Action, Effect, State
 from model.network import complete, fail_attempt, leave_connection
 from model.state import Batch, Fate, Pipeline, Replica
@@ -49,6 +50,38 @@ def leads_row(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 def is_next_answer(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     """Answers come in the order of the requests: none is out to what stands before it."""
     return z3.Not(z3.Or(*(z3.And(stands, other.in_flight) for other, stands in _earlier(pipeline, batch))))
+
+
+def begin_again(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+    """The first record of the row is the first of an epoch that another partition began: the numbers begin at 0 (4.3).
+
+    One behind it, which is in flight, goes out in the new epoch under the number that follows.
+    """
+    producer = pipeline.producer
+    if producer.moved_on is None:
+        return
+    assert batch.sequence is not None and batch.sent_sequence is not None
+    begins = z3.And(
+        producer.moved_on.is_set, z3.Not(z3.Or(*(_stands_before(other, batch) for other in _others(pipeline, batch))))
+    )
+    for other in _others(pipeline, batch):
+        assert other.sequence is not None
+        effect.set_when(begins, other.sequence, -1)
+    effect.set_when(begins, batch.sequence, 0)
+    effect.set_when(begins, batch.sent_sequence, 0)
+    effect.set_when(begins, producer.next_sequence, 1)
+    effect.set_when(begins, producer.moved_on, 0)
+
+
+def _others(pipeline: Pipeline, batch: Batch) -> list[Batch]:
+    return [other for other in pipeline.producer.batches if other is not batch]
+
+
+def _stands_before(other: Batch, batch: Batch) -> z3.BoolRef:
+    """It has a lower number, or a number where the batch has none yet, and is not over."""
+    assert other.sequence is not None and batch.sequence is not None
+    lower = z3.Or(batch.sequence.term < 0, other.sequence.term < batch.sequence.term)
+    return z3.And(other.incomplete, other.sequence.term >= 0, lower)
 
 
 def starts_at_new_leader(pipeline: Pipeline, effect: Effect, epoch: z3.ArithRef) -> None:
@@ -100,6 +133,14 @@ def with_it(pipeline: Pipeline, batch: Batch, before: State, after: State) -> st
     return f", and with it that of {' and '.join(failed)}" if failed else ""
 
 
+def _heeded(pipeline: Pipeline, batch: Batch, first: z3.BoolRef) -> z3.BoolRef:
+    """It is the first record, and sent in the epoch of now: else that was bumped since, for another partition."""
+    if not pipeline.deployment.fails_elsewhere:
+        return first
+    epoch, _ = numbers_sent(pipeline, batch)
+    return z3.And(first, epoch == pipeline.producer.epoch.term)
+
+
 def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The leader takes the number, or the epoch, for a wrong one (3.5, 4.3).
 
@@ -116,7 +157,7 @@ def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
         stop_for_good(pipeline, effect, first)
     else:
         fail_attempt(pipeline, effect, batch, z3.BoolVal(True))
-        effect.set_when(first, pipeline.producer.unresolved, 1)
+        effect.set_when(_heeded(pipeline, batch, first), pipeline.producer.unresolved, 1)
 
     def sentence(before: State, after: State) -> str:
         error = f"{leader.name} refuses {record_name(batch)} for its number"

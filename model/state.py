@@ -15,15 +15,16 @@ from itertools import chain
 import z3
 
 from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
+from model.decisions import Controller
 from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
 from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
 from model.history import History, declare_history
-from model.kept_numbers import Numbering, declare_heard, declare_late, declare_numbering
+from model.kept_numbers import FORGOTTEN, Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.pending_offsets import Unapplied, declare_unapplied
-from model.reassignment import Reassignment, declare_reassignment
+from model.reassignment import declare_reassignment
 from model.sink import Applied, declare_applied
 from model.transactions.state import Transactions, declare_transactions, number_of_transactions
 from model.upstream import Upstream, declare_upstream
@@ -130,30 +131,6 @@ class Replica:
 
 
 @dataclass(frozen=True)
-class Controller:
-    """What the controller has decided (semantics 6.3): leader (0 = none), leader epoch, ISR, who is unfenced.
-
-    ``elr``: the eligible leader replicas, and ``last_known_leader``: who led a partition that has no leader now (0 = it
-    has one); empty and None where the brokers keep none. ``reassignment``: None where no replica is moved.
-    """
-
-    leader: Variable
-    epoch: Variable
-    isr: dict[int, Variable]
-    unfenced: dict[int, Variable]
-    elr: dict[int, Variable]
-    last_known_leader: Variable | None
-    reassignment: Reassignment | None
-
-    @property
-    def variables(self) -> tuple[Variable, ...]:
-        known = () if self.last_known_leader is None else (self.last_known_leader,)
-        moved = () if self.reassignment is None else self.reassignment.variables
-        own = (self.leader, self.epoch, *self.isr.values(), *self.unfenced.values(), *self.elr.values())
-        return (*own, *known, *moved)
-
-
-@dataclass(frozen=True)
 class Batch:
     """One call of ``send()``: the ``attempt``-th (from 0) for ``record`` (from 0).
 
@@ -223,6 +200,8 @@ class Producer:
     a client that drains, the epoch is to be bumped once nothing is in flight (semantics 4.1). ``draining``: such a
     client sends nothing before that, and ``fatal``: it has stopped for good; None with other clients.
     ``leader_epoch`` is the newest leader epoch its metadata has seen. ``heard``: see :func:`declare_heard`.
+    ``moved_on``: the epoch has gone on for another partition, and this one has yet to follow (semantics 3.4; None where
+    that takes no time).
     """
 
     batches: tuple[Batch, ...]
@@ -235,6 +214,7 @@ class Producer:
     fatal: Variable | None
     leader_epoch: Variable
     heard: Variable | None
+    moved_on: Variable | None
 
     def of_record(self, record: int) -> list[Batch]:
         """The batches of one record, first send first."""
@@ -243,7 +223,8 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        drains = tuple(variable for variable in (self.draining, self.fatal, self.heard) if variable is not None)
+        known = (self.draining, self.fatal, self.heard, self.moved_on)
+        drains = tuple(variable for variable in known if variable is not None)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
         return (*own, *drains, self.leader_epoch, *of_batches)
 
@@ -258,6 +239,8 @@ class Consumer:
     ``late`` holds likewise what a member that was thrown out has still to process; ``replaced``: the last one was not
     ended but thrown out (None where there are no workers). ``commit_lost``: the last commit did not come to anything.
     ``undiscovered``: the partition is new, and the group does not know of it (None where it does from the start).
+    ``failed`` is one more than the offset of the record that failed last, where the consumer goes back to that alone;
+    ``forwarded`` holds, per offset, one more than the record written to another topic that has not acknowledged it.
     ``leader_epoch`` is the newest leader epoch that the running one has fetched in. ``latest`` is one more than the
     latest record processed since the last start; ``disorder`` remembers that processing left the order of sending,
     ``restarted`` that the group lost work half done.
@@ -274,6 +257,8 @@ class Consumer:
     replaced: Variable | None
     commit_lost: Variable | None
     undiscovered: Variable | None
+    failed: Variable | None
+    forwarded: tuple[Variable, ...]
     leader_epoch: Variable
     latest: Variable
     disorder: Variable
@@ -282,8 +267,8 @@ class Consumer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.running, self.position, self.position_epoch, self.committed, self.committed_epoch)
-        flags = (one for one in (self.replaced, self.commit_lost, self.undiscovered) if one is not None)
-        held = (*self.queued, *self.late, *flags)
+        flags = (self.replaced, self.commit_lost, self.undiscovered, self.failed)
+        held = (*self.queued, *self.late, *self.forwarded, *(one for one in flags if one is not None))
         return (*own, *self.processed, *held, self.leader_epoch, self.latest, self.disorder, self.restarted)
 
 
@@ -395,7 +380,10 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     markers = 2 * number_of_transactions(deployment)
     fields = {"batch": (0, batches + markers - 1), "epoch": (0, epochs)}
     if deployment.idempotence:
-        fields |= {"producer_epoch": (0, deployment.bounds.producer_epochs - 1), "sequence": (-1, batches - 1)}
+        fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
+        fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
+    if deployment.producer_ids_expire:
+        fields[FORGOTTEN] = (0, 1)
     if deployment.cleans:
         fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
     possible = deployment.possible_faults
@@ -432,6 +420,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
 def _declare_producer(deployment: Deployment) -> Producer:
     bounds = deployment.bounds
     count = bounds.records * bounds.sends
+    most = count - 1 + deployment.numbers_on  # an epoch may begin with the number 1
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
     limit += deployment.numbers_ahead  # one more: it ran out of them
     sessions = min(ends_of_producer(deployment), MOST_ENDS)
@@ -448,11 +437,11 @@ def _declare_producer(deployment: Deployment) -> Producer:
             Variable(f"{name}_retries", 0, max(limit, 1), 0),
             Variable(f"{name}_session", 0, sessions, 0),
             Variable(f"{name}_delayed", 0, deployment.brokers, 0),
-            Variable(f"{name}_sequence", -1, count - 1, -1) if numbered else None,
+            Variable(f"{name}_sequence", -1, most, -1) if numbered else None,
             Variable(f"{name}_delayed_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
-            Variable(f"{name}_delayed_sequence", -1, count - 1, 0) if numbered else None,
+            Variable(f"{name}_delayed_sequence", -1, most, 0) if numbered else None,
             Variable(f"{name}_sent_epoch", 0, bounds.producer_epochs - 1, 0) if numbered else None,
-            Variable(f"{name}_sent_sequence", -1, count - 1, -1) if numbered else None,
+            Variable(f"{name}_sent_sequence", -1, most, -1) if numbered else None,
             Variable(f"{name}_numbered_in", 0, bounds.producer_epochs - 1, 0) if deployment.numbers_ahead else None,
             declare_numbering(deployment, name),
             declare_late(deployment, name),
@@ -464,13 +453,14 @@ def _declare_producer(deployment: Deployment) -> Producer:
         tuple(batch(number) for number in range(count)),
         Variable("producer_session", 0, sessions, 0),
         Variable("producer_epoch", 0, bounds.producer_epochs - 1, 0),
-        Variable("next_sequence", 0, count, 0),
-        Variable("last_acknowledged", -1, count - 1, -1),
+        Variable("next_sequence", 0, most + 1, 0),
+        Variable("last_acknowledged", -1, most, -1),
         flag("unresolved"),
         flag("draining", deployment.rewinds) if deployment.drains else None,
         flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
         declare_heard(deployment),
+        Variable("moved_on", 0, 1 + deployment.sender.keeps_numbers, 0) if deployment.follows_epoch else None,
     )
 
 
@@ -481,6 +471,7 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
     queue = capacity if deployment.processing is Processing.HANDED_OFF else 0
     lets_go = REPLACES_MEMBER if queue or deployment.rebalancing.at_any_time else {Fault.EVICTION}
     loses_commits = deployment.loses_commits and Fault.LOST_COMMIT in deployment.possible_faults
+    unconfirmed = capacity if deployment.forwards_unconfirmed else 0
     may_be_late = bool(lets_go & deployment.possible_faults) and deployment.commit is not Commit.NEVER
     if deployment.sink is Sink.KAFKA and not deployment.late_results_count:
         may_be_late = False
@@ -496,6 +487,8 @@ def _declare_consumer(deployment: Deployment) -> Consumer:
         flag("replaced") if may_be_late and queue else None,
         flag("commit_lost") if loses_commits else None,
         flag("undiscovered", True) if deployment.group is Group.UNAWARE else None,
+        Variable("failed", 0, capacity, 0) if deployment.goes_back_to_last else None,
+        tuple(Variable(f"forwarded_{offset}", 0, records, 0) for offset in range(unconfirmed)),
         Variable("consumer_leader_epoch", 0, epochs, 0),
         Variable("latest_processed", 0, records, 0),
         flag("disorder"),

@@ -47,7 +47,7 @@ def _start_again(pipeline: Pipeline, effect: Effect, position: int | None) -> No
         crash_with_transactions(pipeline, effect)
     effect[producer.next_sequence] = 0
     effect[producer.last_acknowledged] = -1
-    for flag in (producer.unresolved, producer.draining, producer.fatal, producer.heard):
+    for flag in (producer.unresolved, producer.draining, producer.fatal, producer.heard, producer.moved_on):
         if flag is not None:
             effect[flag] = flag.initial
     forget_late_answers(pipeline, effect)

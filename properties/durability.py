@@ -49,7 +49,7 @@ def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
     applied, consumer = pipeline.applied, pipeline.consumer
     if applied is None:
         return unprocessed(pipeline, record)
-    held = (*enumerate(consumer.queued), *enumerate(consumer.late))
+    held = (*enumerate(consumer.queued), *enumerate(consumer.late), *enumerate(consumer.forwarded))
     to_come = [z3.And(one.term == record + 1, z3.Not(applied.knows(offset))) for offset, one in held]
     return z3.And(applied.effects[record].term == 0, z3.Not(z3.Or(*to_come)))
 

@@ -12,6 +12,7 @@ _COMMIT = {
     Commit.DELIVERED: "auto-commit of what was delivered",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",
+    Commit.FINISHED: "commit after each record that a worker finishes",
     Commit.ASYNC: "commit after processing without waiting for the answer",
     Commit.NEVER: "no commits",
 }

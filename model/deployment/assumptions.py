@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from model.deployment.bounds import default_sends, log_with_transactions, one_epoch_each
+from model.deployment.bounds import default_epochs, default_sends, log_with_transactions
 from model.deployment.choices import (
     Commit,
     Group,
@@ -91,12 +91,12 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         tried=("established", "new"),
     ),
     "commit": Assumption(
-        ("before", "after", "async", "delivered", "never"),
+        ("before", "after", "async", "finished", "delivered", "never"),
         "after",
         "whether the application commits the offset before or after processing, or after it without waiting for the "
-        "answer (commitAsync), or never, as without a group (with "
-        "enable.auto.commit=false), or the client commits what it has delivered, finished or not (with "
-        "enable.auto.commit=true; Java does not)",
+        "answer (commitAsync), or after each record that a worker finishes, whatever others still have before it, or "
+        "never, as without a group (with enable.auto.commit=false), or the client commits what it has delivered, "
+        "finished or not (with enable.auto.commit=true; Java does not)",
         tried=("before", "after"),
     ),
     "processing": Assumption(
@@ -105,12 +105,12 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         "whether records are finished inside the poll loop or handed off to other threads",
     ),
     "on_processing_error": Assumption(
-        ("stop", "skip", "forward", "close", "retry", "abort"),
+        ("stop", "skip", "forward", "forward-unconfirmed", "close", "retry", "retry-last", "abort"),
         "stop",
         "what the application does when it fails to process a record: end its process, skip the record, write it to "
-        "another topic that acknowledges it, close the consumer and commit what poll() returned, or stay at the record "
-        "(pause, or seek back) until it is processed, or abort the transaction with its results and poll on "
-        "(with sink=kafka)",
+        "another topic and wait until that acknowledges it, or not wait, close the consumer and commit what poll() "
+        "returned, or stay at the record (pause, or seek back) until it is processed, or do so for the last of several "
+        "that workers fail at, or abort the transaction with its results and poll on (with sink=kafka)",
         tried=(),
     ),
     "sink": Assumption(
@@ -219,7 +219,7 @@ def read_application(
     _check_sink(given, chosen, commits)
     if commits is not None:
         because = commits.origin.detail
-        if chosen["on_processing_error"].value == OnProcessingError.RETRY:
+        if chosen["on_processing_error"].value in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST):
             what = (
                 f"not modelled yet: a record that is tried again while the consumer commits by itself ({because}), "
                 "and with it what waits to be tried again, unless the application seeks back; commit by hand"
@@ -272,6 +272,9 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
         raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
     if to_kafka and chosen["processing"].value == Processing.HANDED_OFF:
         raise complaint(given["sink"], "not modelled yet: transactions of several threads", NotModelledError)
+    if to_kafka and chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED:
+        what = "a transaction waits for all that is written in it; say forward"
+        raise complaint(given["on_processing_error"], f"{OnProcessingError.FORWARD_UNCONFIRMED}: {what}")
     if to_kafka and "commit" in given and chosen["commit"].value != Commit.AFTER:
         raise complaint(given["commit"], "offsets are committed with the results (sink=kafka): leave commit out")
 
@@ -319,7 +322,9 @@ def _with_default_sends(deployment: Deployment) -> Deployment:
         said = _said_bound(deployment, "sends")
         changed["log"] = log_with_transactions(deployment.bounds.sends if said else sends)
     if deployment.numbers_ahead:
-        changed["producer_epochs"] = one_epoch_each(deployment.bounds.records, sends)
+        elsewhere = deployment.fails_elsewhere
+        records = deployment.bounds.records
+        changed["producer_epochs"] = default_epochs(records, sends, epoch_each=True, elsewhere=elsewhere)
     changed = {key: value for key, value in changed.items() if not _said_bound(deployment, key)}
     settings = tuple(
         Setting(s.scope, s.key, str(changed[s.key]), s.origin) if s.scope == "bounds" and s.key in changed else s

@@ -34,17 +34,24 @@ def log_with_transactions(sends: int) -> int:
     return min(WITH_TRANSACTIONS.log + 3 * (sends - 1), RANGES_WITH_TRANSACTIONS["log"].stop - 1)
 
 
-def one_epoch_each(records: int, sends: int) -> int:
-    """Producer epochs for a client that goes on to a new one with each record that fails."""
-    return min(records * sends + 1, RANGES["producer_epochs"].stop - 1)
+def default_epochs(records: int, sends: int, *, epoch_each: bool, elsewhere: bool) -> int:
+    """Producer epochs within one session: one more where each record that fails, or one ``elsewhere``, ends one."""
+    epochs = records * sends + 1 if epoch_each else Bounds().producer_epochs
+    return min(epochs + elsewhere, RANGES["producer_epochs"].stop - 1)
 
 
 def read_bounds(
-    given: Settings, on_send_error: OnSendError, on_restart: OnRestart, *, transactional: bool, epoch_each: bool
+    given: Settings,
+    on_send_error: OnSendError,
+    on_restart: OnRestart,
+    *,
+    transactional: bool,
+    epoch_each: bool,
+    elsewhere: bool,
 ) -> tuple[Bounds, tuple[Setting, ...]]:
     """The bounds, complete and within their ranges, and where each came from.
 
-    ``epoch_each``: each record that fails takes the producer to a new epoch.
+    ``epoch_each``: each record that fails takes the producer to a new epoch, ``elsewhere``: so may another partition.
     """
     standard = WITH_TRANSACTIONS if transactional else Bounds()
     ranges = RANGES_WITH_TRANSACTIONS if transactional else RANGES
@@ -54,14 +61,14 @@ def read_bounds(
 
     records = number("records", standard.records)
     sends = number("sends", default_sends(on_send_error, on_restart))
-    producer_epochs = one_epoch_each(records, sends)
+    producer_epochs = default_epochs(records, sends, epoch_each=epoch_each, elsewhere=elsewhere)
     room = log_with_transactions(sends) if transactional else min(records + 1, RANGES["log"].stop - 1)
     values = {
         "records": records,
         "log": number("log", room),
         "sends": sends,
         "epochs": number("epochs", standard.epochs),
-        "producer_epochs": number("producer_epochs", producer_epochs if epoch_each else standard.producer_epochs),
+        "producer_epochs": number("producer_epochs", standard.producer_epochs if transactional else producer_epochs),
     }
     if values["log"] < records:
         raise complaint(given["log"], f"must be at least bounds.records, which is {records}")

@@ -10,7 +10,7 @@ from model.deployment.assumptions import Application, read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.choices import Commit, OffsetReset, OnProcessingError, Sink
+from model.deployment.choices import Commit, OffsetReset, OnProcessingError, Processing, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
@@ -124,6 +124,7 @@ def build(given: GivenDeployment) -> Deployment:
         application.on_restart,
         transactional=uses,
         epoch_each=sending.idempotence and sending.sender.numbers_ahead,
+        elsewhere=sending.idempotence and Fault.FAILURE_ELSEWHERE.value in given.faults,
     )
     lines = (kafka.line, consumer.release.line) if consumer.library == JAVA else (kafka.line,)
     if application.sink is Sink.KAFKA and min(lines) < transaction_rules.FENCES_MEMBERS:
@@ -150,6 +151,9 @@ def build(given: GivenDeployment) -> Deployment:
             reading.isolation,
             raises_epochs=is_java and producer.release.line >= transaction_rules.RAISES_EPOCHS,
         )
+    if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
+        what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
+        raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
@@ -157,6 +161,9 @@ def build(given: GivenDeployment) -> Deployment:
         broker_rules.check_reassignment(
             topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
         )
+    if application.commit is Commit.FINISHED and Fault.REBALANCE.value in given.faults:
+        what = "rebalances of a consumer that commits past what its workers have (commit=finished)"
+        raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
     faults, fault_settings = read_budget(given.faults)
     read = (topic_settings, broker_settings, producer_settings, consumer_settings)
     sections = {accepted.section.scope: accepted.section for accepted in read}
@@ -170,6 +177,7 @@ def build(given: GivenDeployment) -> Deployment:
         zookeeper=era.zookeeper,
         brokers_protocol=rebalancing.by_brokers,
         compacts=compacts,
+        numbered=sending.idempotence,
     )
     settings = (
         Setting("broker", "release", str(kafka), given.kafka.origin),
@@ -267,6 +275,7 @@ def build(given: GivenDeployment) -> Deployment:
             *_forged_in_vain(given, broker_settings.section, era),
             *_slow_polls(given, times.durations),
             *_failures_that_end_the_process(given, application),
+            *_failures_elsewhere(given, idempotence=sending.idempotence),
         ),
     )
     if reading.goes_to_nearest:
@@ -300,8 +309,10 @@ def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
 def _failures_that_end_the_process(given: GivenDeployment, application: Application) -> Iterator[str]:
     """A kind of fault that was asked for, and that this application does not have."""
     kind = Fault.FAILED_PROCESSING
-    if kind.value in given.faults and application.on_processing_error is OnProcessingError.RETRY:
-        yield f"{kind} takes nothing but time with on_processing_error=retry: the record is processed in the end"
+    how = application.on_processing_error
+    in_turn = how is OnProcessingError.RETRY_LAST and application.processing is Processing.POLL_THREAD
+    if kind.value in given.faults and (how is OnProcessingError.RETRY or in_turn):
+        yield f"{kind} takes nothing but time with on_processing_error={how}: the record is processed in the end"
     if kind.value in given.faults and application.on_processing_error is OnProcessingError.STOP:
         yield (
             f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "
@@ -318,6 +329,12 @@ def _forged_in_vain(given: GivenDeployment, broker: Section, era: Era) -> Iterat
         what = f"{kind} with brokers that let everybody do everything; say their {AUTHORIZER}, or name an older release"
         raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
     yield f"{kind} changes nothing: {broker.software} asks whether who fetches as a follower may (CVE-2018-1288)"
+
+
+def _failures_elsewhere(given: GivenDeployment, *, idempotence: bool) -> Iterator[str]:
+    """What partitions of a producer share is its epoch, and so the numbers that are of it."""
+    if Fault.FAILURE_ELSEWHERE.value in given.faults and not idempotence:
+        yield f"{Fault.FAILURE_ELSEWHERE} changes nothing: without idempotence partitions share no sequence numbers"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:

@@ -99,7 +99,8 @@ class Commit(StrEnum):
     ``auto`` follows from ``enable.auto.commit=true``: what earlier polls returned, as the Java client commits it.
     ``earlier``: the same by a client that keeps to it in a rebalance and when it is closed (semantics 4.3).
     ``delivered``: a client that commits by itself what it has handed over, finished or not (semantics 4). The others
-    say what the application does itself; ``async``: after processing, and without waiting for the answer (12, C7).
+    say what the application does itself; ``async``: after processing, and without waiting for the answer (12, C7);
+    ``finished``: after each record that a worker finishes, whatever other workers still have before it (12.1).
     ``never``: a consumer without a group, which starts by its reset policy.
     """
 
@@ -109,6 +110,7 @@ class Commit(StrEnum):
     BEFORE = "before"
     AFTER = "after"
     ASYNC = "async"
+    FINISHED = "finished"
     NEVER = "never"
 
     @property
@@ -119,17 +121,23 @@ class Commit(StrEnum):
     @property
     def follows_processing(self) -> bool:
         """The application commits what has been processed."""
-        return self in (Commit.AFTER, Commit.ASYNC)
+        return self in (Commit.AFTER, Commit.ASYNC, Commit.FINISHED)
 
 
 class OnProcessingError(StrEnum):
-    """What the application does when it fails to process a record (semantics 11.3, 12.1)."""
+    """What the application does when it fails to process a record (semantics 11.3, 12.1).
+
+    ``forward`` waits until the other topic has acknowledged the record, ``forward-unconfirmed`` does not.
+    ``retry-last``: of several that fail while others are at work it goes back to the last one only.
+    """
 
     STOP = "stop"
     SKIP = "skip"
     FORWARD = "forward"
+    FORWARD_UNCONFIRMED = "forward-unconfirmed"
     CLOSE = "close"
     RETRY = "retry"
+    RETRY_LAST = "retry-last"
     ABORT = "abort"
 
 

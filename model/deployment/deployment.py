@@ -153,6 +153,33 @@ class Deployment:
         return several and bool(BREAKS_CONNECTIONS & self.possible_faults)
 
     @property
+    def fails_elsewhere(self) -> bool:
+        """Another partition of its idempotent producer may fail, and end the numbers of this one (semantics 3.4, 4)."""
+        return self.idempotence and Fault.FAILURE_ELSEWHERE in self.possible_faults
+
+    @property
+    def producer_ids_expire(self) -> bool:
+        """Brokers may forget its producer while a record is retried, or a request of it late (semantics 3.5).
+
+        A delivery without an end is taken to be over before that.
+        """
+        times = self.durations
+        until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
+        takes = sum(most for most in until if most is not None) if until[0] is not None else 0
+        numbered = self.idempotence and self.sequencing is None and self.transactional is None
+        return numbered and bool(self.possible_faults) and takes >= longest(times.producer_ids_kept)
+
+    @property
+    def follows_epoch(self) -> bool:
+        """After that this partition follows later: when nothing is in flight (Java from 2.5 on), or by rewinding."""
+        return self.fails_elsewhere and (self.rewinds or not (self.drains or self.numbers_ahead or self.takes_new_ids))
+
+    @property
+    def numbers_on(self) -> bool:
+        """And it may number on in the new epoch (Java 2.5 to 2.7.0; KAFKA-12152)."""
+        return self.follows_epoch and self.sender.keeps_numbers
+
+    @property
     def leader_may_return_unnoticed(self) -> bool:
         """A send may wait until its end for a leader that dies and leads on in the same epoch (3.3 to 3.9, 6.4)."""
         times = self.durations
@@ -304,7 +331,7 @@ class Deployment:
     @property
     def retries_processing(self) -> bool:
         """The application may stay at a record for as long as it likes, processing it again and again."""
-        again = self.on_processing_error is OnProcessingError.RETRY
+        again = self.on_processing_error in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST)
         return again and Fault.FAILED_PROCESSING in self.possible_faults
 
     @property
@@ -321,6 +348,18 @@ class Deployment:
     def loses_commits(self) -> bool:
         """What the consumer commits it may commit in vain, and nobody sends it again (semantics 12, C3 C7)."""
         return self.commit is Commit.ASYNC or (self.commit is Commit.AUTO and self.rebalancing.sent_once)
+
+    @property
+    def goes_back_to_last(self) -> bool:
+        """Workers fail, and the consumer goes back to the last record that failed, past one before it (12.1)."""
+        fails = Fault.FAILED_PROCESSING in self.possible_faults and self.processing is Processing.HANDED_OFF
+        return fails and self.on_processing_error is OnProcessingError.RETRY_LAST
+
+    @property
+    def forwards_unconfirmed(self) -> bool:
+        """What fails is written to another topic, and nobody waits until that has it (12.1)."""
+        fails = Fault.FAILED_PROCESSING in self.possible_faults
+        return fails and self.on_processing_error is OnProcessingError.FORWARD_UNCONFIRMED
 
     @property
     def commits_may_be_missed(self) -> bool:

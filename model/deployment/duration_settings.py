@@ -57,6 +57,14 @@ NOT_COMPACTED: Mapping[str, Source] = {
 }
 """What stands in where it is not."""
 
+OF_IDEMPOTENCE: Mapping[str, Source] = {
+    "producer_ids_kept": ("broker", "producer.id.expiration.ms", "transactional.id.expiration.ms"),
+}
+"""What brokers say of producers whose records have sequence numbers (KIP-854)."""
+
+NOT_NUMBERED: Mapping[str, Source] = {"producer_ids_kept": ("broker", "no sequence numbers", NEVER)}
+"""What stands in where records have none."""
+
 OF_ZOOKEEPER: Mapping[str, Source] = {
     "broker_session": ("broker", "zookeeper.session.timeout.ms", None),
     "broker_heartbeat": ("broker", "zookeeper.session.timeout.ms", None),
@@ -78,15 +86,21 @@ BY_MEMBERS: Mapping[str, Source] = {
 
 
 def sources(
-    own: Mapping[str, Mapping[str, Source]], *, zookeeper: bool, brokers_protocol: bool, compacts: bool
+    own: Mapping[str, Mapping[str, Source]],
+    *,
+    zookeeper: bool,
+    brokers_protocol: bool,
+    compacts: bool,
+    numbered: bool,
 ) -> dict[str, Source]:
     """What says each duration; ``own`` is what the libraries of producer and consumer say by other settings.
 
     ``brokers_protocol``: the brokers say which member of the consumer's group has what. ``compacts``: the topic is
-    compacted.
+    compacted. ``numbered``: the records have sequence numbers.
     """
     found = {**OF_JAVA, **(OF_BROKERS_PROTOCOL if brokers_protocol else BY_MEMBERS)}
     found |= OF_COMPACTION if compacts else NOT_COMPACTED
+    found |= OF_IDEMPOTENCE if numbered else NOT_NUMBERED
     found |= OF_ZOOKEEPER if zookeeper else {}
     for role, durations in own.items():
         found |= {name: source for name, source in durations.items() if source[0] == role}

@@ -70,7 +70,9 @@ def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, .
     ``own``: what its library says by other settings than Java's.
     """
     every = (
-        sources({scope: own or {}}, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=True)
+        sources(
+            {scope: own or {}}, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=True, numbered=True
+        )
         for zookeeper, brokers_protocol in product((False, True), repeat=2)
     )
     keys = [key for found in every for component, key, _ in found.values() if component == scope]
@@ -94,6 +96,7 @@ def read_durations(
     zookeeper: bool,
     brokers_protocol: bool,
     compacts: bool,
+    numbered: bool,
 ) -> DurationValues:
     """The durations of a deployment.
 
@@ -105,7 +108,7 @@ def read_durations(
     ruled = {(setting.scope, setting.key): setting for setting in effective}
     values: dict[str, Quantity] = {}
     settings: list[Setting] = []
-    said_by = sources(own, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=compacts)
+    said_by = sources(own, zookeeper=zookeeper, brokers_protocol=brokers_protocol, compacts=compacts, numbered=numbered)
     for name, (scope, key, stand_in) in said_by.items():
         section = sections[scope]
         if stand_in is not None and not section.knows(key):

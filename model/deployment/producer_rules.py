@@ -37,6 +37,9 @@ MIXES_IDS = ((1, 0), (2, 2))
 LATE_ERRORS_COUNT = ((2, 1), (3, 6))
 """From here to before there errors that come when a send has failed change sequence numbers (KAFKA-14397)."""
 
+KEEPS_NUMBERS = ((2, 5, 0), (2, 7, 1))
+"""From the first of these on, and before the second, old numbers may go on in an epoch that another partition began."""
+
 ALWAYS_RETRIES = (2, 1)
 """From here on retries are unlimited by default, idempotent or not."""
 
@@ -90,7 +93,11 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=not delivery,
         transactional=section.has(TRANSACTIONAL),
-        sender=replace(OF_JAVA, late_errors_count=_late_errors_count(section, idempotence.value == "true")),
+        sender=replace(
+            OF_JAVA,
+            late_errors_count=_late_errors_count(section, idempotence.value == "true"),
+            keeps_numbers=KEEPS_NUMBERS[0] <= section.release.full < KEEPS_NUMBERS[1],
+        ),
         settings=(acks, idempotence, retries, in_flight, *rest, *delivery),
         notes=tuple(notes),
     )

@@ -27,6 +27,8 @@ class Sender:
     ``flush_forgets_parts``: a flush() that waits for a batch returns when that is split, before its parts are over
     (semantics 3.1, P9). ``bumps_within`` (with ``drains``): it asks for a new epoch in the middle of
     a transaction, and goes on with it; ``bump_aborts``: asking is what aborts it, else it is aborted first.
+    ``keeps_numbers``: when the failure of another partition has ended the epoch, it may number on in the next one
+    (Java 2.5 to 2.7.0, KAFKA-12152).
     """
 
     retries_keep_their_place: bool
@@ -44,6 +46,7 @@ class Sender:
     flush_forgets_parts: bool = False
     bumps_within: bool = False
     bump_aborts: bool = False
+    keeps_numbers: bool = False
 
 
 OF_JAVA = Sender(

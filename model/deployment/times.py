@@ -55,6 +55,7 @@ class Durations:
     assignment_interval: Quantity  # between two assignments that brokers work out for a group
     delete_retention: Quantity  # of tombstones, where the topic is compacted
     compaction_lag: Quantity  # how old a record is before the cleaner looks at it
+    producer_ids_kept: Quantity  # how long after its last record brokers know an idempotent producer
     network: Quantity
     metadata: Quantity
     election: Quantity

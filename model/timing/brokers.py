@@ -34,6 +34,9 @@ class Brokers(Part):
     def needs(self) -> Iterator[Requirement]:
         for replica in self._pipeline.replicas:
             yield from self._needs_of_broker(replica)
+        kept = Duration.of(self._times.producer_ids_kept)
+        for batch in self._pipeline.producer.batches:
+            yield ("forget_producer",), {"batch": batch.number}, Need(self.age(batch), at_least=kept)
 
     def deadlines(self) -> Iterator[Clock]:
         for replica in self._pipeline.replicas:

@@ -81,9 +81,11 @@ class Sends(Part):
             for replica in self._pipeline.replicas:
                 yield self._unnoticed(replica)
         since = "the producer could sort out its sequence numbers"
-        yield self._due(
-            "resolving", since, self._network, ("resolve_sequences", "resolve_with_new_id", "bump_when_drained")
-        )
+        resolving = ["resolve_sequences", "resolve_with_new_id", "follow_epoch"]
+        if not self._pipeline.deployment.fails_elsewhere:
+            # Else it may be another partition that a client waits for.
+            resolving.append("bump_when_drained")
+        yield self._due("resolving", since, self._network, tuple(resolving))
 
     def busy(self) -> Clock:
         """delivery.timeout.ms counts from the first send() of a batch, which later records may join (3.1 P7 P8)."""

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.deployment import DeploymentError, from_document, to_document
-from model.deployment.duration_settings import BY_MEMBERS, OF_BROKERS_PROTOCOL, OF_COMPACTION, OF_JAVA
+from model.deployment.duration_settings import (
+    BY_MEMBERS,
+    OF_BROKERS_PROTOCOL,
+    OF_COMPACTION,
+    OF_IDEMPOTENCE,
+    OF_JAVA,
+)
 from model.deployment.durations import ENVIRONMENT, NAMES, read_range
 from model.deployment.given import Given
 from model.deployment.setting import Origin
@@ -137,7 +143,7 @@ def test_defaults_of_the_release(read_yaml) -> None:
 
 
 def test_every_duration_is_a_setting_or_assumed() -> None:
-    assert (*OF_JAVA, *BY_MEMBERS, *OF_COMPACTION, *ENVIRONMENT) == NAMES
+    assert (*OF_JAVA, *BY_MEMBERS, *OF_COMPACTION, *OF_IDEMPOTENCE, *ENVIRONMENT) == NAMES
     assert {*BY_MEMBERS, "consumer_session"} == OF_BROKERS_PROTOCOL.keys()
 
 

@@ -1,0 +1,73 @@
+"""Brokers forget a producer that has written nothing for producer.id.expiration.ms, and its numbers (semantics 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model.kept_numbers import FORGOTTEN
+from model.language import Action, Effect
+from model.state import Batch, Fate, Pipeline, Replica
+from model.wording import record_name
+
+
+def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
+    """The last record of its producer that the broker has is old enough: it forgets the producer (semantics 3.5).
+
+    ``batch`` is that record. What comes of the producer then is taken for the first of it.
+    """
+    known = [
+        (
+            offset,
+            slot,
+            z3.And(replica.log.has(offset), slot[FORGOTTEN].term == 0, _is_of(pipeline, slot["batch"].term, batch)),
+        )
+        for offset, slot in enumerate(replica.log.slots)
+    ]
+    last = z3.Or(
+        *(
+            z3.And(
+                is_known, slot["batch"].term == batch.number, *(z3.Not(later) for _, _, later in known[offset + 1 :])
+            )
+            for offset, slot, is_known in known
+        )
+    )
+    effect = Effect()
+    for _, slot, is_known in known:
+        effect.set_when(is_known, slot[FORGOTTEN], 1)
+    if replica.knows_producer is not None:
+        effect.set_when(batch.session.term == 0, replica.knows_producer, 0)
+    return Action(
+        "forget_producer",
+        replica.name,
+        "brokers",
+        {"broker": replica.number, "batch": batch.number},
+        z3.And(replica.up.is_set, last, _is_something_left(pipeline)),
+        effect.updates,
+        lambda before, after: (
+            f"{replica.name} forgets the producer, of which it has nothing newer than {record_name(batch)}: "
+            "producer.id.expiration.ms is over"
+        ),
+        "3.5",
+    )
+
+
+def _is_of(pipeline: Pipeline, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
+    """A batch of this number was sent under the same producer id."""
+    others = pipeline.producer.batches
+    return z3.Or(*(z3.And(number == other.number, other.session.term == batch.session.term) for other in others))
+
+
+def _is_something_left(pipeline: Pipeline) -> z3.BoolRef:
+    """Numbers will be asked about: something is to be sent, or on its way."""
+    left = [z3.Or(b.is_(Fate.UNSENT), b.incomplete, b.delayed.term != 0) for b in pipeline.producer.batches]
+    return z3.Or(*left)
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every broker that forgets the producer, where a record may be retried for so long."""
+    if pipeline.deployment.producer_ids_expire:
+        for replica, batch in product(pipeline.replicas, pipeline.producer.batches):
+            yield forget(pipeline, replica, batch)

@@ -1,0 +1,189 @@
+"""Records that fail, with workers or without: what is gone back to, forwarded, and committed past (semantics 12.1).
+
+The verdicts are those of the table of commit disciplines: parallel workers that commit the highest finished offset lose
+what is below it, those that commit the lowest contiguous one do not; a retry topic loses nothing if the write is
+confirmed before the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+import z3
+
+from checker.budget import Budget
+from checker.check import verdict_on
+from model.deployment import Deployment, DeploymentError, NotModelledError
+from model.deployment.record_reader import read_record
+from model.language import Action
+from model.pipeline import build
+from model.state import Pipeline
+from properties.verdict import Status
+from tests.checker.asking import ask
+from tests.model.mutate import Mutation, never, rewrite
+from tests.model.scripted import Scenario
+
+PIPELINE = {
+    "kafka": "4.0",
+    "topic.replicas": 1,
+    "topic.retention.ms": -1,
+    "producer.enable.idempotence": False,
+    "consumer.group.id": "orders",
+    "consumer.enable.auto.commit": False,
+    "bounds.epochs": 2,
+}
+WORKERS = {"consumer.processing": "handed-off"}
+LAST = {**WORKERS, "consumer.on_processing_error": "retry-last"}
+RETRY = {**WORKERS, "consumer.on_processing_error": "retry"}
+FINISHED = {**WORKERS, "consumer.commit": "finished"}
+UNCONFIRMED = {"consumer.on_processing_error": "forward-unconfirmed"}
+CONFIRMED = {"consumer.on_processing_error": "forward"}
+BY_OFFSET = {"consumer.sink": "by-offset"}
+
+CRASH, FAILURE = {"consumer-crash": 1}, {"failed-processing": 1}
+TWICE = {"failed-processing": 2, **CRASH}
+
+
+def deployment(prop: str, faults: Mapping[str, int], **more: object) -> Deployment:
+    record = {**PIPELINE, **more, "assume.faults": dict(faults), "require": [prop]}
+    return read_record(record, name=prop, file="test", line=1)
+
+
+@pytest.mark.parametrize(
+    ("more", "faults", "prop", "status"),
+    [
+        (LAST, TWICE, "no-skip", Status.VIOLATED),
+        (FINISHED, CRASH, "no-skip", Status.VIOLATED),
+        (UNCONFIRMED, {"failed-processing": 2}, "no-skip", Status.VIOLATED),
+        *(
+            pytest.param(*row, marks=pytest.mark.slow)
+            for row in (
+                (LAST, {**FAILURE, **CRASH}, "no-skip", Status.HOLDS),
+                (RETRY, TWICE, "no-skip", Status.HOLDS),
+                ({**WORKERS, "consumer.commit": "after"}, CRASH, "no-skip", Status.HOLDS),
+                (UNCONFIRMED, {**FAILURE, **CRASH}, "no-skip", Status.VIOLATED),
+                (CONFIRMED, TWICE, "no-skip", Status.HOLDS),
+                # A member that another one replaces has still forwarded it.
+                (UNCONFIRMED, {**FAILURE, "eviction": 1}, "no-skip", Status.HOLDS),
+                ({**UNCONFIRMED, **BY_OFFSET}, {**FAILURE, **CRASH}, "exactly-once-effect", Status.VIOLATED),
+            )
+        ),
+    ],
+)
+def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, status: Status) -> None:
+    assert verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1)).status is status
+
+
+def keeps_the_earlier_one(pipeline: Pipeline, action: Action) -> Action:
+    kept = {variable: value for variable, value in action.updates.items() if variable not in pipeline.consumer.queued}
+    return replace(action, updates=kept)
+
+
+def past_others(_: Pipeline, action: Action) -> Action:
+    return never_if(action, action.arguments["committed_all"] == 2)
+
+
+def never_if(action: Action, condition: bool) -> Action:
+    return replace(action, guard=z3.BoolVal(False)) if condition else action
+
+
+@pytest.mark.parametrize(
+    ("mutation", "faults", "more"),
+    [
+        (rewrite("fail_in_worker", keeps_the_earlier_one), TWICE, LAST),
+        (rewrite("restart_consumer", past_others), CRASH, FINISHED),
+        (never("lose_forward"), {"failed-processing": 2}, UNCONFIRMED),
+    ],
+)
+def test_mutations(mutation: Mutation, faults: dict[str, int], more: dict[str, object]) -> None:
+    """Each verdict rests on one effect."""
+    verdict = ask(mutation(build(deployment("no-skip", faults, **more))), "no-skip")["no-skip"]
+    assert verdict.status in (Status.HOLDS, Status.VACUOUS)
+
+
+def run(faults: Mapping[str, int], **more: object) -> Scenario:
+    """Two records are in the log, and the consumer has both."""
+    scenario = Scenario(deployment("no-skip", faults, **more)).produce(0, 1).produce(1, 1)
+    return scenario if "consumer.processing" not in more else scenario.do("hand_off", leader=1).do("hand_off", leader=1)
+
+
+def held(run: Scenario) -> list[int]:
+    return [run.value(queued) for queued in run.pipeline.consumer.queued]
+
+
+def processed(run: Scenario) -> list[int]:
+    return [run.value(count) for count in run.pipeline.consumer.processed]
+
+
+def test_a_later_failure_takes_the_place_of_an_earlier_one() -> None:
+    one = run(TWICE, **LAST).do("fail_in_worker", offset=0)
+    assert held(one)[:2] == [1, 2] and not one.can("fail_in_worker", offset=0)
+    assert held(one.do("fail_in_worker", offset=1))[:2] == [0, 2]
+
+
+def test_going_back_to_an_earlier_failure_leaves_out_none() -> None:
+    one = run(TWICE, **LAST).do("fail_in_worker", offset=1).do("fail_in_worker", offset=0)
+    assert held(one)[:2] == [1, 2]
+
+
+def test_what_was_to_be_tried_again_is_forgotten_in_a_crash() -> None:
+    one = run(TWICE, **LAST).do("fail_in_worker", offset=1).do("crash_consumer")
+    assert one.pipeline.consumer.failed is not None and one.value(one.pipeline.consumer.failed) == 0
+
+
+def test_a_commit_passes_what_other_workers_had() -> None:
+    one = run(CRASH, **FINISHED).do("crash_consumer").do("restart_consumer", committed_all=2, finished=0b10)
+    assert one.value(one.pipeline.consumer.position) == 2 and processed(one) == [0, 1]
+
+
+def test_a_commit_of_what_is_finished_in_order_is_no_other_case() -> None:
+    one = run(CRASH, **FINISHED).do("crash_consumer")
+    assert not one.can("restart_consumer", committed_all=2, finished=0b11)
+    assert one.can("restart_consumer", committed_all=1, finished=0b11)
+
+
+def test_what_is_forwarded_is_processed_when_the_other_topic_has_it() -> None:
+    one = run(TWICE, **UNCONFIRMED).do("fail_and_go_on", leader=1)
+    assert processed(one) == [0, 0] and not one.can("confirm_forward", offset=1)
+    assert processed(one.do("confirm_forward", offset=0)) == [1, 0]
+
+
+def test_what_is_forwarded_twice_is_processed_twice() -> None:
+    faults = {"failed-processing": 2, "eviction": 1}
+    one = run(faults, **UNCONFIRMED).do("fail_and_go_on", leader=1).do("throw_out")
+    one = one.do("restart_consumer", committed_all=0, finished=0).do("fail_and_go_on", leader=1)
+    assert processed(one) == [1, 0]
+    assert processed(one.do("confirm_forward", offset=0)) == [2, 0]
+
+
+def test_a_crash_takes_what_was_not_confirmed() -> None:
+    one = run(TWICE, **UNCONFIRMED).do("fail_and_go_on", leader=1).do("crash_consumer")
+    assert not one.can("confirm_forward", offset=0)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({**UNCONFIRMED, "consumer.sink": "kafka"}, "a transaction waits for all that is written in it; say forward"),
+    ],
+)
+def test_what_does_not_go_together(more: dict[str, object], words: str) -> None:
+    with pytest.raises(DeploymentError, match=words):
+        deployment("no-skip", FAILURE, **more)
+
+
+def test_without_workers_records_fail_one_after_the_other() -> None:
+    """What goes back to the last that failed, or commits what is finished, is as good as what does so for each."""
+    asked = deployment(
+        "no-skip", FAILURE, **{"consumer.on_processing_error": "retry-last", "consumer.commit": "finished"}
+    )
+    assert any("takes nothing but time with on_processing_error=retry-last" in note for note in asked.notes)
+    names = {action.name for action in build(asked).system.actions}
+    assert "fail_in_worker" not in names
+
+
+def test_late_commits_past_others_are_not_modelled() -> None:
+    with pytest.raises(NotModelledError, match="not modelled yet: rebalances of a consumer that commits past"):
+        deployment("no-skip", {"rebalance": 1}, **FINISHED)
