@@ -50,7 +50,7 @@ def due_after_start(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:
 
 
 def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
-    """Once every batch is over nothing reads the client's numbers any more: the action resets them.
+    """Once every batch is over nothing reads the client's numbers, nor what brokers forgot: the action resets them.
 
     States that differ only in such numbers are one state then (dead-variable reset).
     """
@@ -73,7 +73,9 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
         if b.numbering is not None and b.sequence is not None
         for v in (b.sequence, *b.numbering.variables)
     ]
+    restored = [replica.restored for replica in pipeline.replicas if replica.restored is not None]
     for variable in (
+        *restored,
         producer.epoch,
         producer.next_sequence,
         producer.last_acknowledged,
