@@ -59,6 +59,11 @@ def test_of_what_it_had_it_knows_the_last_batch(death: str, arguments: dict[str,
     assert both(run, 2) == (True, True), "a follower knows what it has appended itself"
 
 
+def test_being_back_before_it_is_fenced_is_no_better() -> None:
+    run = written(scenario(restart_before_fenced=True)).do("kill", broker=1).do("restart_before_fenced", broker=1)
+    assert both(run, 1) == (False, True)
+
+
 def test_stopping_in_order_is_no_better() -> None:
     run = written(scenario(replicas=1)).do("begin_shutdown", broker=1).do("apply_metadata", broker=1)
     run.do("finish_shutdown", broker=1).do("restart", broker=1)
