@@ -8,19 +8,9 @@ from checker.budget import Budget
 from checker.check import verdict_on
 from model.deployment.record_reader import read_record
 from properties.verdict import Status
+from tests.checker.test_idempotence_by_release import IN_FLIGHT, PIPELINE
 
-IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
-ALONE = {
-    "topic.replicas": 1,
-    "topic.min.insync.replicas": 1,
-    "producer.acks": "all",
-    "producer.enable.idempotence": True,
-    "consumer.group.id": "orders",
-    "consumer.enable.auto.commit": False,
-    "bounds.records": 2,
-    "bounds.log": 3,
-    "bounds.epochs": 4,
-}
+ALONE = {**PIPELINE, "topic.replicas": 1, "bounds.epochs": 4}
 RDKAFKA = {"producer.client": "librdkafka", "producer.version": "2.3"}
 KILL, DUPLICATE = {"kill": 1}, "no-log-duplicate"
 
