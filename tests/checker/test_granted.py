@@ -64,6 +64,7 @@ NEAR = [
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
     (INPUT_LASTS, {"assume": {"faults.producer-crash": "1", "on_restart": "from-acknowledged"}}),
     (COORDINATOR_LASTS, {"producer": {"transactional.id": "t"}}),
+    (INPUT_LASTS, {"assume": {"on_restart": "from-acknowledged", "faults.producer-crash": "1"}}),
     (MARKERS_IN_TIME, {"producer": {"transactional.id": "t"}, "assume": {"faults.lost-transaction-state": "1"}}),
     (COMMITS_LAST, {"assume": {"faults.consumer-crash": "1"}}),
     (ERRORS_BEFORE_THE_END, {"assume": {"faults.slow-follower": "2"}}),
