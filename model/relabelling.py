@@ -39,6 +39,8 @@ def leader_epochs(pipeline: Pipeline) -> Ranked:
     of_brokers = [replica.epoch for replica in pipeline.replicas]
     of_records = [slot["epoch"] for replica in pipeline.replicas for slot in replica.log.slots]
     of_clients = [producer.leader_epoch, consumer.leader_epoch, consumer.position_epoch, consumer.committed_epoch]
+    if pipeline.unapplied is not None:
+        of_clients.append(pipeline.unapplied.epoch)
     newest = pipeline.controller.epoch
     return Ranked("leader epoch", (newest, *of_brokers, *of_records, *of_clients), newest, reserved=1)
 
@@ -58,8 +60,8 @@ def producer_epochs(pipeline: Pipeline) -> Ranked:
 
 
 def _nothing_left_to_send(pipeline: Pipeline) -> z3.BoolRef:
-    """Every send is completed or will never be made, and no sequence waits to be resolved."""
-    over = []
+    """Every send is completed or will never be made, no answer is late, and no sequence waits to be resolved."""
+    over = [batch.late.term == 0 for batch in pipeline.producer.batches if batch.late is not None]
     for batch in pipeline.producer.batches:
         completed = batch.is_(Fate.ACKNOWLEDGED, Fate.FAILED, Fate.FORGOTTEN)
         if batch.attempt > 0:
@@ -89,7 +91,9 @@ def _exchange(pipeline: Pipeline, one: int, other: int) -> Permutation:
     leaders = [controller.leader, *(replica.leader for replica in pipeline.replicas)]
     if controller.last_known_leader is not None:
         leaders.append(controller.last_known_leader)
-    targets = [variable for batch in batches for variable in (batch.target, batch.delayed)]
+    targets = [
+        variable for batch in batches for variable in (batch.target, batch.delayed, batch.late) if variable is not None
+    ]
     return Permutation(
         f"brokers {one} and {other} exchanged",
         variables,

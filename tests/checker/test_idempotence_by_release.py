@@ -44,9 +44,9 @@ def decide(client: str, brokers: str, prop: str, faults: dict[str, int], **more:
         ("0.11", "2.6", ONCE, TWICE, "no-acked-loss", Status.VIOLATED),
         ("1.1", "1.1", {**ONCE, IN_FLIGHT: 1}, TWICE, "no-silent-loss", Status.HOLDS),
         # Brokers of 0.11 remember one batch: a client with more in flight, and a new epoch, writes them again.
-        ("2.8", "0.11", {}, ANSWER, "no-log-duplicate", Status.VIOLATED),
-        ("2.8", "0.11", {IN_FLIGHT: 1}, ANSWER, "no-log-duplicate", Status.HOLDS),
-        ("2.8", "1.0", {}, ANSWER, "no-log-duplicate", Status.HOLDS),
+        ("3.6", "0.11", {}, ANSWER, "no-log-duplicate", Status.VIOLATED),
+        ("3.6", "0.11", {IN_FLIGHT: 1}, ANSWER, "no-log-duplicate", Status.HOLDS),
+        ("3.6", "1.0", {}, ANSWER, "no-log-duplicate", Status.HOLDS),
         # Of a producer that they do not know, brokers before 2.5 append no number but 0.
         ("2.6", "2.6", NEW, MOVE, "log-order", Status.VIOLATED),
         ("2.6", "2.4", NEW, MOVE, "log-order", Status.HOLDS),

@@ -35,10 +35,18 @@ from model.faults import Fault
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
 from properties.catalogue import properties_of
-from tests.checker.asking import SMALL, example
+from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.plain_evaluator import holds, successors
 
 TWO = replace(SMALL, records=2, log=3, epochs=4)
+
+
+IN_TRANSACTIONS = tuple(
+    kind for kind in MOST_KINDS if kind not in (Fault.FAILURE_ELSEWHERE, Fault.LOST_TRANSACTION_STATE)
+)
+"""What may happen to transactions, but for what has a deployment of its own or is refused with them."""
+
+FORGETTING = (Fault.LOST_TRANSACTION_STATE, Fault.PRODUCER_CRASH, Fault.LEADER_MOVE, Fault.TRANSACTION_TIMEOUT)
 
 
 def deployments() -> dict[str, Deployment]:
@@ -174,38 +182,74 @@ def deployments() -> dict[str, Deployment]:
             late_results_count=True,
         ),
         "transactions before KIP-890": replace(
-            example("idempotent-resend"),
+            example("idempotent-resend", IN_TRANSACTIONS),
             bounds=replace(TWO, sends=1, producer_epochs=4),
             replicas=2,
             transactional=Transactional(1, False, False, False, read_committed=False),
         ),
         "transactions, verified": replace(
-            example("idempotent"),
+            example("idempotent", IN_TRANSACTIONS),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
             producer_id=ProducerId.NEW,
             transactional=Transactional(1, True, False, False, read_committed=True),
         ),
         "transactions of version 2": replace(
-            example("idempotent"),
+            example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, log=4, producer_epochs=5),
             replicas=2,
             producer_id=ProducerId.NEW,
             transactional=Transactional(2, True, True, True, read_committed=True),
         ),
+        "transactions that are forgotten": replace(
+            example("idempotent", FORGETTING),
+            bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
+            replicas=2,
+            transactional=Transactional(1, True, False, False, read_committed=True),
+        ),
+        "transactions of version 2 that are forgotten": replace(
+            example("idempotent", FORGETTING),
+            bounds=replace(TWO, sends=1, log=4, producer_epochs=5),
+            replicas=2,
+            transactional=Transactional(2, True, True, True, read_committed=True),
+        ),
         "transactions that purge": replace(
-            example("idempotent-resend"),
+            example("idempotent-resend", IN_TRANSACTIONS),
             bounds=replace(SMALL, sends=2, log=3, producer_epochs=4),
             replicas=2,
             sender=replace(OF_JAVA, retries_keep_their_place=True, refusals_count=False, drains=True, bump_aborts=True),
             transactional=Transactional(1, True, False, False, read_committed=True),
         ),
         "transactions that bump": replace(
-            example("idempotent"),
+            example("idempotent", IN_TRANSACTIONS),
             bounds=replace(TWO, log=3, sends=1, producer_epochs=4),
             replicas=2,
             sender=replace(OF_JAVA, retries_keep_their_place=True, drains=True, bumps_within=True),
             transactional=Transactional(2, False, False, False, read_committed=True),
+        ),
+        "offsets that overlap": replace(
+            example("exactly-once"), bounds=TWO, replicas=2, late_results_count=False, offsets_applied_late=True
+        ),
+        "acks=1, a replica that is moved": replace(
+            example("acks-1", (Fault.REASSIGNMENT, Fault.KILL, Fault.LEADER_MOVE)), bounds=SMALL, replicas=2
+        ),
+        "acks=1, forwarding without waiting": replace(
+            example("acks-1"), bounds=SMALL, replicas=1, on_processing_error=OnProcessingError.FORWARD_UNCONFIRMED
+        ),
+        "acks=1, going back to the last that failed": replace(
+            example("acks-1"),
+            bounds=TWO,
+            replicas=1,
+            processing=Processing.HANDED_OFF,
+            on_processing_error=OnProcessingError.RETRY_LAST,
+        ),
+        "idempotent, forgotten": replace(
+            example("idempotent"),
+            bounds=TWO,
+            replicas=2,
+            durations=replace(
+                example("idempotent").durations, producer_ids_kept=Quantity("producer.id.expiration.ms", 1, 1)
+            ),
         ),
         "compacted": replace(
             example("acks-all-min-isr-1"),
@@ -347,6 +391,8 @@ def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]
 LARGE = (
     "transactions before KIP-890",
     "transactions, verified",
+    "transactions that are forgotten",
+    "transactions of version 2 that are forgotten",
     "transactions that purge",
     "transactions that bump",
     "sarama",
@@ -354,8 +400,10 @@ LARGE = (
 )
 """Deployments that take long, and others like which the quick tests have instead."""
 
+ROWS = [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in NAMES]
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in NAMES])
+
+@pytest.mark.parametrize("name", ROWS)
 def test_every_action(name: str) -> None:
     """Every action there is, in states where it is enabled, and some where another is."""
     system = readings(name).system
@@ -379,7 +427,7 @@ def test_deployments_have_every_action() -> None:
     assert there_is == compared == declared
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ROWS)
 @settings(max_examples=25, derandomize=True)
 @given(data=st.data())
 def test_random_states(name: str, data: st.DataObject) -> None:
@@ -392,7 +440,7 @@ def test_random_states(name: str, data: st.DataObject) -> None:
     agree(name, state, [action, data.draw(st.sampled_from(system.actions))])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ROWS)
 @settings(max_examples=25, derandomize=True)
 @given(data=st.data())
 def test_canonical_successors(name: str, data: st.DataObject) -> None:
@@ -408,7 +456,7 @@ def test_canonical_successors(name: str, data: st.DataObject) -> None:
     assert reading.by_kernel(ranked) == {name: ranked_state(after, families) for name, after in following.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ROWS)
 @settings(max_examples=25, derandomize=True)
 @given(data=st.data())
 def test_random_predicates(name: str, data: st.DataObject) -> None:

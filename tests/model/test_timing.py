@@ -18,7 +18,7 @@ from model.deployment import Deployment, read_properties
 from model.deployment.choices import Acks, OnRestart, Processing
 from model.deployment.compaction import Compaction, Keys
 from model.durations import Duration, Quantity
-from model.faults import REPLACES_MEMBER, Fault
+from model.faults import ONCE, REPLACES_MEMBER, Fault
 from model.language import Action, Need, TransitionSystem
 from model.pipeline import build
 from tests.checker.asking import assuming
@@ -28,7 +28,7 @@ from tests.model.scripted import Scenario
 FOUND_DEAD = (Fault.KILL, Fault.SLOW_FOLLOWER, Fault.CUT_OFF, Fault.LEADER_MOVE, Fault.CONSUMER_CRASH)
 """Faults after which every connection that breaks is seen to be broken."""
 
-ALL = tuple(kind for kind in Fault if kind not in REPLACES_MEMBER)
+ALL = tuple(kind for kind in Fault if kind not in REPLACES_MEMBER | ONCE)
 """All but those of which tests/model/test_membership.py speaks: they take the consumer's clocks apart."""
 
 

@@ -16,7 +16,7 @@ from checker.kernel.native import compile_kernel
 from checker.questions import Group, Prepared, group, prepare
 from checker.reductions.ranking import NotRankable, check_ranked, rankings, ranks_needed
 from model.deployment import Deployment
-from model.faults import ENDS_PRODUCER, Fault
+from model.faults import ENDS_PRODUCER, ONCE, Fault
 from model.language import Action, Ranked, TransitionSystem, Variable
 from model.pipeline import build
 from properties.catalogue import properties_of
@@ -25,7 +25,9 @@ from tests.checker.plain_evaluator import holds, successors
 from tests.checker.reductions.reference import action, by_rank, expand, reachable, unpacked
 
 EPOCHS = 12
-WITHOUT_PRODUCER_CRASHES = tuple(fault for fault in Fault if fault not in ENDS_PRODUCER)
+WITHOUT_PRODUCER_CRASHES = tuple(
+    fault for fault in Fault if fault not in ENDS_PRODUCER | ONCE | {Fault.FAILURE_ELSEWHERE}
+)
 DEPLOYMENTS = {
     "idempotent": ("acks-all-min-isr-1-unclean", WITHOUT_PRODUCER_CRASHES, {}),
     "idempotent, resending": ("idempotent-resend", WITHOUT_PRODUCER_CRASHES, {"sends": 2}),
