@@ -396,6 +396,9 @@ LARGE = (
     "transactions that purge",
     "transactions that bump",
     "sarama",
+    "sarama, idempotent",
+    "franz-go",
+    "idempotence of 0.11",
     "acks-all, idempotent, unclean",
 )
 """Deployments that take long, and others like which the quick tests have instead."""

@@ -63,6 +63,7 @@ def test_what_nobody_committed_cannot_be_lost() -> None:
     assert not run.can("lose_offsets", kept=0)
 
 
+@pytest.mark.slow
 def test_the_topic_of_offsets_is_a_deployment_of_its_own() -> None:
     by_default = example("offsets-topic", (Fault.SLOW_FOLLOWER, Fault.POWER_LOSS), 3)
     assert ask(by_default, "no-acked-loss")["no-acked-loss"].status is Status.VIOLATED
