@@ -95,6 +95,11 @@ class Meter:
         self._started = time.monotonic()
         self.allot()
 
+    def renew(self, budget: Budget) -> None:
+        """Go on within another budget: its time begins now, and what was found so far counts."""
+        self._budget = budget
+        self.start()
+
     def allot(self) -> None:
         """Leave to states what the process does not take for anything else now: code, terms, traces."""
         besides = max(process_memory() - self.memory, 0) + SET_ASIDE + self._budget.threads * SET_ASIDE_FOR_A_THREAD

@@ -59,11 +59,7 @@ def check(
     Raises :class:`checker.traces.ReplayMismatch` if kernel and solver disagree: then nothing may be claimed; and
     :class:`checker.checkpoint.CheckpointError` if the engine's folder holds something else.
     """
-    started = time.monotonic()
-    run = explore(deployment, budget or Budget(), on_progress, engine, reductions)
-    verdicts = run.verdicts()
-    cost = replace(run.engine(), seconds=round(time.monotonic() - started, 3))
-    return Result(verdicts, cost, (), _versions())
+    return explore(deployment, budget or Budget(), on_progress, engine, reductions).result()
 
 
 @dataclass(frozen=True)
@@ -90,8 +86,10 @@ class Run:
         budget: Budget,
         engine: Engine = EMBEDDED,
         reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
+        begun: float | None = None,
     ) -> None:
         started = time.monotonic()
+        self._begun = started if begun is None else begun
         meter = Meter(budget, timed=deployment.faults.total is None and not deployment.faults.any_number)
         self.deployment = deployment
         self.budget = budget
@@ -189,6 +187,11 @@ class Run:
                 return
             size += 1
 
+    @property
+    def is_in_this_process(self) -> bool:
+        """Whether everything that was found is in the memory of this process."""
+        return all(isinstance(one, EmbeddedExploration) for one in self.explorations)
+
     def in_time(self, name: str) -> InTime:
         """What is known of a property in time."""
         return self._in_time[name]
@@ -218,6 +221,12 @@ class Run:
                 timely = tuple(run.faults for run in self.in_time(prop.name).timely)
                 found[prop.name] = timely if timely or self._left_open(prop, number) is None else None
         return found
+
+    def result(self) -> Result:
+        """All that a check says but what other values of assumptions and durations would change."""
+        verdicts = self.verdicts()
+        cost = replace(self.engine(), seconds=round(time.monotonic() - self._begun, 3))
+        return Result(verdicts, cost, (), _versions())
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
@@ -450,8 +459,9 @@ def explore(
     reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
 ) -> Run:
     """Build the model of a deployment and explore it within a budget."""
+    begun = time.monotonic()
     groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
-    run = Run(deployment, *groups, budget, engine, reductions)
+    run = Run(deployment, *groups, budget, engine, reductions, begun)
     run.explore(on_progress)
     return run
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checker.budget import Budget
-from checker.check import Run, prepare_groups
+from checker.check import Run, explore, prepare_groups
 from checker.timing.loop import InTime
 from checker.timing.network import Contradiction
 from checker.timing.refinement import OtherSystem
@@ -38,21 +38,20 @@ SETTLED = (Status.VIOLATED, Status.HOLDS)
 """Verdicts that can turn on a value."""
 
 
-def thresholds(
-    deployment: Deployment, verdicts: Sequence[Verdict], budget: Budget, stop: threading.Event
-) -> Iterator[Threshold]:
-    """For each required property whose verdict rests on time, what turns it.
+def thresholds(run: Run, verdicts: Sequence[Verdict], budget: Budget, stop: threading.Event) -> Iterator[Threshold]:
+    """For each required property whose verdict rests on time, what turns it. ``run``: what these verdicts came from.
 
     A setting is tried where something has to be waited for because of it; once ``stop`` is set no more are.
     """
     turning = {v.property for v in verdicts if v.required and v.status in SETTLED and (v.lemmas or v.traces)}
-    if not turning or deployment.faults.any_number:
+    if not turning or run.deployment.faults.any_number:
         return
-    prepared, groups = prepare_groups(deployment)
-    wanted = [one for one in groups if turning & {prop.name for prop in one.properties}]
-    run = Run(deployment, prepared, wanted, replace(budget, stop=stop))
-    run.explore(None)
-    for number, one in enumerate(wanted):
+    budget = replace(budget, stop=stop)
+    if run.is_in_this_process:
+        run.meter.renew(budget)
+    else:
+        run = explore(run.deployment, budget)
+    for number, one in enumerate(run.groups):
         for prop in one.properties:
             if prop.name in turning:
                 for setting in sorted(_candidates(run, prop)):

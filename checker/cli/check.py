@@ -50,6 +50,7 @@ from checker.source import Source, narrowed
 
 if TYPE_CHECKING:
     from checker.budget import Budget
+    from checker.check import Run
     from checker.engine import Engine as ExploringEngine
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
@@ -95,7 +96,7 @@ def check(
 
     limits = {"states": states, "memory": memory, "threads": threads}
     with one_line_errors(), engine_of(engine, master, checkpoint, checkpoint_every, memory, stats=stats) as explorer:
-        result = _run(deployment, budget_of(seconds, limits), explorer, reductions)
+        run, result = _run(deployment, budget_of(seconds, limits), explorer, reductions)
 
     command = ["proofka", "check", *source.arguments()]
     for name, value in {"faults": faults, "time": seconds, **limits}.items():
@@ -113,7 +114,7 @@ def check(
         with one_line_errors():
             _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
     if not (no_sensitivity or quiet or interrupted):
-        result = _with_sensitivities(deployment, result, budget_of(seconds, limits))
+        result = _with_sensitivities(run, result, budget_of(seconds, limits))
     with one_line_errors():
         _write(deployment, result, again, json_file, report)
     if shown and not quiet:
@@ -124,9 +125,11 @@ def check(
     raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
 
 
-def _run(deployment: Deployment, budget: Budget, engine: ExploringEngine, reductions: frozenset[Reduction]) -> Result:
+def _run(
+    deployment: Deployment, budget: Budget, engine: ExploringEngine, reductions: frozenset[Reduction]
+) -> tuple[Run, Result]:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
-    import checker.check
+    from checker.check import explore
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
     from reports.progress import ProgressLine
@@ -135,15 +138,14 @@ def _run(deployment: Deployment, budget: Budget, engine: ExploringEngine, reduct
     try:
         watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
         with watched as progress, interrupts(budget.stop):
-            return checker.check.check(
-                deployment, budget=budget, on_progress=progress, engine=engine, reductions=reductions
-            )
+            run = explore(deployment, budget, progress, engine, reductions)
+            return run, run.result()
     except (SolverUndecided, ReplayMismatch) as error:
         complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None
 
 
-def _with_sensitivities(deployment: Deployment, result: Result, budget: Budget) -> Result:
+def _with_sensitivities(run: Run, result: Result, budget: Budget) -> Result:
     """The result with what other values of assumptions and durations would change, as far as the user waits for it."""
     from checker.sensitivity import SECONDS_EACH, sensitivities
     from checker.thresholds import SECONDS_OF_ALL, thresholds
@@ -153,10 +155,10 @@ def _with_sensitivities(deployment: Deployment, result: Result, budget: Budget) 
     timer = threading.Timer(SECONDS_OF_ALL, enough.set)
     with console(stderr=True).status("trying other values of what was assumed"):
         with interrupts(stop):
-            found = sensitivities(deployment, result.verdicts, stop, SECONDS_EACH)
+            found = sensitivities(run.deployment, result.verdicts, stop, SECONDS_EACH)
         timer.start()
         with interrupts(enough):
-            turning = () if stop.is_set() else tuple(thresholds(deployment, result.verdicts, budget, enough))
+            turning = () if stop.is_set() else tuple(thresholds(run, result.verdicts, budget, enough))
         in_time = timer.is_alive()
         timer.cancel()
     if stop.is_set() or (enough.is_set() and in_time):

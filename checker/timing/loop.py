@@ -150,25 +150,29 @@ class InTime:
 
         ``layers``: of how many faults, and one more; ``found`` may have no need of all of them.
         """
+        untimely = []
         for violation in found.cut_sets(self.name):
-            if not self._is_violated_by_part(_faults(found, violation)) and violation.combination not in self._judged:
-                self._judge(found, violation, run_of)
+            if self._is_violated_by_part(_faults(found, violation)) or violation.combination in self._judged:
+                continue
+            if not self._judge(found, violation, run_of):
+                untimely.append(violation)
         if self._untimely and self.stopped is None:
-            self._refine(found, layers, reporter)
+            self._refine(found, untimely, layers, reporter)
         for violation in found.violations[self.name]:
             if self._is_violated_by_part(_faults(found, violation)):
                 found.take_back(violation)
 
-    def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> None:
+    def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> bool:
         """Whether there is time for a violation; where there is none for fewer faults, or for another one like it."""
         faults = _faults(found, violation)
         self._judged.add(violation.combination)
         more = any(_contained(part, faults) for part in self._untimely)
         for candidate in islice(_one_and_alike(found, violation), ALIKE if more else 1):
             if self._is_timely(faults, run_of(found, candidate)):
-                return
+                return True
         found.set_aside(violation)
         self._untimely.append(faults)
+        return False
 
     def _is_timely(self, faults: Faults, run: Steps) -> bool:
         """Whether there are times for a run; where there are, it is kept."""
@@ -178,21 +182,21 @@ class InTime:
         self._timely.append(Timely(faults, *run, outcome))
         return True
 
-    def _refine(self, found: AnyExploration, layers: int, reporter: Reporter) -> None:
+    def _refine(self, found: AnyExploration, untimely: Sequence[Violation], layers: int, reporter: Reporter) -> None:
+        """Explore again until nothing is found for which there is no time; first without what was ``untimely``."""
+        further = self._further_lemmas(found, untimely)
         for _ in range(MOST_REFINEMENTS):
-            if self.again is None:
-                further = self._further_lemmas(found)
-            else:
-                self._explore_to(self.again, layers, reporter)
-                further = self._further_lemmas(self.again)
-                self._clear(self.again)
-                if self.stopped is not None or not further:
-                    return
             self.lemmas += further
-            try:
-                self.again = self._exploration(found)
-            except TooManyFlags:
-                self.stopped = "lemmas"
+            if further or self.again is None:
+                try:
+                    self.again = self._exploration(found)
+                except TooManyFlags:
+                    self.stopped = "lemmas"
+                    return
+            self._explore_to(self.again, layers, reporter)
+            further = self._further_lemmas(self.again, self.again.cut_sets(self.name))
+            self._clear(self.again)
+            if self.stopped is not None or not further:
                 return
         self.stopped = "lemmas"
 
@@ -278,11 +282,11 @@ class InTime:
         """The lemmas without which it was not shown that no more violates the property."""
         return in_words(lemma.contradiction for lemma in self.lemmas)
 
-    def _further_lemmas(self, exploration: AnyExploration) -> list[Lemma]:
-        """Why some violations cannot happen in time, as far as it was not known."""
+    def _further_lemmas(self, exploration: AnyExploration, violations: Sequence[Violation]) -> list[Lemma]:
+        """Why some of these violations cannot happen in time, as far as it was not known."""
         clocks = self.timing.clocks_in(exploration.system)
         found: list[Lemma] = []
-        for violation in _smallest(exploration.cut_sets(self.name), partial(_faults, exploration)):
+        for violation in _smallest(violations, partial(_faults, exploration)):
             faults = _faults(exploration, violation)
             if self._is_violated_by_part(faults):
                 continue

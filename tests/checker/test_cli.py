@@ -77,7 +77,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Result], None]:
 
     def use(result: Result) -> None:
         monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
-        monkeypatch.setattr(checking, "_run", lambda *_, **__: result)
+        monkeypatch.setattr(checking, "_run", lambda *_, **__: (None, result))
         monkeypatch.setattr(checking, "_with_sensitivities", lambda _, found, __: found)
 
     return use
@@ -382,9 +382,9 @@ def test_output_that_cannot_show_symbols_replaces_them() -> None:
 def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Deployment] = []
 
-    def run(deployment: Deployment, *_: Any, **__: Any) -> Result:
+    def run(deployment: Deployment, *_: Any, **__: Any) -> tuple[None, Result]:
         asked.append(deployment)
-        return samples.HARMLESS
+        return None, samples.HARMLESS
 
     monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
     monkeypatch.setattr(checking, "_run", run)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from checker.budget import Budget
-from checker.check import check
+from checker.check import check, explore
 from checker.thresholds import thresholds
 from model.deployment import Deployment
 from model.deployment.choices import OffsetReset, Sink
@@ -128,7 +128,8 @@ def test_flush_ms_changes_nothing() -> None:
 
 
 def turning(name: str) -> dict[str, Threshold]:
-    found = thresholds(deployment_of(name), checked(name).verdicts, Budget(), threading.Event())
+    run = explore(deployment_of(name), Budget())
+    found = thresholds(run, run.verdicts(), Budget(), threading.Event())
     return {one.setting: one for one in found}
 
 
