@@ -16,11 +16,11 @@ from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Violation
 from checker.granted import taken_for_granted
 from checker.identity import verdict_id
-from checker.questions import LIMIT, WITNESS, Group, Prepared, alone, fingerprints, group, prepare
+from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, prepare
 from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
-from checker.timing.loop import InTime, Steps, Timely
+from checker.timing.loop import InTime, Steps, Timely, each_in_time
 from checker.timing.promptness import promptly
 from checker.timing.refinement import Timing
 from checker.traces import build_trace
@@ -112,13 +112,13 @@ class Run:
             for one in self.reduced
         ]
         self.timing = Timing(prepared, self._replayer)
-        self._in_time = {prop.name: self._asked_in_time(prop) for one in groups for prop in one.properties}
+        self._in_time = {
+            name: in_time
+            for one in groups
+            for name, in_time in each_in_time(prepared, self.timing, one.properties, self.threads).items()
+        }
         self._sizes = [0] * len(groups)
         self.compile_seconds = time.monotonic() - started
-
-    def _asked_in_time(self, prop: Property) -> InTime:
-        asked = alone(self.prepared, prop)
-        return InTime(self.timing, prop.name, asked.system, asked.question, self.threads)
 
     @cached_property
     def _ids(self) -> dict[str, str]:
@@ -180,7 +180,8 @@ class Run:
                     self._sizes[number] = size + 1
                 for one in self._in_time_of(number):
                     self.keep_to_time(number, one, on_progress)
-                    if size == total:
+                if size == total:
+                    for one in self._in_time_of(number):
                         one.conclude()
                 progressed = True
             if not progressed:

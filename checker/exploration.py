@@ -217,6 +217,16 @@ class Exploration(ABC, Generic[States]):
         first = len(self.question.invariants)
         return {name for bit, name in enumerate(self.question.observations, first) if bits >> bit & 1}
 
+    def first_observed(self, name: str) -> list[Violation]:
+        """The first state of each combination of faults in which an observation held, of fewest faults first."""
+        bit = len(self.question.invariants) + list(self.question.observations).index(name)
+        found = []
+        for combination, shard in self.shards.items():
+            reference = shard.first_with(bit)
+            if reference is not None:
+                found.append(Violation(name, combination, reference, shard.depth_of(reference)))
+        return sorted(found, key=lambda one: (sum(one.combination), one.combination))
+
     def states_in_layer(self, size: int) -> int:
         """Distinct states that take exactly ``size`` faults."""
         return sum(shard.count for combination, shard in self.shards.items() if sum(combination) == size)

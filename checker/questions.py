@@ -17,6 +17,7 @@ from properties.property import Property
 
 WITNESS = "witness of "
 LIMIT = "limit "
+VIOLATED = "also violated "
 FEW_VARIABLES = 24
 """Cones of influence that differ in so many variables at most are explored together."""
 
@@ -84,6 +85,20 @@ def alone(prepared: Prepared, prop: Property) -> Group:
     remembered = [variable.term for variable in prepared.system.history]
     system = slice_to(prepared.system, [*_roots(prepared, [prop]), *remembered], prepared.free)
     return _group(prepared, [prop], {prop.name: system}, system)
+
+
+def each_alone(prepared: Prepared, properties: Sequence[Property]) -> dict[str, Group]:
+    """Each property asked by itself, by name. Where others see the same part, it is observed what violates them."""
+    asked = {prop.name: alone(prepared, prop) for prop in properties}
+    found = {}
+    for name, one in asked.items():
+        observations = dict(one.question.observations)
+        for other in properties:
+            alike = asked[other.name].system.variables == one.system.variables
+            if alike and other.name != name and other.goal is None:
+                observations[VIOLATED + other.name] = prepared.specialise(other.violated)
+        found[name] = replace(one, question=replace(one.question, observations=observations))
+    return found
 
 
 def sliced(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:

@@ -28,7 +28,7 @@ from properties.verdict import Status, Threshold, Verdict
 MOST_VALUES = 20
 """So many values of a setting are tried at most."""
 
-SECONDS_OF_ALL = 90.0
+SECONDS_OF_ALL = 30.0
 """How long a command that people wait for looks for thresholds, all of them together."""
 
 LONGEST = 2**40

@@ -20,6 +20,7 @@ from checker.combinations import Combination
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.kernel.native import Kernel
+from checker.questions import VIOLATED, Prepared, each_alone
 from checker.timing.constraints import RunningClocks
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
@@ -28,6 +29,7 @@ from checker.timing.tables import TooManyFlags
 from checker.timing.wording import in_words
 from model.faults import Fault
 from model.language import Action, State, TransitionSystem
+from properties.property import Property
 from properties.verdict import CutSet, TimingLemma
 
 CANDIDATES = 30
@@ -83,7 +85,8 @@ class Timely:
 class InTime:
     """What violates a property in time. ``system`` is the part that it sees, and what ``question`` asks of it.
 
-    A part that more properties see has more states, and a second look at several ends later.
+    A part that more properties see has more states, and a second look at several ends later. ``beside``: the same of
+    properties that are asked before this one and see just the same part; their second looks observe this one as well.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class InTime:
         question: Question,
         threads: int,
         compiled: Kernel | None = None,
+        beside: Sequence[InTime] = (),
     ) -> None:
         self.timing = timing.that_matters_to(system)
         self.name = name
@@ -101,6 +105,7 @@ class InTime:
         self._question = question
         self._threads = threads
         self._compiled = compiled
+        self._beside = beside
         self._judged: set[Combination] = set()
         self._timely: list[Timely] = []
         self._untimely: list[Faults] = []
@@ -156,7 +161,10 @@ class InTime:
                 continue
             if not self._judge(found, violation, run_of):
                 untimely.append(violation)
-        if self._untimely and self.stopped is None:
+        for other in self._beside:
+            self._learn_from(other)
+        left = any(not self._is_violated_by_part(faults) for faults in self._untimely)
+        if left and self.stopped is None:
             self._refine(found, untimely, layers, reporter)
         for violation in found.violations[self.name]:
             if self._is_violated_by_part(_faults(found, violation)):
@@ -181,6 +189,15 @@ class InTime:
             return False
         self._timely.append(Timely(faults, *run, outcome))
         return True
+
+    def _learn_from(self, other: InTime) -> None:
+        """Take what the second look at another property came by: all shorter runs are known not to violate this one."""
+        if other.again is None:
+            return
+        for violation in other.again.first_observed(VIOLATED + self.name):
+            faults = _faults(other.again, violation)
+            if any(_contained(part, faults) for part in self._untimely) and not self._is_violated_by_part(faults):
+                self._is_timely(faults, self._own_run(other.again, violation))
 
     def _refine(self, found: AnyExploration, untimely: Sequence[Violation], layers: int, reporter: Reporter) -> None:
         """Explore again until nothing is found for which there is no time; first without what was ``untimely``."""
@@ -316,6 +333,16 @@ class InTime:
                     found.append(lemma)
                     in_vain = 0
         return found
+
+
+def each_in_time(prepared: Prepared, timing: Timing, properties: Sequence[Property], threads: int) -> dict[str, InTime]:
+    """What is to be known in time of each of these properties, by name; none of them has been asked yet."""
+    asked = each_alone(prepared, properties)
+    found: dict[str, InTime] = {}
+    for name, one in asked.items():
+        beside = [known for other, known in found.items() if VIOLATED + name in asked[other].question.observations]
+        found[name] = InTime(timing, name, one.system, one.question, threads, beside=beside)
+    return found
 
 
 def _one_and_alike(exploration: AnyExploration, violation: Violation) -> Iterator[Violation]:

@@ -6,13 +6,15 @@ from collections import Counter
 from dataclasses import replace
 from typing import cast
 
+import z3
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from checker.budget import Budget, Meter
 from checker.cone import FreeVariables
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, Question, Violation
-from checker.questions import Prepared
+from checker.questions import VIOLATED, Prepared
 from checker.solver import Replayer
 from checker.timing.loop import InTime
 from checker.timing.refinement import Timing
@@ -20,35 +22,43 @@ from model.faults import Fault
 from model.language import Action
 from model.pipeline import Model
 from model.state import Pipeline
-from tests.checker.timing.random_systems import LONGEST, Timed, evaluated, has_times, runs, timed_systems
+from tests.checker.timing.random_systems import LONGEST, Timed, conditions, evaluated, has_times, runs, timed_systems
 
 MOST_FAULTS = 2
 
 
-def by_definition(timed: Timed) -> set[int]:
-    """The smallest number of faults of a run that ends in a violation and has times, if there is one."""
-    found = set()
+Shortest = dict[int, int]
+"""By the smallest number of faults of a run that ends in a violation and has times: the length of a shortest one."""
+
+
+def by_definition(timed: Timed, violated: z3.BoolRef) -> Shortest:
+    found: Shortest = {}
     for taken, states in runs(timed.system):
         faults = sum(action.fault is not None for action in taken)
-        violated = str(evaluated(timed.violated, states[-1])) == "True"
-        if faults <= MOST_FAULTS and violated and has_times(timed.system, taken, states):
-            found.add(faults)
-    return {min(found)} if found else set()
+        ends_there = str(evaluated(violated, states[-1])) == "True"
+        if faults <= MOST_FAULTS and ends_there and has_times(timed.system, taken, states):
+            found[faults] = min(len(taken), found.get(faults, LONGEST))
+    return {min(found): found[min(found)]} if found else {}
 
 
-def explored(timed: Timed) -> InTime:
-    """What the checker says of the same."""
+def explored(timed: Timed, also: z3.BoolRef) -> list[InTime]:
+    """What the checker says of the same, and of another property that is asked after it of the same system."""
     system = timed.system
     prepared = Prepared(Model(cast(Pipeline, None), system), system, [], FreeVariables())
-    question = Question({"bad": timed.violated}, None, {})
+    asked = {"bad": timed.violated, "also bad": also}
     acts = [
         replace(action, updates={v: u for v, u in action.updates.items() if v not in system.history})
         for action in system.actions
     ]
     kept = tuple(variable for variable in system.variables if variable not in system.history)
     forgetful = replace(system, variables=kept, actions=tuple(acts), history=())
+    question = Question(asked, None, {})
     found = EmbeddedExploration(forgetful, question, {Fault.KILL: MOST_FAULTS}, Meter(Budget(), timed=False))
-    in_time = InTime(Timing(prepared, Replayer(system)), "bad", system, question, threads=1)
+    timing = Timing(prepared, Replayer(system))
+    first = InTime(
+        timing, "bad", system, Question({"bad": timed.violated}, None, {VIOLATED + "also bad": also}), threads=1
+    )
+    second = InTime(timing, "also bad", system, Question({"also bad": also}, None, {}), threads=1, beside=[first])
 
     def run_of(exploration: AnyExploration, violation: Violation) -> tuple[list[Action], None]:
         return [exploration.system.actions[label] for label in exploration.path(violation)], None
@@ -56,15 +66,18 @@ def explored(timed: Timed) -> InTime:
     for faults in range(MOST_FAULTS + 1):
         if not found.exhausted():
             found.explore_layer()
-        in_time.keep(found, faults + 1, run_of)
-    return in_time
+        for one in (first, second):
+            one.keep(found, faults + 1, run_of)
+    return [first, second]
 
 
-@given(timed_systems())
+@given(timed_systems(), st.none() | conditions())
 @settings(max_examples=150, derandomize=True)
-def test_random_systems(timed: Timed) -> None:
-    in_time = explored(timed)
-    assert in_time.undecided == []
-    assert {Counter(dict(one.faults)).total() for one in in_time.timely} == by_definition(timed)
-    for one in in_time.timely:
-        assert len(one.schedule.times) <= LONGEST
+def test_random_systems(timed: Timed, further: z3.BoolRef | None) -> None:
+    also = timed.violated if further is None else z3.And(timed.violated, further)
+    for in_time, violated in zip(explored(timed, also), (timed.violated, also), strict=True):
+        assert in_time.undecided == []
+        found = {Counter(dict(one.faults)).total(): len(one.actions) for one in in_time.timely}
+        assert found == by_definition(timed, violated)
+        for one in in_time.timely:
+            assert len(one.schedule.times) <= LONGEST
