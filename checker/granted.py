@@ -104,6 +104,15 @@ READ_IN_TIME = Granted(
     lambda deployment: deployment.reading_in_time_is_assumed,
 )
 
+READ_IN_SIZE = Granted(
+    "records are taken to be read and processed before retention.bytes deletes them: how soon the log gets so large no "
+    "file tells",
+    lambda deployment: deployment.deletes_for_size,
+)
+
+OF_READING = (READ_IN_TIME, READ_IN_SIZE)
+"""What matters wherever a property's part of the system reads."""
+
 HEARD_IN_TIME = Granted(
     "brokers that run are taken to be heard of before their session is over, although their session is no longer "
     "than the pause between two heartbeats and one message take",
@@ -279,7 +288,7 @@ EVERYTHING = (
     DELETES_READ_IN_TIME,
     RESULTS_LAST,
 )
-"""All of it but :data:`READ_IN_TIME`, which matters wherever a property's part of the system reads."""
+"""All of it but what is :data:`OF_READING`."""
 
 
 def taken_for_granted(deployment: Deployment, name: str, *, reads: bool, in_time: bool) -> Iterator[str]:
@@ -287,8 +296,7 @@ def taken_for_granted(deployment: Deployment, name: str, *, reads: bool, in_time
 
     ``reads``: its part of the system has the consumer's position. ``in_time``: it rests on how long things take.
     """
-    if reads and READ_IN_TIME.where(deployment):
-        yield READ_IN_TIME.text
+    yield from (one.text for one in OF_READING if reads and one.where(deployment))
     for one in EVERYTHING:
         asked = (one.properties is None or name in one.properties) and (in_time or not one.only_in_time)
         if asked and one.where(deployment):

@@ -14,7 +14,7 @@ import z3
 from model.deployment.choices import Commit, OffsetReset, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
-from model.language import Action, Effect, State
+from model.language import Action, Effect, State, Variable
 from model.pending_offsets import forget, remember
 from model.sink import apply
 from model.state import Pipeline, Replica
@@ -300,17 +300,21 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     )
 
 
+def finish(pipeline: Pipeline, effect: Effect, place: int, queued: Variable, when: z3.BoolRef) -> None:
+    """A worker is done with what it has from an offset, if it has anything: going back is no disorder."""
+    for record, count in enumerate(pipeline.consumer.processed):
+        done = z3.And(when, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
+        effect.set_when(done, count, effect[count] + 1)
+    apply(pipeline.applied, effect, queued.term - 1, place, z3.And(when, queued.term > 0))
+
+
 def _go_to(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> Effect:
     """The position goes back to an offset of this leader; what workers have from there on they have all the same."""
     consumer = pipeline.consumer
     effect = Effect()
     for place, queued in enumerate(consumer.queued):
         effect.set_when(offset <= place, queued, 0)
-        for record in range(len(consumer.processed)):
-            count = consumer.processed[record]
-            done = z3.And(offset <= place, queued.term == record + 1, effect[count] < PROCESSED_OFTEN)
-            effect.set_when(done, count, effect[count] + 1)
-        apply(pipeline.applied, effect, queued.term - 1, place, z3.And(offset <= place, queued.term > 0))
+        finish(pipeline, effect, place, queued, offset <= place)
     if consumer.failed is not None:
         effect[consumer.failed] = 0
     effect[consumer.leader_epoch] = leader.epoch.term

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from model.deployment.choices import OnSendError
 from model.language import Display, State, Variable
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Status, Transactions
@@ -63,6 +64,8 @@ def _offset(value: int) -> str:
 def _batch(pipeline: Pipeline, batch: Batch) -> Display:
     def render(state: State) -> str:
         words = _FATES[Fate(state[batch.fate.name])]
+        if state[batch.fate.name] == Fate.FAILED and pipeline.deployment.on_send_error is OnSendError.IGNORE:
+            words = "failed, and nobody looks"
         target = state[batch.target.name]
         if state[batch.fate.name] == Fate.SENT:
             words += f" to {broker_name(target)}"

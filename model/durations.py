@@ -14,6 +14,9 @@ JITTER = Fraction(1, 5)
 CLIENT_LOOKS = 2
 """A client looks for requests that take longer than request.timeout.ms after it waited for answers as long (P5)."""
 
+LONGEST = 2**53
+"""What is said to take longer, in ms, never happens (285,000 years; the largest of a Java long is 292 million)."""
+
 UNITS: Mapping[str, int] = {"ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 """What a length of time is read and told in, the shortest first, in ms."""
 
@@ -98,6 +101,11 @@ class Duration:
                 return 0
             total += factor * value
         return max(0, floor(total))
+
+    @property
+    def is_never(self) -> bool:
+        """It is a setting that means so, or longer."""
+        return any(factor > 0 and quantity.least >= LONGEST for factor, quantity in self.parts)
 
     def at_most(self) -> int | None:
         """The longest it can be, in ms; None where nothing limits it."""

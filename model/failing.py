@@ -1,7 +1,7 @@
 """Records whose processing fails, and what the application makes of it (semantics 12, C4; 12.1).
 
 An application that lets the failure end its process is one that crashes (:mod:`model.consumer`). One that stays at the
-record, pausing its partition or seeking back, and tries again is one that polls it later.
+record, pausing its partition or processing it again at once, is one that polls it later.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import z3
 from model.consumer import (
     advance,
     commit_position,
+    finish,
     parts_done,
     pollable,
     process,
@@ -193,34 +194,76 @@ def lose_forwarded(pipeline: Pipeline, offset: int) -> Action:
 
 def fail_in_worker(pipeline: Pipeline, offset: int) -> Action:
     """A worker fails: the consumer goes back to its record, and no more to one before it that failed as well (12.1)."""
-    consumer = pipeline.consumer
-    failed = consumer.failed
-    assert failed is not None
-    effect = Effect()
-    for earlier, queued in enumerate(consumer.queued[:offset]):
-        effect.set_when(failed.term == earlier + 1, queued, 0)
-    effect[failed] = offset + 1
-    records = consumer.queued
 
     def sentence(before: State, after: State) -> str:
-        words = f"a worker fails to process record {before[records[offset].name]}: the consumer will go back to it"
-        waits = before[failed.name]
-        if 0 < waits <= offset:
-            words += f", and to record {before[records[waits - 1].name]}, which failed before, no more"
-        return words
+        return f"{_fails(pipeline, before, offset)}{_gives_up_earlier(pipeline, before, offset)}"
 
-    with_a_worker = z3.And(consumer.running.is_set, consumer.queued[offset].term > 0)
     return Action(
         "fail_in_worker",
         "consumer",
         "consumer",
         {"offset": offset},
-        z3.And(with_a_worker, failed.term != offset + 1),
+        _may_fail(pipeline, offset),
+        _go_back(pipeline, offset).updates,
+        sentence,
+        "12.1",
+        Fault.FAILED_PROCESSING,
+    )
+
+
+def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
+    """A worker fails when others are done with what is behind: poll() returns that again as well (12.1)."""
+    consumer, effect = pipeline.consumer, _go_back(pipeline, offset)
+    later = list(enumerate(consumer.queued))[offset + 1 :]
+    for place, queued in later:
+        finish(pipeline, effect, place, queued, z3.BoolVal(True))
+
+    def sentence(before: State, after: State) -> str:
+        again = ", ".join(f"record {before[queued.name]}" for _, queued in later if before[queued.name])
+        words = f"{_fails(pipeline, before, offset)}, and with it to {again}, which others have finished"
+        return words + _gives_up_earlier(pipeline, before, offset)
+
+    return Action(
+        "fail_before_finished",
+        "consumer",
+        "consumer",
+        {"offset": offset},
+        z3.And(_may_fail(pipeline, offset), z3.Or(*(queued.term > 0 for _, queued in later))),
         effect.updates,
         sentence,
         "12.1",
         Fault.FAILED_PROCESSING,
     )
+
+
+def _may_fail(pipeline: Pipeline, offset: int) -> z3.BoolRef:
+    consumer = pipeline.consumer
+    assert consumer.failed is not None
+    with_a_worker = z3.And(consumer.running.is_set, consumer.queued[offset].term > 0)
+    return z3.And(with_a_worker, consumer.failed.term != offset + 1)
+
+
+def _go_back(pipeline: Pipeline, offset: int) -> Effect:
+    consumer, effect = pipeline.consumer, Effect()
+    assert consumer.failed is not None
+    for earlier, queued in enumerate(consumer.queued[:offset]):
+        effect.set_when(consumer.failed.term == earlier + 1, queued, 0)
+    effect[consumer.failed] = offset + 1
+    return effect
+
+
+def _fails(pipeline: Pipeline, before: State, offset: int) -> str:
+    record = before[pipeline.consumer.queued[offset].name]
+    return f"a worker fails to process record {record}: the consumer will go back to it"
+
+
+def _gives_up_earlier(pipeline: Pipeline, before: State, offset: int) -> str:
+    consumer = pipeline.consumer
+    assert consumer.failed is not None
+    waits = before[consumer.failed.name]
+    if not 0 < waits <= offset:
+        return ""
+    return f", and to record {before[consumer.queued[waits - 1].name]}, which failed before, no more"
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
@@ -237,6 +280,8 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
     if pipeline.consumer.failed is not None:
         for offset in range(len(pipeline.consumer.queued)):
             yield fail_in_worker(pipeline, offset)
+        for offset in range(len(pipeline.consumer.queued) - 1):
+            yield fail_before_finished(pipeline, offset)
     for leader in pipeline.replicas:
         if deployment.on_processing_error in _GO_ON:
             yield go_on(pipeline, leader)

@@ -20,12 +20,12 @@ from properties.property import Property
 from properties.situations import (
     accepted,
     acknowledged,
+    failed,
     first,
     leader_replaced_after_acknowledgement,
     lost_silently,
     on_serving_leader,
     pending,
-    reported,
     restarted_after_append,
     serving_leader,
     told,
@@ -186,7 +186,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
                 f"but {_missing_words(pipeline, state, record)}"
             )
         ended = "when it ended" if Fault.PRODUCER_STOP in pipeline.deployment.possible_faults else "in the crash"
-        why = "it was acknowledged" if Fate.ACKNOWLEDGED in fates else f"the producer forgot it {ended}"
+        why = f"the producer forgot it {ended}"
+        if Fate.ACKNOWLEDGED in fates:
+            why = "it was acknowledged"
+        elif Fate.FAILED in fates:
+            why = "it failed, and the application does not look"
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
             f"but {_missing_words(pipeline, state, record)}"
@@ -266,7 +270,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
 def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
     """Its send failed, nothing of it is on its way, the application does not send it again, and it is in no log."""
-    failed_for_good = z3.And(reported(pipeline, record), z3.Not(tries_again(pipeline, record)))
+    failed_for_good = z3.And(failed(pipeline, record), z3.Not(tries_again(pipeline, record)))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
     return z3.And(given_up, missing)

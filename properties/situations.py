@@ -39,7 +39,14 @@ def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The application was told that some send of the record failed, or the transaction with it."""
+    """The application was told that some send of the record failed, or the transaction with it, and looks at that."""
+    if pipeline.deployment.on_send_error is OnSendError.IGNORE:
+        return z3.BoolVal(False)
+    return failed(pipeline, record)
+
+
+def failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
+    """Some send of the record failed, or the transaction with it."""
     if pipeline.transactions is not None:
         told = []
         for batch in pipeline.producer.of_record(record):

@@ -67,7 +67,8 @@ def clients(deployment: Deployment) -> str:
     if deployment.sends is Sends.SYNC:
         producer.append("one send at a time")
     if deployment.on_send_error is not OnSendError.DROP:
-        producer.append(f"{deployment.on_send_error} on error")
+        ignores = deployment.on_send_error is OnSendError.IGNORE
+        producer.append("errors ignored" if ignores else f"{deployment.on_send_error} on error")
     if deployment.on_restart is not OnRestart.FORGET:
         producer.append(_ON_RESTART[deployment.on_restart])
     if Fault.PRODUCER_STOP in deployment.possible_faults:

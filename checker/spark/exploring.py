@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from checker.budget import Budget, processors
 from checker.check import check
-from checker.granted import EVERYTHING, READ_IN_TIME
+from checker.granted import EVERYTHING, OF_READING
 from checker.identity import Fingerprint, verdict_id
 from checker.spark.folder import AuditFolder
 from model.deployment.deployment import Deployment
@@ -62,7 +62,7 @@ def signature(deployment: Deployment) -> str:
     model = build(deployment)
     prints = Fingerprint()
     parts: list[bytes | str] = [VERSION, repr(deployment.faults), repr(deployment.bounds)]
-    parts += [one.text for one in (READ_IN_TIME, *EVERYTHING) if one.where(deployment)]
+    parts += [one.text for one in (*OF_READING, *EVERYTHING) if one.where(deployment)]
     parts += [prints.of_system(model.system), prints.of_clocks(model.system)]
     for name, limit in sorted((model.system.limits or {}).items()):
         parts += [name, prints.of_term(limit)]

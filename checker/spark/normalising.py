@@ -15,10 +15,9 @@ from model.deployment.choices import Group, OnStop
 from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
-from model.deployment.duration_settings import LONGEST
 from model.deployment.errors import DeploymentError
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
-from model.durations import Quantity
+from model.durations import LONGEST, Quantity
 from model.faults import Fault
 from model.pipeline import VERSION
 

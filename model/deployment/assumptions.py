@@ -10,6 +10,7 @@ from model.deployment.bounds import default_epochs, default_sends, log_with_tran
 from model.deployment.choices import (
     Commit,
     Group,
+    OffsetReset,
     OnProcessingError,
     OnRestart,
     OnSendError,
@@ -39,10 +40,10 @@ class Assumption(NamedTuple):
 
 ASSUMPTIONS: Mapping[str, Assumption] = {
     "on_send_error": Assumption(
-        ("drop", "resend", "resend-if-not-stored", "halt"),
+        ("drop", "resend", "resend-if-not-stored", "halt", "ignore"),
         "drop",
-        "what the application does when send() fails: forget the record, send it anew, do that only if its client says "
-        "that it is not stored (librdkafka), or stop sending",
+        "what the application does when send() fails: hear of it and forget the record, send it anew, do that only if "
+        "its client says that it is not stored (librdkafka), stop sending, or not look (no callback, no Future)",
         tried=("drop", "resend", "halt"),
     ),
     "on_restart": Assumption(
@@ -136,6 +137,11 @@ BY_ITSELF = (
 )
 
 RECORDS = "transaction_records"
+NOBODY_COMMITS_UNSEEN = "ignore: a transaction with a failed send is not committed, whoever looks; leave it out"
+NOWHERE_TO_START = (
+    "its first poll() fails with NoOffsetForPartitionException, as nothing is committed and auto.offset.reset=none; "
+    "say another reset, or a group that has committed"
+)
 NO_TRANSACTIONS = "the producer has no transactions; set transactional.id, or leave it out"
 
 NOBODY_STOPS = "nobody stops the producer application; name the fault producer-stop, or leave it out"
@@ -191,12 +197,13 @@ def check_assumption(given: Given) -> None:
 
 
 def read_application(
-    given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool, stops: bool
+    given: Settings, *, commits: Setting | None, transactional: bool, compacts: bool, stops: bool, resets: bool
 ) -> Application:
     """The application's behaviour: what was said, else the documented defaults, marked as assumptions.
 
     ``commits``: what the client commits by itself, and for which setting; None where the application says what.
-    ``stops``: the producer application may be stopped on purpose.
+    ``stops``: the producer application may be stopped on purpose. ``resets``: a consumer that finds no committed offset
+    starts somewhere all the same.
     """
     chosen = {key: _choose(key, given) for key in ASSUMPTIONS}
     if not transactional:
@@ -205,6 +212,8 @@ def read_application(
         records = chosen.pop(RECORDS)
     else:
         records = chosen[RECORDS]
+    if chosen["on_send_error"].value == OnSendError.IGNORE and transactional:
+        raise complaint(given["on_send_error"], NOBODY_COMMITS_UNSEEN)
     if chosen["on_restart"].value in _WITH_POSITION and transactional:
         raise complaint(given["on_restart"], POSITION_APART, NotModelledError)
     if "on_stop" in given and not stops:
@@ -242,6 +251,8 @@ def read_application(
         if "group" in given and chosen["group"].value != Group.NEW:
             raise complaint(given["group"], "a group that never commits has no committed offset; leave group out")
         chosen["group"] = NO_COMMITTED_OFFSET
+    if not resets and chosen["group"].value == Group.NEW and not Sink(chosen["sink"].value).keeps_offsets:
+        raise complaint(given["group" if "group" in given else "commit"], NOWHERE_TO_START)
     return Application(
         sends=Sends(chosen["sends"].value),
         on_send_error=OnSendError(chosen["on_send_error"].value),
@@ -300,7 +311,14 @@ def with_assumption(deployment: Deployment, key: str, value: str) -> Deployment:
     by_client = next((s for s in own if s.key == "commit" and s.origin.kind == "rule"), None)
     transactional, compacts = deployment.transactional is not None, deployment.compaction is not None
     stops = Fault.PRODUCER_STOP in deployment.possible_faults
-    application = read_application(said, commits=by_client, transactional=transactional, compacts=compacts, stops=stops)
+    application = read_application(
+        said,
+        commits=by_client,
+        transactional=transactional,
+        compacts=compacts,
+        stops=stops,
+        resets=deployment.offset_reset is not OffsetReset.NONE,
+    )
     place = deployment.settings.index(own[0])
     others = [setting for setting in deployment.settings if setting.scope != "application"]
     records = application.transaction_records

@@ -24,6 +24,7 @@ TOPIC_KEYS = (
     "flush.messages",
     "cleanup.policy",
     "retention.ms",
+    "retention.bytes",
     "remote.storage.enable",
     "min.compaction.lag.ms",
     "max.compaction.lag.ms",
@@ -40,6 +41,7 @@ BROKER_KEYS = (
     "log.retention.ms",
     "log.retention.minutes",
     "log.retention.hours",
+    "log.retention.bytes",
     "log.cleaner.min.compaction.lag.ms",
     "log.cleaner.max.compaction.lag.ms",
     "log.cleaner.delete.retention.ms",
@@ -62,6 +64,7 @@ MOST_REPLICAS = 5
 _NEVER_FLUSH = 2**31
 _FLUSH = "flush.messages"
 _RETENTION = "retention.ms"
+_SIZE = "retention.bytes"
 _POLICY = "cleanup.policy"
 COMPACT = "compact"
 CLEANER = "log.cleaner.enable"
@@ -86,6 +89,7 @@ class BrokerValues:
     unclean_leader_election: bool
     compaction: Compaction | None
     flush_messages: int | None
+    deletes_for_size: bool
     settings: tuple[Setting, ...]
     overridden: tuple[str, ...]
     notes: tuple[str, ...]
@@ -145,8 +149,10 @@ def apply_broker_rules(topic: Section, broker: Section, era: Era, elr: Given | N
         unclean_leader_election=unclean.value == "true",
         compaction=compaction,
         flush_messages=int(flush.value) if int(flush.value) < _NEVER_FLUSH else None,
+        deletes_for_size=int(brokers.setting(_SIZE).value) >= 0 and _deletes(brokers),
         settings=(
             *(replicas, in_sync, unclean, flush, _retention(brokers)),
+            *(() if brokers.given(_SIZE) is None else (brokers.setting(_SIZE),)),
             *_settings_of_compaction(brokers, compaction),
             leader_replicas,
             *(broker.setting(key) for key in timeouts),
@@ -222,6 +228,12 @@ def _settings_of_compaction(brokers: Brokers, compaction: Compaction | None) -> 
         yield brokers.setting("delete.retention.ms")
         if brokers.topic.knows("min.compaction.lag.ms"):
             yield brokers.setting("min.compaction.lag.ms")
+
+
+def _deletes(brokers: Brokers) -> bool:
+    """Records are deleted for their age, or for the size of the log; from a compacted topic only by the cleaner."""
+    policies = _policies(brokers)
+    return "delete" in policies and (COMPACT not in policies or _has_cleaner(brokers))
 
 
 def _retention(brokers: Brokers) -> Setting:

@@ -24,7 +24,7 @@ from model.deployment.group_rules import check_protocol, check_session, rebalanc
 from model.deployment.hiding import printable, shown_value
 from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
-from model.deployment.producer_faults import check_status, check_stop, with_splitting
+from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
@@ -111,12 +111,14 @@ def build(given: GivenDeployment) -> Deployment:
     compacts = broker.compaction is not None
     check_stop(sending, given.faults)
     check_status(producer_section, sending, given.application)
+    check_errors_are_heard(producer_section, given.application)
     application = read_application(
         given.application,
         commits=reading.commits,
         transactional=uses,
         compacts=compacts,
         stops=Fault.PRODUCER_STOP.value in given.faults,
+        resets=reading.offset_reset is not OffsetReset.NONE,
     )
     bounds, bound_settings = read_bounds(
         given.bounds,
@@ -227,6 +229,7 @@ def build(given: GivenDeployment) -> Deployment:
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
         compaction=broker.compaction,
         flush_messages=broker.flush_messages,
+        deletes_for_size=broker.deletes_for_size,
         sender=replace(sender, knows_epochs=sender.knows_epochs and era.clients_know_epochs),
         acks=sending.acks,
         retries=sending.retries,

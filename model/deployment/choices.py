@@ -16,6 +16,7 @@ class Acks(StrEnum):
 class OnSendError(StrEnum):
     """What the application does when ``send()`` fails: forget the record, send it anew, or stop sending.
 
+    ``ignore``: it does not look, so that nobody is told (semantics 3.1, P13).
     ``resend-if-not-stored``: send it anew if its client says that no attempt can have been stored (semantics 4.1).
     """
 
@@ -23,6 +24,7 @@ class OnSendError(StrEnum):
     RESEND = "resend"
     RESEND_IF_NOT_STORED = "resend-if-not-stored"
     HALT = "halt"
+    IGNORE = "ignore"
 
     @property
     def sends_again(self) -> bool:

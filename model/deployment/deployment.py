@@ -76,6 +76,7 @@ class Deployment:
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
     compaction: Compaction | None  # how the topic is compacted; None where it is not (semantics 10)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
+    deletes_for_size: bool  # records are also deleted where the log gets larger than retention.bytes (10, D1)
     # producer
     sender: Sender
     acks: Acks

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-LONGEST = 2**53
-"""Settings in ms that are longer than this (292 million years: the largest of a Java long) mean never."""
+from model.durations import LONGEST
 
 NEVER = LONGEST + 1
 SYSTEM_GIVES_UP = 127_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment import librdkafka
+from model.deployment import librdkafka, sarama
 from model.deployment.choices import OnSendError
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Settings, complaint
@@ -16,6 +16,8 @@ from model.faults import Fault
 
 FLUSH_WAITS_FOR_PARTS = {(3, 9): 2, (4, 0): 2, (4, 1): 1}
 """From which patch level of a release line on ``flush()`` waits for the parts of a split batch (KAFKA-19479)."""
+
+RETURN_ERRORS = "Producer.Return.Errors"
 
 
 def flush_forgets_parts(release: Release) -> bool:
@@ -45,6 +47,18 @@ def check_stop(sending: ProducerValues, faults: Settings) -> None:
     if said is not None and sending.transactional:
         what = f"{Fault.PRODUCER_STOP} with transactions, which aborts what is open; {Fault.PRODUCER_CRASH} is"
         raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+
+
+def check_errors_are_heard(section: Section, application: Settings) -> None:
+    """Raise DeploymentError where the client tells nobody that a send failed, and the application is not said to know.
+
+    With ``Producer.Return.Errors`` off sarama writes a line to its log instead (returnErrors; semantics 4.2).
+    """
+    said = application.get("on_send_error")
+    nobody_looks = said is not None and said.value.strip() == OnSendError.IGNORE
+    if section.library == sarama.LIBRARY.name and not section.flag(RETURN_ERRORS) and not nobody_looks:
+        what = "the client tells nobody of a failed send; say so with on_send_error: ignore, or set it to true"
+        raise section.at(RETURN_ERRORS, what)
 
 
 def check_status(section: Section, sending: ProducerValues, application: Settings) -> None:

@@ -45,6 +45,9 @@ def read_properties(
     return build(outrank(given, read_options(assume or {})))
 
 
+BYTE_ORDER_MARK = "\ufeff"
+
+
 def read_settings(path: Path) -> dict[str, Given]:
     """The settings of one file, each key once, with the line each starts in."""
     from javaproperties import InvalidUEscapeError, KeyValue, parse
@@ -58,6 +61,12 @@ def read_settings(path: Path) -> dict[str, Given]:
         for element in parse(text):
             if isinstance(element, KeyValue):
                 key = element.key
+                if key.startswith(BYTE_ORDER_MARK):
+                    if key[1:].startswith(("#", "!")):
+                        line += _lines(element.source)
+                        continue
+                    message = "begins with a byte order mark, which Java takes for a part of this key; save it without"
+                    raise DeploymentError(message, file=file, line=line, key=shown_key(key[1:]))
                 if has_placeholder(key):
                     message = "a template stands in the place of a key; fill the template in first"
                     raise DeploymentError(message, file=file, line=line, key=shown_key(key))

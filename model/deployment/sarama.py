@@ -20,6 +20,7 @@ from model.deployment.values import boolean
 
 PRODUCER_KEYS = (
     "Producer.RequiredAcks",
+    "Producer.Return.Errors",
     "Producer.Retry.Max",
     "Producer.Idempotent",
     "Producer.Transaction.ID",
@@ -30,6 +31,7 @@ CONSUMER_KEYS = (
     "Consumer.Offsets.AutoCommit.Enable",
     "Consumer.Offsets.AutoCommit.Interval",
     "Consumer.Offsets.Initial",
+    "Consumer.Offsets.Retention",
     "Consumer.Group.Session.Timeout",
     "Consumer.Group.Heartbeat.Interval",
     "Consumer.Group.ResetInvalidOffsets",
@@ -72,6 +74,7 @@ REQUIRED, RETRIES = "Producer.RequiredAcks", "Producer.Retry.Max"
 OPEN = "Net.MaxOpenRequests"
 IDEMPOTENT, TRANSACTIONAL, VERSION = "Producer.Idempotent", "Producer.Transaction.ID", "Version"
 SESSION, HEARTBEAT = "Consumer.Group.Session.Timeout", "Consumer.Group.Heartbeat.Interval"
+KEPT = "Consumer.Offsets.Retention"
 COMMITS, INTERVAL = "Consumer.Offsets.AutoCommit.Enable", "Consumer.Offsets.AutoCommit.Interval"
 
 DURATIONS: Mapping[str, Source] = {
@@ -195,6 +198,8 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
         raise section.refused(HEARTBEAT if section.has(HEARTBEAT) else SESSION, "ConfigurationError", why, "A15")
     if section.knows(INTERVAL) and section.milliseconds(INTERVAL) <= 0:
         raise section.refused(INTERVAL, "ConfigurationError", f"{INTERVAL} must be more than 0", "A12")
+    if section.knows(KEPT) and section.milliseconds(KEPT) > 0:
+        raise section.not_modelled(KEPT, "offsets that are kept for as long as the client says; leave it out")
     initial = section.setting("Consumer.Offsets.Initial")
     # Before 1.25 nothing switches the committing of marked offsets off.
     commits = section.flag_setting(COMMITS) if section.knows(COMMITS) else section.derived(COMMITS, "true", "always")

@@ -23,7 +23,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """The bytes of a small, regular, non-empty file that holds text; without a UTF-8 byte order mark."""
+    """The bytes of a small, regular, non-empty file that holds text, with its byte order mark if it has one."""
     file = str(path)
     try:
         status = path.stat()
@@ -43,12 +43,11 @@ def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
 
 
 def _checked_text(content: bytes, file: str, largest: int) -> bytes:
-    """What was read, if it is text, without a UTF-8 byte order mark. Raises DeploymentError."""
+    """What was read, if it is text. Raises DeploymentError."""
     _check_size(len(content), file, largest)
     if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise DeploymentError("is in UTF-16; save it as UTF-8", file=file)
-    content = content.removeprefix(_UTF8_MARK)
-    if not content.strip():
+    if not content.removeprefix(_UTF8_MARK).strip():
         raise DeploymentError("is empty", file=file)
     nul = content.find(b"\0")
     if nul >= 0:
@@ -67,16 +66,16 @@ def _check_size(size: int, file: str, largest: int) -> None:
 
 
 def decode_utf8(content: bytes, path: Path) -> str:
-    """The text of UTF-8 content, or an error that names the first line that is not UTF-8."""
+    """The text of UTF-8 content without its mark, or an error that names the first line that is not UTF-8."""
     try:
-        return content.decode("utf-8")
+        return content.removeprefix(_UTF8_MARK).decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise DeploymentError("is not valid UTF-8; save it as UTF-8", file=str(path), line=line) from None
 
 
 def decode_properties(content: bytes) -> str:
-    """The text of a .properties file: UTF-8 where it is, else ISO-8859-1 as Java itself reads it."""
+    """The text of a .properties file: UTF-8 where it is, else ISO-8859-1 as Java itself reads it. It keeps its mark."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

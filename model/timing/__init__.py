@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import z3
+from z3.z3util import get_vars
+
 from model.language import Action, Clock, Need
 from model.state import Pipeline
 from model.timing.brokers import Brokers
@@ -37,5 +40,18 @@ def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
     deadlines = [clock for part in parts for clock in part.deadlines()]
     needed = {need.clock.key: need.clock for all_needs in needs.values() for need in all_needs}
     clocks = {clock.key: clock for clock in (*needed.values(), *deadlines)}
-    with_needs = tuple(replace(action, needs=tuple(needs.get(action.key, ()))) for action in actions)
+    with_needs = tuple(_with_needs(pipeline, action, needs.get(action.key, ())) for action in actions)
     return Timed(with_needs, tuple(clocks.values()))
+
+
+def _with_needs(pipeline: Pipeline, action: Action, needs: Sequence[Need]) -> Action:
+    """What has to wait for ever does not happen, in whatever time: a setting may mean never."""
+    history = {one.name for one in pipeline.history.variables}
+    endless = [
+        need.clock.runs
+        for need in needs
+        if need.at_least is not None and need.at_least.is_never and need.until is None
+        if history.isdisjoint(str(one) for one in get_vars(need.clock.runs))
+    ]
+    guard = z3.And(action.guard, *map(z3.Not, endless)) if endless else action.guard
+    return replace(action, guard=guard, needs=tuple(needs))

@@ -28,6 +28,8 @@ JAVA = {**PIPELINE, "producer.acks": "all"}
 IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
 ALONE = {"topic.replicas": 1, "topic.min.insync.replicas": 1, "bounds.records": 1}
 
+UNHEARD = {"producer.Producer.Return.Errors": False, "producer.on_send_error": "ignore"}
+
 REFUSED, MOVE, KILL = {"refused-record": 1}, {"leader-move": 1}, {"kill": 1}
 LOST, ANSWER, SLOW = {"lost-request": 1}, {"lost-response": 1}, {"slow-follower": 2}
 
@@ -64,6 +66,22 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         # Attempts that reach nobody are counted by sarama, and three pauses of 100 ms outlast no election.
         (SARAMA, {"bounds.records": 1}, KILL, "no-dropped-record", Status.VIOLATED),
         (SARAMA, {"bounds.records": 1}, ANSWER, "no-dropped-record", Status.HOLDS),
+        # Whoever does not look is not told; the record is dropped all the same.
+        (SARAMA, {"bounds.records": 1}, KILL, "no-silent-loss", Status.VACUOUS),
+        (SARAMA, {"bounds.records": 1, **UNHEARD}, KILL, "no-silent-loss", Status.VIOLATED),
+        (SARAMA, {"bounds.records": 1, **UNHEARD}, KILL, "no-dropped-record", Status.VIOLATED),
+        (JAVA, {"bounds.records": 1, "producer.on_send_error": "ignore"}, REFUSED, "no-silent-loss", Status.VIOLATED),
+        (JAVA, {"bounds.records": 1}, REFUSED, "no-silent-loss", Status.HOLDS),
+        # A delivery without an end does not time out, however long a broker is away.
+        (LIBRDKAFKA, {**ALONE, "producer.message.timeout.ms": 0}, KILL, "no-dropped-record", Status.HOLDS),
+        (LIBRDKAFKA, {**ALONE}, KILL, "no-dropped-record", Status.VIOLATED),
+        (
+            SARAMA,
+            {"topic.replicas": 1, "topic.min.insync.replicas": 1, "producer.version": "1.60"},
+            {"delayed-request": 1},
+            "log-order",
+            Status.VIOLATED,
+        ),
         # One replica: once the controller has fenced it there is no leader, and the record fails at once.
         (
             SARAMA,

@@ -24,6 +24,7 @@ from checker.granted import (
     ONE_CONNECTION,
     PARTITIONS_APART,
     POLLS_WAIT,
+    READ_IN_SIZE,
     REMEMBERED,
     REPLACED,
     RESULTS_LAST,
@@ -125,6 +126,27 @@ FAR = [
     (ONE_CONNECTION, {"producer": {"acks": "1"}, "assume": {"faults.lost-request": "1"}}),
     (ONE_CONNECTION, {"producer": {"acks": "0"}, "assume": {"faults.kill": "1"}}),
 ]
+
+
+SIZE = {"retention.bytes": "1"}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"topic": SIZE}, True),
+        ({"broker": {"log.retention.bytes": "0"}}, True),
+        ({}, False),
+        ({"topic": {"retention.bytes": "-1"}, "broker": {"log.retention.bytes": "1"}}, False),
+        ({"topic": {**SIZE, **COMPACTED}}, False),
+        ({"topic": {**SIZE, "cleanup.policy": "'compact,delete'"}}, True),
+    ],
+)
+def test_size_deletes_what_nobody_read(tmp_path: Path, said: dict[str, object], expected: bool) -> None:
+    deployment = deployment_of(tmp_path, said)
+    for reads in (False, True):
+        texts = taken_for_granted(deployment, "no-loss", reads=reads, in_time=False)
+        assert (READ_IN_SIZE.text in texts) is (reads and expected)
 
 
 def said_of(granted: Granted, deployment: Deployment) -> set[str]:

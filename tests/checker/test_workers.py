@@ -40,6 +40,7 @@ RETRY = {**WORKERS, "consumer.on_processing_error": "retry"}
 FINISHED = {**WORKERS, "consumer.commit": "finished"}
 UNCONFIRMED = {"consumer.on_processing_error": "forward-unconfirmed"}
 CONFIRMED = {"consumer.on_processing_error": "forward"}
+ONCE = {"producer.enable.idempotence": True}
 BY_OFFSET = {"consumer.sink": "by-offset"}
 
 CRASH, FAILURE = {"consumer-crash": 1}, {"failed-processing": 1}
@@ -57,6 +58,10 @@ def deployment(prop: str, faults: Mapping[str, int], **more: object) -> Deployme
         (LAST, TWICE, "no-skip", Status.VIOLATED),
         (FINISHED, CRASH, "no-skip", Status.VIOLATED),
         (UNCONFIRMED, {"failed-processing": 2}, "no-skip", Status.VIOLATED),
+        # What goes back to a record has what is behind it again, that others have finished.
+        (LAST, FAILURE, "no-reprocessing", Status.VIOLATED),
+        ({**RETRY, **ONCE}, {**FAILURE, "lost-response": 1}, "no-reprocessing", Status.HOLDS),
+        ({**LAST, **BY_OFFSET, **ONCE}, {**FAILURE, "lost-response": 1}, "exactly-once-effect", Status.HOLDS),
         *(
             pytest.param(*row, marks=pytest.mark.slow)
             for row in (

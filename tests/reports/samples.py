@@ -75,6 +75,7 @@ DEPLOYMENT = Deployment(
     restart_before_fenced=False,
     compaction=None,
     flush_messages=None,
+    deletes_for_size=False,
     sender=OF_JAVA,
     acks=Acks.LEADER,
     retries=2147483647,

@@ -171,9 +171,25 @@ def test_a_topic_that_deletes_outranks_a_broker_that_compacts(read_yaml) -> None
     assert read_yaml('kafka: "4.0"\nbroker: {log.cleanup.policy: compact}\ntopic: {cleanup.policy: delete}')
 
 
-def test_retention_by_size_is_ignored_with_its_reason(read_yaml) -> None:
-    (ignored,) = read_yaml('kafka: "4.0"\ntopic: {retention.bytes: 1000}').ignored
-    assert ignored.reason == "records are deleted for their age alone (retention.ms), as soon as they are old enough"
+@pytest.mark.parametrize(
+    ("said", "deletes"),
+    [
+        ("topic: {retention.bytes: 1000}", True),
+        ("broker: {log.retention.bytes: 0}", True),
+        ("topic: {retention.bytes: -1}\nbroker: {log.retention.bytes: 1000}", False),
+        ("topic: {retention.bytes: 9, cleanup.policy: compact}", False),
+        ("topic: {retention.bytes: 9, cleanup.policy: 'compact,delete'}", True),
+        (
+            "topic: {retention.bytes: 9, cleanup.policy: 'compact,delete'}\nbroker: {log.cleaner.enable: false}",
+            False,
+        ),
+        ("", False),
+    ],
+)
+def test_retention_by_size(read_yaml, said: str, deletes: bool) -> None:
+    read = read_yaml(f'kafka: "4.0"\n{said}')
+    assert read.deletes_for_size is deletes
+    assert "retention.bytes" not in {setting.key for setting in read.ignored}
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,11 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
             "with brokers before 2.5: take newer ones, or no idempotence",
         ),
         (consumer("librdkafka", "group.protocol: consumer"), "not modelled yet: the consumer group protocol"),
+        (
+            producer("sarama", "Producer.Return.Errors: false"),
+            "the client tells nobody of a failed send",
+        ),
+        (consumer("sarama", "Consumer.Offsets.Retention: 1s"), "not modelled yet: offsets that are kept for as long"),
         (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama, franz-go"),
         (producer("franz-go", "TransactionalID: t"), "not modelled yet: transactions of franz-go"),
         (producer("franz-go", "DisableIdempotentWrite: true"), "not modelled yet: franz-go without idempotence"),

@@ -72,6 +72,7 @@ def test_the_release_is_an_option(file_refusal) -> None:
         ("acks=1\nlinger.ms=1\nacks=all", "producer.properties:3: acks: is given twice, also in line 1"),
         ("\nacks=\\u00zz", "producer.properties:2: has a malformed \\u escape"),
         (b"a\0b", "producer.properties:1: is a binary file"),
+        (b"\xef\xbb\xbfacks=1", "producer.properties:1: acks: begins with a byte order mark"),
         (b"\xff\xfea\0", "producer.properties: is in UTF-16"),
         ("{% for x in y %}\nacks=1", "producer.properties:1: {%: a template stands in the place of a key"),
         ("a=b\\\n" * 1000, "producer.properties:501: a setting runs over more than 500 lines"),
@@ -88,7 +89,7 @@ def test_a_file_of_comments_sets_nothing(read_files) -> None:
 
 def test_other_encodings(read_files) -> None:
     assert read_files(producer="acks=1 \n# \u6d88\u606f".encode("gbk")).acks is Acks.LEADER
-    assert read_files(producer=b"\xef\xbb\xbfacks=1").acks is Acks.LEADER
+    assert read_files(producer=b"\xef\xbb\xbf# by hand\nacks=1").acks is Acks.LEADER
     assert (
         read_files(producer="# \u6d88\u606f\x08 and some text so that it is no binary file\nacks=1").acks is Acks.LEADER
     )
