@@ -52,7 +52,7 @@ from model.timing import timed
 from model.transactions import bumping, coordinator, ending, forgetting
 from model.transactions.coordinator import remember_disturbance
 
-VERSION = "11"
+VERSION = "12"
 """The model's version: part of every verdict's id. It changes whenever a verdict might."""
 
 

@@ -326,6 +326,14 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return waited if pipeline.transactions is None else z3.Or(waited, z3.Not(coordinator_is_at_hand(pipeline)))
 
 
+def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
+    """Deliveries end in the order of send(): a client finds over what waits before a batch when it finds that so."""
+    if not pipeline.deployment.expires_in_accumulator:
+        for other in pipeline.producer.batches:
+            if other.record < batch.record and other.attempt == 0:
+                yield z3.Not(other.is_(Fate.BUFFERED))
+
+
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
@@ -350,7 +358,7 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
     if pipeline.transactions is not None:
         causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
-    waiting = z3.And(batch.is_(Fate.BUFFERED), causes)
+    waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
     in_flight = [batch.is_(Fate.UNANSWERED), z3.And(batch.can_be_answered, _was_held_up(pipeline, batch))]
     if deployment.acks is Acks.ALL:
         in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
