@@ -339,8 +339,9 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
 
     Only what something holds up can run out of time: a retry, a batch that no leader would take, a request on a dead
     connection, an appended batch that the ISR does not follow, and whatever waits for one of these. So can a request
-    that is under way at last after one of them, which its broker handles all the same. Before 2.1 what is in flight
-    does not: request.timeout.ms ends that, and one of the same length the wait in the accumulator.
+    that is under way at last after one of them, which its broker handles all the same: without sequence numbers it may
+    as well be handled first, as what is sent later comes behind it. Before 2.1 what is in flight does not:
+    request.timeout.ms ends that, and one of the same length the wait in the accumulator.
     """
     deployment, leaders = pipeline.deployment, pipeline.replicas
     takers = [
@@ -359,7 +360,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     if pipeline.transactions is not None:
         causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
-    in_flight = [batch.is_(Fate.UNANSWERED), z3.And(batch.can_be_answered, _was_held_up(pipeline, batch))]
+    answerable = batch.can_be_answered if deployment.idempotence else batch.is_(Fate.APPENDED)
+    in_flight = [batch.is_(Fate.UNANSWERED), z3.And(answerable, _was_held_up(pipeline, batch))]
     if deployment.acks is Acks.ALL:
         in_flight += [z3.Or(held_up(pipeline, batch, at), queues_at(pipeline, batch, at)) for at in leaders]
     effect = Effect()

@@ -28,6 +28,8 @@ JAVA = {**PIPELINE, "producer.acks": "all"}
 IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
 ALONE = {"topic.replicas": 1, "topic.min.insync.replicas": 1, "bounds.records": 1}
 
+LONELY = {"topic.replicas": 1, "topic.min.insync.replicas": 1}
+ONE_BY_ONE = {IN_FLIGHT: 1, "producer.enable.idempotence": False, "producer.acks": "1"}
 UNHEARD = {"producer.Producer.Return.Errors": False, "producer.on_send_error": "ignore"}
 
 REFUSED, MOVE, KILL = {"refused-record": 1}, {"leader-move": 1}, {"kill": 1}
@@ -67,11 +69,11 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         (SARAMA, {"bounds.records": 1}, KILL, "no-dropped-record", Status.VIOLATED),
         (SARAMA, {"bounds.records": 1}, ANSWER, "no-dropped-record", Status.HOLDS),
         # Whoever does not look is not told; the record is dropped all the same.
-        (SARAMA, {"bounds.records": 1}, KILL, "no-silent-loss", Status.VACUOUS),
+        (SARAMA, {"bounds.records": 1}, KILL, "no-silent-loss", Status.HOLDS),
         (SARAMA, {"bounds.records": 1, **UNHEARD}, KILL, "no-silent-loss", Status.VIOLATED),
         (SARAMA, {"bounds.records": 1, **UNHEARD}, KILL, "no-dropped-record", Status.VIOLATED),
         (JAVA, {"bounds.records": 1, "producer.on_send_error": "ignore"}, REFUSED, "no-silent-loss", Status.VIOLATED),
-        (JAVA, {"bounds.records": 1}, REFUSED, "no-silent-loss", Status.HOLDS),
+        (JAVA, {"bounds.records": 1}, REFUSED, "no-silent-loss", Status.VACUOUS),
         # A delivery without an end does not time out, however long a broker is away.
         (LIBRDKAFKA, {**ALONE, "producer.message.timeout.ms": 0}, KILL, "no-dropped-record", Status.HOLDS),
         (LIBRDKAFKA, {**ALONE}, KILL, "no-dropped-record", Status.VIOLATED),
@@ -82,6 +84,10 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
             "log-order",
             Status.VIOLATED,
         ),
+        # What waits runs out of time in the order of sending; what is on its way is handled before what comes behind.
+        (DRAINS, {**LONELY, "producer.version": "2.3"}, KILL, "log-order", Status.HOLDS),
+        (JAVA, {**LONELY, **ONE_BY_ONE}, KILL, "log-order", Status.HOLDS),
+        (JAVA, {**LONELY, **ONE_BY_ONE}, {"delayed-request": 1}, "log-order", Status.VIOLATED),
         # One replica: once the controller has fenced it there is no leader, and the record fails at once.
         (
             SARAMA,
