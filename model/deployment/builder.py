@@ -344,6 +344,9 @@ def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
     """A member that polls too late is thrown out of its group; what comes of that is not modelled."""
     if "poll_interval" in given.environment:
         latest, limit = durations.poll_interval.most, durations.max_poll.least
+        if durations.poll_interval.least > limit:
+            what = f"begins above max.poll.interval.ms ({limit:,}): the group throws its member out before each poll()"
+            raise complaint(given.environment["poll_interval"], f"{what}; say less")
         if latest is None or latest > limit:
             yield (
                 f"poll_interval may be longer than max.poll.interval.ms ({limit:,}): the consumer would be thrown out "

@@ -244,6 +244,12 @@ def test_mistakes_are_at_their_place(refusal) -> None:
     assert refusal(KAFKA, {"network": "2s..1s"}) == "--assume network=2s..1s: ends before it begins (2s..1s)"
 
 
+def test_polls_that_all_come_too_late_are_refused(refusal, read_yaml) -> None:
+    said = "begins above max.poll.interval.ms (300,000): the group throws its member out before each poll(); say less"
+    assert refusal(KAFKA, {"poll_interval": "301s..1h"}) == f"--assume poll_interval=301s..1h: {said}"
+    assert read_yaml(KAFKA, {"poll_interval": "300s..1h"}).durations.poll_interval.least == 300_000
+
+
 def test_misspelt_duration(refusal) -> None:
     assert "did you mean network?" in refusal(f"{KAFKA}assume: {{netwrk: 5}}")
     assert "did you mean broker_restart?" in refusal(KAFKA, {"broker-restart": "5s"})
