@@ -164,12 +164,12 @@ def test_budgets(
 ) -> None:
     asked: dict[str, Any] = {}
 
-    def check(deployment: Deployment, **options: Any) -> Result:
-        asked.update(options, faults=deployment.faults.total)
-        return samples.HARMLESS
+    def explore(deployment: Deployment, budget: Budget, *_: Any) -> SimpleNamespace:
+        asked.update(budget=budget, faults=deployment.faults.total)
+        return SimpleNamespace(result=lambda: samples.HARMLESS)
 
     monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
-    module("check", check=check)
+    module("check", explore=explore)
     assert proofka("check", "orders.yaml", "--no-sensitivity", *arguments).exit_code == 0
     assert asked["budget"] == Budget(**budget)
     assert asked["faults"] == (3 if "--faults" in arguments else None)
