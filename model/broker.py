@@ -247,21 +247,22 @@ def _apply_newest_decision(pipeline: Pipeline, effect: Effect, replica: Replica)
     effect[replica.leader] = controller.leader.term
     effect[replica.epoch] = controller.epoch.term
     _follow(pipeline, effect, replica, controller.leader.term)
-    if not pipeline.deployment.mends_of_2_0_1:
-        _go_on_as_before(effect, replica, when=_knows_leader(replica, controller.leader.term))
+    if pipeline.deployment.truncation is not Truncation.FENCED:
+        _go_on_as_before(effect, replica, when=_hears_nothing_new(pipeline, replica, controller.leader.term))
     stop_leading(effect, replica)
     for number, member in controller.isr.items():
         effect[replica.isr[number]] = z3.If(leads, member.term, 0)
 
 
-def _knows_leader(replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
-    """The broker follows this leader already, or is told that there is none, which changes nothing for it."""
+def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef) -> z3.BoolRef:
+    """A follower is told that nobody leads, which changes nothing for it; before 2.0.1, or of the leader it has (8)."""
     follows = z3.And(replica.leader.term != 0, replica.leader.term != replica.number)
-    return z3.And(follows, z3.Or(leader == replica.leader.term, leader == 0))
+    same = z3.BoolVal(False) if pipeline.deployment.mends_of_2_0_1 else leader == replica.leader.term
+    return z3.And(follows, z3.Or(same, leader == 0))
 
 
 def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
-    """Before 2.0.1 a follower whose leader stays the same fetches on, whatever it missed (8, KAFKA-7164)."""
+    """A follower that keeps its leader fetches on, whatever it missed (8, KAFKA-7164)."""
     cut = (replica.flushed, replica.high_watermark, replica.restored, *replica.log.variables)
     dropping = (replica.reconciled, *cut)
     for variable in (replica.leader, *dropping):
@@ -291,8 +292,11 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
             return f"{replica.name} learns that it has no replica any more, and deletes its log"
         role = f"follows {broker_name(leader)}" if leader else "there is no leader"
         followed = before[replica.leader.name]
-        if not pipeline.deployment.mends_of_2_0_1 and followed and leader in (0, followed):
-            role += ", as before, and drops nothing" if leader else f", and stays with {broker_name(followed)}"
+        if followed and followed != replica.number and after[replica.leader.name] == followed:
+            if not leader:
+                role += f", and stays with {broker_name(followed)}"
+            elif not pipeline.deployment.mends_of_2_0_1:
+                role += ", as before, and drops nothing"
         return f"{replica.name} learns epoch {after[replica.epoch.name]}: {role}" + _dropped(
             pipeline, replica, before, after
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import z3
 
@@ -32,19 +32,82 @@ def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
     return length
 
 
-def end_of_last_epoch(follower: Replica, leader: Replica) -> z3.ArithRef:
+def _end_of(replica: Replica, epoch: z3.ArithRef) -> z3.ArithRef:
+    """Where an epoch ends in a log, or the ones before it."""
+    return replica.log.count(lambda _, slot: slot["epoch"].term <= epoch)
+
+
+def _has_epoch(replica: Replica, epoch: z3.ArithRef) -> z3.BoolRef:
+    return replica.log.some(lambda _, slot: slot["epoch"].term == epoch)
+
+
+def end_of_last_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3.ArithRef:
     """Where the follower's log ends, asked of the leader by the follower's last epoch alone (semantics 8, KIP-101).
 
-    The leader answers with the start of its next epoch. One that does not know the epoch, and has no later one, or none
-    before it, has no answer; then the follower drops what is above its high watermark.
+    The leader answers with the start of its next epoch. Before 2.0.1 one that does not know the epoch, and has no later
+    one, or none before it, has no answer; then the follower drops what is above its high watermark.
     """
-    mine = follower.log.at(follower.log.end.term - 1, "epoch")
-    later = leader.log.count(lambda _, slot: slot["epoch"].term <= mine)
-    known = z3.Or(leader.log.some(lambda _, slot: slot["epoch"].term == mine), leader.epoch.term == mine)
-    bracketed = z3.And(later > 0, later < leader.log.end.term)
-    answer = z3.If(z3.Or(known, bracketed), later, follower.high_watermark.term)
     end = follower.log.end.term
+    mine = follower.log.at(end - 1, "epoch")
+    answer = _end_of(leader, mine)
+    if not mended:
+        bracketed = z3.And(answer > 0, answer < leader.log.end.term)
+        answer = z3.If(z3.Or(_has_epoch(leader, mine), bracketed), answer, follower.high_watermark.term)
     return z3.If(z3.And(end > 0, answer < end), answer, end)
+
+
+def end_asked_epoch_by_epoch(follower: Replica, leader: Replica, *, mended: bool) -> z3.ArithRef:
+    """Where the follower's log ends once it has asked for its last epoch, and for the next before (8, KIP-279).
+
+    It is done as soon as the leader names an epoch that it has as well, and compares nothing below: where it fetched
+    records of an epoch on top of a log that already differed, that stays. Before 2.0.1 (KAFKA-7415) a leader has no
+    answer for an epoch that is newer than all records that it has, or older: then the follower drops what is above its
+    high watermark, or nothing more if it has dropped something already. And a follower that has no epoch as old as the
+    one that the leader names goes by the leader's offset alone.
+    """
+
+    def unanswered(epoch: z3.ArithRef) -> z3.BoolRef:
+        newest, end = leader.log.at(leader.log.end.term - 1, "epoch"), leader.log.end.term
+        return z3.Or(end == 0, epoch > newest, epoch < leader.log.slots[0]["epoch"].term)
+
+    kept: list[z3.ArithRef] = [z3.IntVal(0)]
+    for offset, slot in enumerate(follower.log.slots):
+        asked, length = slot["epoch"].term, z3.IntVal(offset + 1)
+        theirs = _end_of(leader, asked)
+        named = leader.log.at(theirs - 1, "epoch")
+        mine = _end_of(follower, named)
+        known = z3.Or(_has_epoch(leader, asked), leader.epoch.term == asked, theirs == 0)
+        told = z3.If(_has_epoch(follower, named), _least(mine, theirs), _chosen(kept, mine))
+        told = z3.If(mine == 0, z3.IntVal(0) if mended else _least(theirs, length), told)
+        told = z3.If(known, _least(length, theirs), told)
+        kept.append(told if mended else z3.If(unanswered(asked), length, told))
+    end = follower.log.end.term
+    if mended:
+        return _chosen(kept, end)
+    lacks = z3.And(end > 0, unanswered(follower.log.at(end - 1, "epoch")))
+    return z3.If(lacks, _least(follower.high_watermark.term, end), _chosen(kept, end))
+
+
+def _least(one: z3.ArithRef, other: z3.ArithRef) -> z3.ArithRef:
+    return z3.If(one < other, one, other)
+
+
+def _chosen(among: Sequence[z3.ArithRef], index: z3.ArithRef) -> z3.ArithRef:
+    """The term at an index, the last one beyond."""
+    chosen = among[-1]
+    for at, term in enumerate(among[:-1]):
+        chosen = z3.If(index == at, term, chosen)
+    return chosen
+
+
+def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.ArithRef:
+    """What a follower keeps that asks its leader, by release (semantics 8)."""
+    how, mended = pipeline.deployment.truncation, pipeline.deployment.mends_of_2_0_1
+    if how is Truncation.LAST_EPOCH:
+        return end_of_last_epoch(follower, leader, mended=mended)
+    if how is Truncation.EPOCHS:
+        return end_asked_epoch_by_epoch(follower, leader, mended=mended)
+    return common_prefix(follower, leader)
 
 
 def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
@@ -155,8 +218,7 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
 
     From 2.1 on it finds out whenever they differ; before that it asks once in each epoch.
     """
-    how = pipeline.deployment.truncation
-    to = end_of_last_epoch(follower, leader) if how is Truncation.LAST_EPOCH else common_prefix(follower, leader)
+    to = _end_of_agreement(pipeline, follower, leader)
     effect = Effect()
     keep_prefix(effect, follower, to)
     share_producer_state(effect, follower, leader)

@@ -67,7 +67,7 @@ class Deployment:
     believes_any_fetch: bool  # also a client's in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
     truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
     reads_may_overrun: bool  # a read may return a record above the high watermark (1.1 to 2.5.0; 6.1, KAFKA-9835)
-    mends_of_2_0_1: bool  # of followers that missed an epoch, join the ISR, or are ahead (8; KAFKA-7164, 7128, 7414)
+    mends_of_2_0_1: bool  # of followers and of what leaders answer (8; KAFKA-7164, KAFKA-7128, KAFKA-7414, KAFKA-7415)
     consumer_knows_epochs: bool  # it fetches from no leader of an older epoch (brokers from 2.1; KIP-320)
     consumer_checks_epochs: bool  # and finds out by epochs that a log was truncated (2.3 with 2.3; 8)
     offsets_age_in_use: bool  # committed offsets expire by the age of the commit (before 2.1; 12, KIP-211)

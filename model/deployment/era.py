@@ -47,7 +47,8 @@ TRUNCATION = (
 
 MENDED = (2, 0, 1)
 """From here on followers truncate after an epoch that they missed, join the ISR at the start of the leader's epoch, and
-do not halt (KAFKA-7164, KAFKA-7128, KAFKA-7414). The same fixes in the branch of 1.1 came after its last release.
+do not halt, and leaders know their own epoch at once (KAFKA-7164, KAFKA-7128, KAFKA-7414, KAFKA-7415). The same fixes
+in the branch of 1.1 came after its last release.
 """
 
 OVERRUN, OVERRUN_MENDED = (1, 1, 0), (2, 5, 1)
