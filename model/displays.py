@@ -124,6 +124,7 @@ def _named(what: str, variable: Variable, names: Sequence[str]) -> Display:
 
 def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
     name = replica.name
+    late = None if pipeline.late_answers is None else pipeline.late_answers.until[replica.number]
 
     def condition(state: State) -> str:
         if not state[replica.up.name]:
@@ -131,6 +132,8 @@ def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
         words = "up"
         if state[replica.cut_off.name]:
             words += ", cut off from the controller"
+        if late is not None and state[late.name]:
+            words += f", waiting for an answer up to offset {state[late.name] - 1}"
         return words + (", not fetching" if state[replica.slow.name] else "")
 
     def role(state: State) -> str:
@@ -139,7 +142,7 @@ def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
             return f"leader in epoch {epoch}, ISR {members(state, replica.isr)}"
         return f"follower of {broker_name(leader)} in epoch {epoch}" if leader else "none"
 
-    yield Display(name, condition, (replica.up, replica.cut_off, replica.slow))
+    yield Display(name, condition, (replica.up, replica.cut_off, replica.slow, *(() if late is None else (late,))))
     yield Display(f"{name}'s role", role, (replica.leader, replica.epoch, *replica.isr.values()))
     yield Display(f"{name}'s log", lambda state: log_words(pipeline, state, replica), replica.log.variables)
     yield _number(f"{name}'s high watermark", replica.high_watermark)

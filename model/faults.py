@@ -14,6 +14,7 @@ class Fault(StrEnum):
     CUT_OFF = "cut-off"
     SLOW_FOLLOWER = "slow-follower"
     FORGED_FETCH = "forged-fetch"
+    LATE_ANSWER = "late-answer"
     LOST_REQUEST = "lost-request"
     LOST_RESPONSE = "lost-response"
     DELAYED_REQUEST = "delayed-request"
@@ -45,6 +46,7 @@ DESCRIPTION: dict[Fault, str] = {
     Fault.CUT_OFF: "a broker cannot reach the controller, but still serves clients and followers",
     Fault.SLOW_FOLLOWER: "a follower stops fetching for a while and may fall out of the ISR",
     Fault.FORGED_FETCH: "a client sends a fetch in the name of a follower, and the leader believes it",
+    Fault.LATE_ANSWER: "a leader sends what a follower fetched so late that its own log is another one by then",
     Fault.LOST_REQUEST: "a produce request never reaches the broker",
     Fault.LOST_RESPONSE: "a produce response never reaches the producer",
     Fault.DELAYED_REQUEST: "a produce request is executed after its client gave up on it",
@@ -75,6 +77,7 @@ ONLY_BY_NAME = frozenset(
         Fault.PRODUCER_STOP,
         Fault.REASSIGNMENT,
         Fault.FORGED_FETCH,
+        Fault.LATE_ANSWER,
         Fault.EVICTION,
         Fault.REBALANCE,
         Fault.LOST_COMMIT,

@@ -32,6 +32,19 @@ def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
     return length
 
 
+def agreed_prefix(follower: Replica, leader: Replica) -> z3.ArithRef:
+    """The longest prefix that a leader takes for one of its own log, by its last epoch alone (semantics 8, KIP-595).
+
+    It is the common one, unless the follower has records of an epoch on top of a log that already differed.
+    """
+    length = z3.IntVal(0)
+    for offset, slot in enumerate(follower.log.slots):
+        last = slot["epoch"].term
+        agrees = z3.And(follower.log.has(offset), _has_epoch(leader, last), _end_of(leader, last) > offset)
+        length = z3.If(agrees, offset + 1, length)
+    return length
+
+
 def _end_of(replica: Replica, epoch: z3.ArithRef) -> z3.ArithRef:
     """Where an epoch ends in a log, or the ones before it."""
     return replica.log.count(lambda _, slot: slot["epoch"].term <= epoch)
@@ -107,7 +120,7 @@ def _end_of_agreement(pipeline: Pipeline, follower: Replica, leader: Replica) ->
         return end_of_last_epoch(follower, leader, mended=mended)
     if how is Truncation.EPOCHS:
         return end_asked_epoch_by_epoch(follower, leader, mended=mended)
-    return common_prefix(follower, leader)
+    return common_prefix(follower, leader) if pipeline.late_answers is None else agreed_prefix(follower, leader)
 
 
 def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
@@ -118,18 +131,21 @@ def fetches_from(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.B
     follows = follower.follows(leader)
     if pipeline.deployment.truncation is not Truncation.FENCED:
         follows = z3.And(follower.up.is_set, follower.leader.term == leader.number)
-    return z3.And(follows, leader.presumes_leadership, z3.Not(follower.slow.is_set))
+    fetches = [follows, leader.presumes_leadership, z3.Not(follower.slow.is_set)]
+    if pipeline.late_answers is not None:
+        fetches.append(pipeline.late_answers.until[follower.number].term == 0)
+    return z3.And(*fetches)
 
 
-def _has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
+def has_reconciled(pipeline: Pipeline, follower: Replica, leader: Replica) -> z3.BoolRef:
     """The follower takes its log for a prefix of the leader's, from whose end it can fetch on."""
     if pipeline.deployment.truncation is Truncation.FENCED:
-        return follower.log.end.term == common_prefix(follower, leader)
+        return follower.log.end.term == _end_of_agreement(pipeline, follower, leader)
     fits = follower.log.end.term <= leader.log.end.term
     return fits if follower.reconciled is None else z3.And(follower.reconciled.is_set, fits)
 
 
-def _copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str, z3.ArithRef]:
+def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str, z3.ArithRef]:
     """What a follower gets of the leader's log at an offset.
 
     Of a record that was removed nobody learns its sequence number, unless it is the producer's last: then the cleaner
@@ -155,7 +171,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     effect[leader.fetched[follower.number]] = end + 1
     advance_high_watermark(pipeline, effect, leader)
     has_next = leader.log.end.term > end
-    follower.log.append(effect, _copied(pipeline, leader, end), when=has_next)
+    follower.log.append(effect, copied(pipeline, leader, end), when=has_next)
     flush_if_due(pipeline, effect, follower)
     lags = pipeline.deployment.truncation.high_watermark_decides
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
@@ -178,7 +194,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         follower.name,
         "brokers",
         {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), _has_reconciled(pipeline, follower, leader)),
+        z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
         effect.updates,
         sentence,
         "6.1 R1-R3",
@@ -201,7 +217,7 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         {"follower": follower.number, "leader": leader.number},
         z3.And(
             fetches_from(pipeline, follower, leader),
-            _has_reconciled(pipeline, follower, leader),
+            has_reconciled(pipeline, follower, leader),
             leader.log.end.term > end,
             leader.fetched[follower.number].term != end + 1,
         ),

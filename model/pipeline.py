@@ -9,6 +9,7 @@ from itertools import product
 import z3
 
 from model import (
+    answering_late,
     broker,
     consumer,
     controller,
@@ -68,7 +69,7 @@ def build(deployment: Deployment) -> Model:
     """The model of ``deployment``: one producer, one partition, one consumer group."""
     pipeline = declare(deployment)
     possible = deployment.possible_faults
-    of_brokers = (fetching, forging, replica, isr, controller, broker, taken_out, reassigning)
+    of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_failures = (id_refusals, late_errors, elsewhere, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
     of_transactions = (ending, bumping, coordinator, forgetting)
@@ -81,7 +82,7 @@ def build(deployment: Deployment) -> Model:
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible
-        for one in (reassigning.with_part(pipeline, action),)
+        for one in (answering_late.broken_off(pipeline, reassigning.with_part(pipeline, action)),)
     )
     in_time = timed(pipeline, actions)
     system = TransitionSystem(

@@ -23,6 +23,7 @@ from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
 from model.history import History, declare_history
 from model.kept_numbers import FORGOTTEN, Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
+from model.late_answers import LateAnswers, declare_late_answers
 from model.pending_offsets import Unapplied, declare_unapplied
 from model.reassignment import declare_reassignment
 from model.sink import Applied, declare_applied
@@ -279,9 +280,8 @@ class Pipeline:
     ``exposed`` holds, per offset, one more than the record that a reader could first read there (0 = none yet).
     ``log_start`` is the first offset that retention has left; None where no record gets that old unread. ``applied``:
     what a sink knows that tells records by their offset. ``unapplied``: what offsets of a transaction may not have
-    replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where the
-    cleaner takes out no record, and ``upstream`` where the
-    application commits no position in what it reads from.
+    replaced yet; None where a group's coordinator applies them in time. ``compacted`` is None where the cleaner takes
+    out no record, and ``upstream`` where the application commits no position in what it reads from.
     """
 
     deployment: Deployment
@@ -296,6 +296,7 @@ class Pipeline:
     unapplied: Unapplied | None
     compacted: Compacted | None
     upstream: Upstream | None
+    late_answers: LateAnswers | None
     history: History
 
     @property
@@ -303,7 +304,7 @@ class Pipeline:
         brokers = tuple(variable for replica in self.replicas for variable in replica.variables)
         clients = (*self.producer.variables, *self.consumer.variables)
         kept = () if self.log_start is None else (self.log_start,)
-        parts = (self.transactions, self.applied, self.unapplied, self.compacted, self.upstream)
+        parts = (self.transactions, self.applied, self.unapplied, self.compacted, self.upstream, self.late_answers)
         mechanisms = (part.variables for part in parts if part is not None)
         own = (*self.controller.variables, *brokers, *clients, *self.exposed, *kept)
         return (*own, *chain.from_iterable(mechanisms), *self.history.variables)
@@ -370,6 +371,7 @@ def declare(deployment: Deployment) -> Pipeline:
         declare_unapplied(deployment),
         declare_compacted(deployment),
         declare_upstream(deployment),
+        declare_late_answers(deployment),
         declare_history(deployment),
     )
 

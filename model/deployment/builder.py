@@ -6,18 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
-from model.deployment.assumptions import Application, read_application
+from model.deployment.assumptions import read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.choices import Commit, OffsetReset, OnProcessingError, Processing, Sink
+from model.deployment.choices import Commit, OffsetReset, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
 from model.deployment.durations import keys_of, read_durations
-from model.deployment.era import Era, era_of, notes_of, settings_of
+from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
+from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
@@ -37,9 +38,6 @@ from model.faults import Fault
 
 FOLLOWER_BYTES = "replica.fetch.min.bytes"
 """A fetch of a follower waits for so much, as long as it may wait at all."""
-
-AUTHORIZER = "authorizer.class.name"
-"""Without one, brokers let everybody do everything."""
 
 _READ_IN_EVERY_RELEASE = {
     ("broker", "zookeeper.connect"),
@@ -221,6 +219,7 @@ def build(given: GivenDeployment) -> Deployment:
         offsets_applied_late=group_rules.applies_offsets_late(broker_settings.section, zookeeper=era.zookeeper),
         fenced_may_join=era.fenced_may_join,
         new_replica_suffices=era.new_replica_suffices,
+        copies_newer_epochs=era.copies_newer_epochs,
         believes_any_fetch=era.believes_any_fetch,
         truncation=era.truncation,
         mends_of_2_0_1=era.mends_of_2_0_1,
@@ -275,10 +274,8 @@ def build(given: GivenDeployment) -> Deployment:
             *reading.notes,
             *group_rules.notes_of(consumer_settings.section, broker_settings.section),
             *(transaction_rules.notes_of(broker_settings.section, transactional) if transactional is not None else ()),
-            *_forged_in_vain(given, broker_settings.section, era),
+            *faults_in_vain(given, broker_settings.section, era, application, idempotence=sending.idempotence),
             *_slow_polls(given, times.durations),
-            *_failures_that_end_the_process(given, application),
-            *_failures_elsewhere(given, idempotence=sending.idempotence),
         ),
     )
     if reading.goes_to_nearest:
@@ -307,37 +304,6 @@ def _check_nearest(deployment: Deployment, section: Section) -> None:
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
     """Settings that matter where somebody gives them."""
     return tuple(section.setting(key) for key in keys if section.has(key))
-
-
-def _failures_that_end_the_process(given: GivenDeployment, application: Application) -> Iterator[str]:
-    """A kind of fault that was asked for, and that this application does not have."""
-    kind = Fault.FAILED_PROCESSING
-    how = application.on_processing_error
-    in_turn = how is OnProcessingError.RETRY_LAST and application.processing is Processing.POLL_THREAD
-    if kind.value in given.faults and (how is OnProcessingError.RETRY or in_turn):
-        yield f"{kind} takes nothing but time with on_processing_error={how}: the record is processed in the end"
-    if kind.value in given.faults and application.on_processing_error is OnProcessingError.STOP:
-        yield (
-            f"{kind} changes nothing with on_processing_error=stop: a failure that ends the process is a "
-            f"{Fault.CONSUMER_CRASH}; say skip, forward or close for an application that goes on"
-        )
-
-
-def _forged_in_vain(given: GivenDeployment, broker: Section, era: Era) -> Iterator[str]:
-    """A kind of fault that was asked for, and that brokers with an authorizer do not have from 1.0.1 on."""
-    kind = Fault.FORGED_FETCH.value
-    if kind not in given.faults or era.believes_any_fetch:
-        return
-    if not broker.has(AUTHORIZER) or not broker.given[AUTHORIZER].value.strip():
-        what = f"{kind} with brokers that let everybody do everything; say their {AUTHORIZER}, or name an older release"
-        raise complaint(given.faults[kind], f"not modelled yet: {what}", NotModelledError)
-    yield f"{kind} changes nothing: {broker.software} asks whether who fetches as a follower may (CVE-2018-1288)"
-
-
-def _failures_elsewhere(given: GivenDeployment, *, idempotence: bool) -> Iterator[str]:
-    """What partitions of a producer share is its epoch, and so the numbers that are of it."""
-    if Fault.FAILURE_ELSEWHERE.value in given.faults and not idempotence:
-        yield f"{Fault.FAILURE_ELSEWHERE} changes nothing: without idempotence partitions share no sequence numbers"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:

@@ -64,6 +64,7 @@ class Deployment:
     restart_before_fenced: bool  # 3.3-3.9: a new incarnation may keep its ISR seat (semantics 6.4)
     old_fetches_count: bool  # what a replica fetched before its restart may bring it into the ISR (6.2, KIP-903)
     new_replica_suffices: bool  # for a replica that is moved to be removed (KRaft before 3.8; 6.8, KAFKA-15665)
+    copies_newer_epochs: bool  # than a follower fetched in (before 3.9.1; 6.1, KAFKA-18723)
     believes_any_fetch: bool  # also a client's in the name of a follower (before 1.0.1; 6.1, CVE-2018-1288)
     truncation: Truncation  # how a follower reconciles its log with a new leader's (semantics 8)
     reads_may_overrun: bool  # a read may return a record above the high watermark (1.1 to 2.5.0; 6.1, KAFKA-9835)
@@ -323,6 +324,11 @@ class Deployment:
     def brokers(self) -> int:
         """How many brokers are modelled: those with a replica, and one that a replica may be moved to."""
         return self.replicas + int(Fault.REASSIGNMENT in self.possible_faults)
+
+    @property
+    def answers_may_be_late(self) -> bool:
+        """What a leader sends to a follower may be another log than it had (semantics 6.1)."""
+        return self.copies_newer_epochs and Fault.LATE_ANSWER in self.possible_faults
 
     def at_most(self, kind: Fault) -> int:
         """How often a kind of fault can happen."""

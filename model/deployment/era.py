@@ -23,6 +23,12 @@ ASKS_FOLLOWERS = (1, 0, 1)
 """From here on a fetch as a follower's takes the right to ClusterAction. So it does in 0.10.2.2 and 0.11.0.3, which are
 taken for the first releases of their lines (CVE-2018-1288)."""
 
+COPIES_NO_NEWER_EPOCH = (3, 9, 1)
+"""From here on followers append no record of an epoch newer than the one that they fetched in (KAFKA-18723)."""
+
+CHECKS_EACH_FETCH = (2, 7)
+"""Brokers that speak this to each other compare the last epoch with every fetch (KIP-595)."""
+
 Line = tuple[int, int]
 
 PROTOCOL = "inter.broker.protocol.version"
@@ -68,6 +74,8 @@ class Era:
     is over as soon as a coordinator has loaded them (KAFKA-8069). ``high_watermark_needs_min_isr``: it stands still
     below that. ``keeps_producer_ids``: the format of records has room for them, which idempotence needs.
     ``new_replica_suffices``: a reassignment is complete as soon as the new replica is in sync (before KAFKA-15665).
+    ``copies_newer_epochs``: followers append records of an epoch that they do not know (KAFKA-18723);
+    ``checks_each_fetch``: leaders tell them where logs part whenever they fetch (KIP-595).
     ``believes_any_fetch``: nobody asks whether who fetches as a follower may (CVE-2018-1288).
     ``clients_know_epochs``: metadata tell leader epochs; ``positions_are_checked``: so do answers about where one ends.
     """
@@ -87,6 +95,8 @@ class Era:
     high_watermark_needs_min_isr: bool
     keeps_producer_ids: bool
     new_replica_suffices: bool
+    copies_newer_epochs: bool
+    checks_each_fetch: bool
     believes_any_fetch: bool
 
 
@@ -119,6 +129,8 @@ def era_of(broker: Section, topic: Section) -> Era:
         clients_know_epochs=protocol >= (2, 1),
         positions_are_checked=protocol >= (2, 3) and followers == protocol,
         high_watermark_needs_min_isr=line >= (3, 7),
+        copies_newer_epochs=broker.release.full < COPIES_NO_NEWER_EPOCH,
+        checks_each_fetch=protocol >= CHECKS_EACH_FETCH and followers == protocol,
         believes_any_fetch=broker.release.full < ASKS_FOLLOWERS,
         new_replica_suffices=not zookeeper and line < WAITS_FOR_ALL,
         keeps_producer_ids=protocol >= FORMAT_IS_FIXED or format_ >= FIRST_EPOCHS,

@@ -95,6 +95,7 @@ def deployments() -> dict[str, Deployment]:
             zookeeper=True,
             old_fetches_count=True,
             fenced_may_join=True,
+            copies_newer_epochs=True,
             on_processing_error=OnProcessingError.CLOSE,
         ),
         "acks-all, KIP-101, clients without epochs": replace(

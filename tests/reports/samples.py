@@ -66,6 +66,7 @@ DEPLOYMENT = Deployment(
     truncation=Truncation.FENCED,
     mends_of_2_0_1=True,
     new_replica_suffices=False,
+    copies_newer_epochs=False,
     believes_any_fetch=False,
     reads_may_overrun=False,
     consumer_knows_epochs=True,
