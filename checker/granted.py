@@ -189,6 +189,12 @@ EPOCHS_SURVIVE = Granted(
     lambda deployment: deployment.kafka[:2] == (3, 7) and Fault.POWER_LOSS in deployment.possible_faults,
 )
 
+DELETES_WHAT_IS_COMMITTED = Granted(
+    "brokers of 0.11 are taken to be of 0.11.0.1 or later: in 0.11.0.0 a leader may delete records above its high "
+    "watermark, and its followers then fetch no more until they are restarted (KAFKA-5634)",
+    lambda deployment: deployment.kafka[:2] == (0, 11) and deployment.records_expire_unread and deployment.replicas > 1,
+)
+
 REPLACED = Granted(
     "a consumer that does not poll for max.poll.interval.ms is taken to be replaced by another member of its group",
     lambda deployment: deployment.reading_is_timed and _polls_too_late(deployment),
@@ -279,6 +285,7 @@ EVERYTHING = (
     RETRIES_LAST,
     CAUGHT_UP_SOON,
     EPOCHS_SURVIVE,
+    DELETES_WHAT_IS_COMMITTED,
     REPLACED,
     POLLS_WAIT,
     INPUT_LASTS,

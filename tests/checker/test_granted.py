@@ -11,6 +11,7 @@ from checker.granted import (
     COMMITS_LAST,
     COORDINATOR_LASTS,
     DELETES_READ_IN_TIME,
+    DELETES_WHAT_IS_COMMITTED,
     EPOCHS_SURVIVE,
     ERRORS_BEFORE_THE_END,
     EVERYTHING,
@@ -43,6 +44,7 @@ RARELY = {"max.poll.interval.ms": "302400000"}
 
 ONE = {"replicas": "1", "min.insync.replicas": "1"}
 COMPACTED = {"cleanup.policy": "compact"}
+SOON_GONE = {"retention.ms": "60000"}
 
 NEAR = [
     (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2000"}}),
@@ -61,6 +63,7 @@ NEAR = [
     (CAUGHT_UP_SOON, {"assume": {"faults.disk-loss": "1"}}),
     (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.reassignment": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.7.2", "assume": {"faults.power-loss": "1"}}),
+    (DELETES_WHAT_IS_COMMITTED, {"kafka": "0.11", "topic": SOON_GONE}),
     (REPLACED, {"consumer": RARELY}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.consumer-crash": "1"}}),
     (INPUT_LASTS, {"assume": {"faults.producer-crash": "1", "on_restart": "from-acknowledged"}}),
@@ -97,6 +100,9 @@ FAR = [
     (CAUGHT_UP_SOON, {"topic": ONE, "assume": {"faults.disk-loss": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.7", "assume": {"faults.kill": "1"}}),
     (EPOCHS_SURVIVE, {"kafka": "3.8", "assume": {"faults.power-loss": "1"}}),
+    (DELETES_WHAT_IS_COMMITTED, {"kafka": "0.11"}),
+    (DELETES_WHAT_IS_COMMITTED, {"kafka": "1.0", "topic": SOON_GONE}),
+    (DELETES_WHAT_IS_COMMITTED, {"kafka": "0.11", "topic": {**SOON_GONE, **ONE}}),
     (REPLACED, {}),
     (POLLS_WAIT, {"assume": {"faults.consumer-crash": "1"}}),
     (POLLS_WAIT, {"consumer": RARELY, "assume": {"faults.lost-request": "1", "faults.total": "1"}}),
