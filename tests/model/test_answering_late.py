@@ -63,6 +63,13 @@ def test_the_follower_waits_for_that_answer() -> None:
     assert not run.can("lose_late_answer", broker=3)
 
 
+def test_an_answer_has_all_that_the_leader_had() -> None:
+    run = held_back().do("lose_late_answer", broker=3).do("hold_back", follower=2, leader=1)
+    run.do("receive_late", follower=2, leader=1)
+    assert (run.log(2), late(run, 2)) == ([0], 2)
+    assert (run.do("receive_late", follower=2, leader=1).log(2), late(run, 2)) == ([0, 1], 0)
+
+
 def test_there_is_no_more_than_the_leader_had() -> None:
     run = held_back().do("receive_late", follower=3, leader=1)
     assert not run.can("hold_back", follower=3, leader=1), "it has all of it"

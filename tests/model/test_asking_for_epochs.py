@@ -13,8 +13,16 @@ from model.state import Replica
 from tests.model.scripted import BOUNDS, scenario
 
 Log = tuple[int, ...]
-LEADER_EPOCH = 3
-LOGS: list[Log] = [log for length in range(4) for log in combinations_with_replacement((1, 2, 3), length)]
+LEADER_EPOCH = 4
+
+
+def logs(*epochs: int) -> list[Log]:
+    """All logs of up to three records of these epochs."""
+    return [log for length in range(4) for log in combinations_with_replacement(epochs, length)]
+
+
+OF_FOLLOWERS = logs(1, 2, 3)
+OF_LEADERS = logs(1, 2, LEADER_EPOCH)
 WITHOUT_ANSWER = None
 
 
@@ -68,10 +76,10 @@ def played(follower: Log, leader: Log, high_watermark: int, *, mended: bool, wit
     return 0
 
 
-def found(term: z3.ArithRef, logs: list[tuple[Replica, Log]], high_watermark: int) -> int:
+def found(term: z3.ArithRef, both: list[tuple[Replica, Log]], high_watermark: int) -> int:
     """The term where the replicas have these logs; the first is the follower."""
     values: list[tuple[z3.ArithRef, z3.ArithRef]] = []
-    for index, (replica, log) in enumerate(logs):
+    for index, (replica, log) in enumerate(both):
         values.append((replica.log.end.term, z3.IntVal(len(log))))
         values.append((replica.epoch.term, z3.IntVal(LEADER_EPOCH)))
         values.append((replica.high_watermark.term, z3.IntVal(0 if index else high_watermark)))
@@ -94,11 +102,11 @@ def test_what_is_kept_is_what_the_exchange_leaves(mended: bool, with_epochs: boo
     ends = end_asked_epoch_by_epoch if with_epochs else end_of_last_epoch
     term = ends(follower, leader, mended=mended)
     differing = 0
-    for mine in LOGS:
-        for theirs in LOGS:
+    for mine in OF_FOLLOWERS:
+        for theirs in OF_LEADERS:
             for high_watermark in range(len(mine) + 1):
                 kept = played(mine, theirs, high_watermark, mended=mended, with_epochs=with_epochs)
-                logs = [(follower, mine), (leader, theirs)]
-                assert found(term, logs, high_watermark) == kept, (mine, theirs, high_watermark)
+                both = [(follower, mine), (leader, theirs)]
+                assert found(term, both, high_watermark) == kept, (mine, theirs, high_watermark)
                 differing += kept < len(mine)
     assert differing > 100
