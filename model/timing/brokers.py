@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import z3
 
+from model.deployment.truncation import Truncation
 from model.durations import Quantity
 from model.fetching import fetches_from
 from model.language import Clock, Duration, Need
@@ -129,8 +130,8 @@ class Brokers(Part):
         """A follower fetches what there is, and tells by its next fetch that it has it (semantics 6.1).
 
         One clock for all of the backlog: each record is fetched by itself here. What it is waiting for is answered at
-        once when there is something, or refused, and then it backs off. A leader that fell silent and leads on may have
-        left it waiting for an answer.
+        once when there is something, or refused, and then it backs off. A leader that fell silent and leads on, or
+        before 2.1 leads again and still has this follower, may have left it waiting for an answer.
         """
         pair = {"follower": follower.number, "leader": leader.number}
         end = follower.log.end.term
@@ -143,7 +144,9 @@ class Brokers(Part):
             at_most = at_most + Duration.of(self._times.fetch_wait)
         fetching = Clock("fetching", pair, z3.Or(fetches, self._guard("truncate", "go_back", **pair)), since, at_most)
         silent = self._pipeline.history.fell_silent.get(leader.number)
-        if silent is None or not self._pipeline.deployment.restart_before_fenced:
+        deployment = self._pipeline.deployment
+        stays = deployment.restart_before_fenced or deployment.truncation is not Truncation.FENCED
+        if silent is None or not stays:
             yield fetching
             return
         later = at_most + Duration.of(self._times.replica_socket)
