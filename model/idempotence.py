@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import z3
 
+from model.deployment.older_transactions import InDoubt
+from model.deployment.sequencing import Unknown
 from model.kept_numbers import FORGOTTEN
 from model.language import Effect, State
 from model.producer_ids import give_number_back, is_next_in_queue
@@ -58,7 +60,8 @@ def check_sequence(
             same = z3.And(same, z3.Not(transactions.is_marker(slot["batch"].term)))
         numbered_here.append(numbered)
         same_here.append(z3.And(ours, same))
-    seen = is_remembered(leader, same_here, numbered_here)
+    older = pipeline.deployment.older_transactions
+    seen = is_remembered(leader, same_here, numbered_here, remembers_one=older is not None and older.remembers_one)
     fenced = epoch < last_epoch
     duplicate = z3.And(epoch == last_epoch, seen)
     follows = z3.And(epoch == last_epoch, sequence == last_sequence + 1)
@@ -66,9 +69,30 @@ def check_sequence(
     unknown = last_epoch == -1
     if rules is not None and rules.first_is_zero:
         unknown = z3.And(unknown, sequence == 0)
+    if older is not None and older.unknown is not Unknown.APPENDED:
+        return _check_unknown(leader, older.unknown, epoch, sequence, (unknown, fenced, duplicate, follows, restarts))
     in_sequence = z3.And(z3.Not(duplicate), z3.Or(unknown, follows, restarts))
     out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence))
     return SequenceCheck(duplicate, in_sequence, out_of_order, fenced)
+
+
+def _check_unknown(
+    leader: Replica,
+    answer: Unknown,
+    epoch: z3.ArithRef,
+    sequence: z3.ArithRef,
+    found: tuple[z3.BoolRef, z3.BoolRef, z3.BoolRef, z3.BoolRef, z3.BoolRef],
+) -> SequenceCheck:
+    """Brokers before 2.5 take no other number than 0 of a producer that they do not know (semantics 3.5).
+
+    The numbers of a producer that the partition knows go on from those before the run: they are not the first ones.
+    """
+    unknown, fenced, duplicate, follows, restarts = found
+    is_first = sequence == 0 if leader.knows_producer is None else z3.And(sequence == 0, epoch > 0)
+    in_sequence = z3.And(z3.Not(duplicate), z3.Or(z3.And(unknown, is_first), follows, restarts))
+    told = z3.And(unknown, z3.Not(is_first)) if answer is Unknown.UNKNOWN_PRODUCER_ID else None
+    others = (fenced, duplicate, in_sequence) if told is None else (fenced, duplicate, in_sequence, told)
+    return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(*others)), fenced, told)
 
 
 def is_first_in_flight(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
@@ -148,8 +172,10 @@ def is_renumbered(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return z3.Or(epoch != pipeline.producer.epoch.term, sequence != batch.sequence.term)
 
 
-def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None) -> None:
-    """A new producer epoch; what is in flight is renumbered from 0, except for what just failed (semantics 3.4)."""
+def number_from_zero(
+    pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None
+) -> z3.ArithRef:
+    """What is in flight is renumbered from 0, except for what just failed; gives how many they are (3.4)."""
     producer = pipeline.producer
     numbered = [
         (batch, batch.sequence, z3.And(batch.incomplete, batch.sequence.term >= 0))
@@ -163,7 +189,13 @@ def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: 
             if other is not batch
         ]
         effect.set_when(z3.And(when, counts), sequence, z3.Sum(*rank) if rank else 0)
-    total = z3.Sum(*(z3.If(counts, 1, 0) for _, _, counts in numbered)) if numbered else z3.IntVal(0)
+    return z3.Sum(*(z3.If(counts, 1, 0) for _, _, counts in numbered)) if numbered else z3.IntVal(0)
+
+
+def bump_epoch(pipeline: Pipeline, effect: Effect, when: z3.BoolRef, *, failed: Batch | None = None) -> None:
+    """A new producer epoch; what is in flight is renumbered from 0, except for what just failed (semantics 3.4)."""
+    producer = pipeline.producer
+    total = number_from_zero(pipeline, effect, when, failed=failed)
     effect.set_when(when, producer.epoch, producer.epoch.term + 1)
     effect.set_when(when, producer.next_sequence, total)
     effect.set_when(when, producer.last_acknowledged, -1)
@@ -182,6 +214,11 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
     unresolved = pipeline.producer.unresolved
     if batch.numbering is not None:
         give_number_back(pipeline, effect, batch, when)
+    elif leaves_number_to_next(pipeline):
+        assert batch.sequence is not None
+        left = pipeline.producer.next_sequence
+        used = z3.And(when, batch.sequence.term >= 0, left.term > 0)
+        effect.set_when(used, left, left.term - 1)
     elif pipeline.deployment.numbers_ahead:
         assert batch.sequence is not None
         numbered = z3.And(when, batch.sequence.term >= 0)
@@ -195,11 +232,19 @@ def leave_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef
         effect.set_when(z3.And(when, batch.retries.term > 0, batch.sequence.term >= 0), unresolved, 1)
 
 
-def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+def leaves_number_to_next(pipeline: Pipeline) -> bool:
+    """With transactions of 0.11 the next record gets the number of one that failed, whatever became of it (11.7)."""
+    older = pipeline.deployment.older_transactions
+    return older is not None and older.in_doubt is InDoubt.NEXT_RECORD
+
+
+def close_gap(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.BoolRef | None = None) -> None:
     """In a transaction a record that was refused gives its number back: those after it move up (11.1)."""
+    if leaves_number_to_next(pipeline):
+        return
     producer = pipeline.producer
     assert batch.sequence is not None
-    numbered = batch.sequence.term >= 0
+    numbered = batch.sequence.term >= 0 if when is None else z3.And(when, batch.sequence.term >= 0)
     for other in producer.batches:
         if other is not batch and other.sequence is not None:
             later = z3.And(numbered, other.incomplete, other.sequence.term > batch.sequence.term)

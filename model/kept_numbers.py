@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model.deployment.choices import ProducerId
 from model.deployment.deployment import Deployment
+from model.deployment.older_transactions import InDoubt
 from model.deployment.sequencing import Recovery, Unknown
 from model.language import Variable, flag
 
@@ -58,7 +60,10 @@ def declare_late(deployment: Deployment, batch: str) -> Variable | None:
 
 def declare_heard(deployment: Deployment) -> Variable | None:
     """Whether a record was acknowledged since the client got its producer id; None where that is never asked."""
-    sequencing = deployment.sequencing
+    older, sequencing = deployment.older_transactions, deployment.sequencing
+    if older is not None:
+        asks = older.unknown is Unknown.UNKNOWN_PRODUCER_ID and older.in_doubt is not InDoubt.NEXT_RECORD
+        return flag("heard", deployment.producer_id is ProducerId.KNOWN) if asks else None
     if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID:
         return None
     return flag("heard") if sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID else None

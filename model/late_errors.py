@@ -13,12 +13,13 @@ from itertools import product
 import z3
 
 from model.arrival import accepts, is_at, replicated, waits_at
-from model.idempotence import bump_epoch, check_sequence, epoch_left
+from model.idempotence import bump_epoch, check_sequence, close_gap, epoch_left
 from model.language import Action, Effect, State, Variable
 from model.network import abandon, complete, drop_delayed
 from model.produce import held_up, queues_at
 from model.producer_ids import attempts_left, is_of_current_id, shift_numbers, take_new_id
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.keeping_epochs import is_free
 from model.wording import record_name
 
 
@@ -50,9 +51,13 @@ def _give_up(
     It retries nothing then, and has no doubts about the number, though the record may be written (KAFKA-14397).
     """
     effect = Effect()
-    shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
+    within = pipeline.transactions is not None
+    if within:
+        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
+    else:
+        shift_numbers(pipeline, effect, batch, attempts_left(pipeline, batch))
     abandon(pipeline, effect, batch, batch.is_(Fate.SENT))
-    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
+    complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True), out_of_retries=within)
 
     def sentence(before: State, after: State) -> str:
         freed = after[pipeline.producer.next_sequence.name] < before[pipeline.producer.next_sequence.name]
@@ -239,12 +244,14 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """Every late answer that matters."""
+    older = pipeline.deployment.older_transactions
+    frees = older is not None and older.errors_free_numbers
     for batch in pipeline.producer.batches:
+        if frees or (batch.late is not None and pipeline.deployment.takes_new_ids):
+            yield give_up_on_error(pipeline, batch)
+            for leader in pipeline.replicas:
+                yield give_up_on_timeout(pipeline, batch, leader)
         if batch.late is not None:
-            if pipeline.deployment.takes_new_ids:
-                yield give_up_on_error(pipeline, batch)
-                for leader in pipeline.replicas:
-                    yield give_up_on_timeout(pipeline, batch, leader)
             yield hear_late_error(pipeline, batch)
             for leader in pipeline.replicas:
                 yield hear_late_success(pipeline, batch, leader)

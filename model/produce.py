@@ -187,6 +187,8 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
             later = batch.sequence.term > producer.last_acknowledged.term
             effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
             note_success(pipeline, effect, batch)
+            if producer.heard is not None:
+                effect[producer.heard] = True
         if pipeline.deployment.drains and not pipeline.deployment.rewinds:
             acknowledge_what_came_before(pipeline, effect, batch)
         effect[batch.sequence] = -1

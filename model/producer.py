@@ -29,6 +29,7 @@ from model.producer_ids import doubt_number, ends_id_when_given_up
 from model.rewinding import begin_again, leads_row, starts_at_new_leader
 from model.state import Batch, Fate, Pipeline, Replica, counts_retries
 from model.transactions.coordinator import coordinator_is_at_hand
+from model.transactions.keeping_epochs import stop_producer, stops_when_given_up
 from model.transactions.purging import only_abort_is_left
 from model.transactions.sending import (
     add_partition,
@@ -334,6 +335,15 @@ def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolR
                 yield z3.Not(other.is_(Fate.BUFFERED))
 
 
+def _said_of_stop(pipeline: Pipeline, before: State, after: State) -> str:
+    """In a transaction a client before 2.5 may stop for good."""
+    if pipeline.transactions is None:
+        return ""
+    initialised = pipeline.transactions.initialised.name
+    stops = "; it may be stored, so that the producer stops for good: the application starts a new one"
+    return stops if before[initialised] > after[initialised] else ""
+
+
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
@@ -370,6 +380,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     complete(pipeline, effect, batch, Fate.FAILED, z3.BoolVal(True))
     if pipeline.transactions is not None and deployment.drains:
         only_abort_is_left(pipeline, effect, batch, bumps=True)
+    if deployment.older_transactions is not None:
+        stop_producer(pipeline, effect, stops_when_given_up(pipeline, batch), spared=batch)
     possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
     expect_late_answer(pipeline, effect, batch)
     if deployment.takes_new_ids:
@@ -382,7 +394,10 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         {"batch": batch.number},
         possible,
         effect.updates,
-        lambda before, after: f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException",
+        lambda before, after: (
+            f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException"
+            + _said_of_stop(pipeline, before, after)
+        ),
         "3.1 P7 P8",
     )
 

@@ -7,12 +7,13 @@ import z3
 from model.arrival import accepts, answered_in_order, arrives, checked, is_at
 from model.draining import stop_for_good
 from model.faults import Fault
-from model.idempotence import bump_epoch, close_gap, epoch_left, is_renumbered
+from model.idempotence import bump_epoch, close_gap, epoch_left, is_renumbered, leaves_number_to_next
 from model.language import Action, Effect, State
 from model.network import complete, fail_attempt
 from model.producer_ids import attempts_left, one_by_one, shift_numbers
 from model.rewinding import fail_partition, with_it
 from model.state import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
+from model.transactions.keeping_epochs import is_free
 from model.transactions.purging import only_abort_is_left
 from model.wording import record_name
 
@@ -112,10 +113,12 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
 
 def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """A gap before the record: with transactions the client retries, or the send fails if it was next (3.4, 11.1)."""
-    fails = _is_lost_data(pipeline, batch, leader)
+    fails = z3.BoolVal(True) if leaves_number_to_next(pipeline) else _is_lost_data(pipeline, batch, leader)
     effect = Effect()
     fail_attempt(pipeline, effect, batch, z3.Not(fails))
     complete(pipeline, effect, batch, Fate.FAILED, fails)
+    if pipeline.deployment.older_transactions is not None:
+        close_gap(pipeline, effect, batch, z3.And(fails, is_free(pipeline, batch)))
     return Action(
         "refuse_in_transaction",
         leader.name,
@@ -229,6 +232,8 @@ def _fail_for_good(
             stop_for_good(pipeline, effect, z3.BoolVal(True))
         else:
             only_abort_is_left(pipeline, effect, batch, bumps=False)
+    elif pipeline.deployment.older_transactions is not None:
+        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
     elif pipeline.transactions is not None:
         close_gap(pipeline, effect, batch)
         guard = z3.And(guard, producer.next_sequence.term > 0)

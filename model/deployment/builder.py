@@ -150,7 +150,11 @@ def build(given: GivenDeployment) -> Deployment:
             application.transaction_records,
             reading.isolation,
             raises_epochs=is_java and producer.release.line >= transaction_rules.RAISES_EPOCHS,
+            older=sending.older_transactions,
         )
+    if sending.older_transactions is not None and Fault.LOST_TRANSACTION_STATE.value in given.faults:
+        what = f"{Fault.LOST_TRANSACTION_STATE} with clients or brokers before 2.5"
+        raise complaint(given.faults[Fault.LOST_TRANSACTION_STATE.value], f"not modelled yet: {what}", NotModelledError)
     if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
         what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)

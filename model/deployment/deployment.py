@@ -26,6 +26,7 @@ from model.deployment.choices import (
 )
 from model.deployment.compaction import Compaction, Keys
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.older_transactions import OlderTransactions
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
 from model.deployment.sequencing import Sequencing
@@ -146,9 +147,26 @@ class Deployment:
         return self.sequencing is not None and self.sequencing.takes_new_ids
 
     @property
+    def older_transactions(self) -> OlderTransactions | None:
+        """What a client or brokers before 2.5 make of its transactions; None where it has none, or both are newer."""
+        return None if self.transactional is None else self.transactional.older
+
+    @property
+    def timeouts_fence(self) -> bool:
+        """A transaction that takes too long is aborted with a new epoch (but not in 0.11.0.0 and 0.11.0.1)."""
+        return self.older_transactions is None or self.older_transactions.timeout_fences
+
+    @property
+    def transactions_split(self) -> bool:
+        """The coordinator may take a later part of a transaction for another one (semantics 4.1, 11.7)."""
+        unfenced = not self.timeouts_fence and Fault.TRANSACTION_TIMEOUT in self.possible_faults
+        return self.sender.bumps_within or unfenced
+
+    @property
     def brokers_forget_numbers(self) -> bool:
         """A broker that starts may have forgotten a number that is sent again: it knows the last of each producer."""
-        if not self.idempotence or (self.sequencing is not None and self.sequencing.remembers_one):
+        older = self.older_transactions or self.sequencing
+        if not self.idempotence or (older is not None and older.remembers_one):
             return False
         one_by_one = self.sends is Sends.SYNC or (self.max_in_flight == 1 and self.sender.one_at_a_time_everywhere)
         several = self.bounds.records * self.bounds.sends > 1 and (self.numbers_repeat or not one_by_one)

@@ -29,6 +29,7 @@ from model.deployment.durations import NAMES
 from model.deployment.errors import DocumentError
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.hiding import printable
+from model.deployment.older_transactions import InDoubt, OlderTransactions
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
@@ -331,11 +332,27 @@ def _read_transactional(read: _Members) -> Transactional | None:
     if read.take("transactional") is None:
         return None
     members = read.members("transactional")
-    traits = (field.name for field in fields(Transactional) if field.name != "records")
+    traits = (field.name for field in fields(Transactional) if field.name not in ("records", "older"))
     records = members.number("records", 1, RANGES["records"].stop - 1)
-    transactional = Transactional(records, **{name: members.flag(name) for name in traits})
+    flags = {name: members.flag(name) for name in traits}
+    transactional = Transactional(records, **flags, older=_read_older_transactions(members))
     members.check_no_more()
     return transactional
+
+
+def _read_older_transactions(read: _Members) -> OlderTransactions | None:
+    if read.take("older") is None:
+        return None
+    members = read.members("older")
+    older = OlderTransactions(
+        members.choice("in_doubt", InDoubt),
+        members.flag("errors_free_numbers"),
+        members.flag("remembers_one"),
+        members.choice("unknown", Unknown),
+        members.flag("timeout_fences"),
+    )
+    members.check_no_more()
+    return older
 
 
 def _read_sequencing(read: _Members) -> Sequencing | None:

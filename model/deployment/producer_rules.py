@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from model.deployment.choices import Acks
-from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, Release
+from model.deployment.older_transactions import OlderTransactions, older_transactions_of
+from model.deployment.release import FIRST_IDEMPOTENT, Release
 from model.deployment.section import Section
 from model.deployment.sender import OF_JAVA, Sender
 from model.deployment.sequencing import Sequencing, sequencing_of
@@ -60,6 +61,7 @@ class ProducerValues:
     sender: Sender
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+    older_transactions: OlderTransactions | None = None
 
 
 def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
@@ -85,17 +87,19 @@ def apply_producer_rules(section: Section, kafka: Release) -> ProducerValues:
         *((TRANSACTIONAL,) if section.has(TRANSACTIONAL) else ()),
     )
     rest = tuple(section.setting(key) for key in keys)
+    numbered, transactional = idempotence.value == "true", section.has(TRANSACTIONAL)
     return ProducerValues(
         acks=Acks(acks.value),
         retries=int(retries.value),
-        idempotence=idempotence.value == "true",
-        sequencing=sequencing_of(section.release, kafka) if idempotence.value == "true" else None,
+        idempotence=numbered,
+        sequencing=sequencing_of(section.release, kafka) if numbered and not transactional else None,
+        older_transactions=older_transactions_of(section.release, kafka) if transactional else None,
         max_in_flight=int(in_flight.value),
         expires_in_accumulator=not delivery,
-        transactional=section.has(TRANSACTIONAL),
+        transactional=transactional,
         sender=replace(
             OF_JAVA,
-            late_errors_count=_late_errors_count(section, idempotence.value == "true"),
+            late_errors_count=_late_errors_count(section, numbered),
             keeps_numbers=KEEPS_NUMBERS[0] <= section.release.full < KEEPS_NUMBERS[1],
         ),
         settings=(acks, idempotence, retries, in_flight, *rest, *delivery),
@@ -114,8 +118,8 @@ def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None
     without = f"set {IDEMPOTENCE}=false to check without"
     client = section.release
     for whose, release in (("clients", client), ("brokers", kafka)):
-        if section.has(TRANSACTIONAL) and release.line < IDEMPOTENT:
-            what = f"transactions with {whose} before {_of(IDEMPOTENT)}; remove {TRANSACTIONAL} to check without"
+        if section.has(TRANSACTIONAL) and release.line < FIRST_IDEMPOTENT:
+            what = f"transactions with {whose} before {_of(FIRST_IDEMPOTENT)}; remove {TRANSACTIONAL} to check without"
             raise section.not_modelled(TRANSACTIONAL, what)
     if kafka.line < FIRST_IDEMPOTENT:
         raise section.not_modelled(IDEMPOTENCE, f"idempotence with brokers before {_of(FIRST_IDEMPOTENT)}; {without}")
@@ -124,7 +128,9 @@ def _check_idempotence(section: Section, kafka: Release, in_flight: int) -> None
         raise section.not_modelled(
             IDEMPOTENCE, f"idempotence with clients and brokers so far apart (KIP-896); {without}"
         )
-    if MIXES_IDS[0] <= client.line <= MIXES_IDS[1] and in_flight > 1:
+    # A producer with transactions has one id, and no more than three records in flight, which stay in order.
+    mixes = MIXES_IDS[0] <= client.line <= MIXES_IDS[1] and not section.has(TRANSACTIONAL)
+    if mixes and in_flight > 1:
         what = (
             f"idempotent producers of {_of(MIXES_IDS[0])} to {_of(MIXES_IDS[1])} with more than one request in flight"
         )

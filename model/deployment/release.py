@@ -31,11 +31,15 @@ class ReleaseError(ValueError):
 
 @dataclass(frozen=True)
 class Release:
-    """A release such as 3.9.1; ``patch`` is None when only the line (3.9) was named."""
+    """A release such as 3.9.1; ``patch`` is None when only the line (3.9) was named.
+
+    ``fix``: the fourth number that releases before 1.0 have (0.11.0.2).
+    """
 
     major: int
     minor: int
     patch: int | None = None
+    fix: int | None = None
 
     @property
     def line(self) -> tuple[int, int]:
@@ -48,8 +52,7 @@ class Release:
         return (self.major, self.minor, self.patch or 0)
 
     def __str__(self) -> str:
-        line = f"{self.major}.{self.minor}"
-        return line if self.patch is None else f"{line}.{self.patch}"
+        return ".".join(str(n) for n in (self.major, self.minor, self.patch, self.fix) if n is not None)
 
 
 def parse_release(text: str) -> Release:
@@ -63,7 +66,7 @@ def parse_release(text: str) -> Release:
         # Before 1.0 the line has two numbers after the zero that never changed: 0.10.2.1 is patch 1 of 0.10.2.
         if numbers[1] not in (10, 11):
             raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
-        return Release(0, numbers[1], numbers[2] if len(numbers) > 2 else None)
+        return Release(0, *numbers[1:])
     if len(numbers) > 3 or numbers[0] not in _LINES or numbers[1] not in _LINES[numbers[0]]:
         raise ReleaseError(f"no defaults are known for Kafka {text.strip()}; {known}")
     return Release(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else None)

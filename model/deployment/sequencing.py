@@ -51,13 +51,14 @@ def sequencing_of(client: Release, brokers: Release) -> Sequencing | None:
     """What a Java client and brokers of these releases do; None where both are of 2.5 or later."""
     if min(client.line, brokers.line) >= IDEMPOTENT:
         return None
-    recovery, unknown = Recovery.EPOCH, Unknown.APPENDED
+    recovery = Recovery.EPOCH
     if client.line < IDEMPOTENT:
         recovery = Recovery.ONE_BY_ONE if client.line < (1, 0) else Recovery.PRODUCER_ID
-    if brokers.line < IDEMPOTENT:
-        unknown = Unknown.OUT_OF_ORDER if brokers.line < (1, 0) else Unknown.UNKNOWN_PRODUCER_ID
-    return Sequencing(
-        recovery,
-        remembers_one=brokers.line < (1, 0),
-        unknown=unknown,
-    )
+    return Sequencing(recovery, remembers_one=brokers.line < (1, 0), unknown=unknown_of(brokers))
+
+
+def unknown_of(brokers: Release) -> Unknown:
+    """What brokers of a release do with a producer id that they do not know."""
+    if brokers.line >= IDEMPOTENT:
+        return Unknown.APPENDED
+    return Unknown.OUT_OF_ORDER if brokers.line < (1, 0) else Unknown.UNKNOWN_PRODUCER_ID

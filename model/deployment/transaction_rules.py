@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from model.deployment.errors import DeploymentError
 from model.deployment.given import complaint
+from model.deployment.older_transactions import OlderTransactions
 from model.deployment.section import Section
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
@@ -60,7 +61,14 @@ def waits_for_pending_offsets(consumer: Section, isolation: Setting | None) -> b
     return committed and consumer.release.line >= WAITS_FOR_PENDING
 
 
-def transactional_of(broker: Section, records: int, isolation: Setting | None, *, raises_epochs: bool) -> Transactional:
+def transactional_of(
+    broker: Section,
+    records: int,
+    isolation: Setting | None,
+    *,
+    raises_epochs: bool,
+    older: OlderTransactions | None = None,
+) -> Transactional:
     """How transactions work with these brokers, and a client that raises epochs with them from 4.0 on, or does not.
 
     Raises DeploymentError for a version of the feature that there is not.
@@ -74,6 +82,7 @@ def transactional_of(broker: Section, records: int, isolation: Setting | None, *
         first_is_zero=epoch_each and broker.release.line >= EXPECTS_ZERO,
         read_committed=isolation is not None and isolation.value == "read_committed",
         strict_markers=epoch_each and broker.release.line >= STRICT_MARKERS,
+        older=older,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model.deployment.older_transactions import OlderTransactions
+
 
 @dataclass(frozen=True)
 class Transactional:
@@ -14,7 +16,7 @@ class Transactional:
     transaction raises the producer epoch (TV2: brokers and clients from 4.0). ``first_is_zero``: a leader that does not
     know the producer takes no sequence number but 0 (4.1 with TV2). ``read_committed``: the consumer's
     ``isolation.level``. ``strict_markers``: a leader takes no marker for an open transaction of the marker's own epoch
-    (KIP-1228, 4.2 with TV2).
+    (KIP-1228, 4.2 with TV2). ``older``: what a client or brokers before 2.5 do differently; None where both are newer.
     """
 
     records: int
@@ -23,3 +25,4 @@ class Transactional:
     first_is_zero: bool
     read_committed: bool
     strict_markers: bool = False
+    older: OlderTransactions | None = None

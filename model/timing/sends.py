@@ -81,7 +81,7 @@ class Sends(Part):
             for replica in self._pipeline.replicas:
                 yield self._unnoticed(replica)
         since = "the producer could sort out its sequence numbers"
-        resolving = ["resolve_sequences", "resolve_with_new_id", "follow_epoch"]
+        resolving = ["resolve_sequences", "resolve_with_new_id", "resolve_in_transaction", "follow_epoch"]
         if not self._pipeline.deployment.fails_elsewhere:
             # Else it may be another partition that a client waits for.
             resolving.append("bump_when_drained")

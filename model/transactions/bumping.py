@@ -92,52 +92,6 @@ def ask_before(pipeline: Pipeline, transaction: Transaction) -> Action:
     )
 
 
-def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """What else the transaction holds, in another partition or of offsets, begins one without this partition (4.1)."""
-    transactions, _ = of(pipeline)
-    assert transactions.elsewhere is not None
-    effect = Effect()
-    effect[transactions.status] = int(Status.ONGOING)
-    effect[transactions.current] = transaction.number
-    effect[transactions.elsewhere] = True
-    goes_on = z3.And(transaction.is_(Outcome.OPEN), transactions.added.is_set, has_epoch(pipeline))
-    return Action(
-        "add_elsewhere",
-        "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(goes_on, transactions.is_(Status.EMPTY)),
-        effect.updates,
-        lambda before, after: (
-            f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "
-            "group's offsets): for the coordinator that begins a transaction, which this partition is not in"
-        ),
-        "4.1, 11.1 T2",
-    )
-
-
-def complete_elsewhere(pipeline: Pipeline) -> Action:
-    """The transaction ends without a marker in this partition (semantics 4.1, 11.1 T6)."""
-    transactions, _ = of(pipeline)
-    assert transactions.elsewhere is not None
-    commits = transactions.is_(Status.PREPARE_COMMIT)
-    effect = Effect()
-    effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
-    effect[transactions.elsewhere] = False
-    return Action(
-        "complete_elsewhere",
-        "coordinator",
-        "brokers",
-        {},
-        z3.And(transactions.is_ending, transactions.elsewhere.is_set),
-        effect.updates,
-        lambda before, after: (
-            "the markers are written elsewhere, and none in this partition: the transaction is complete"
-        ),
-        "4.1, 11.1 T6",
-    )
-
-
 def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.BoolRef) -> Action:
     """The coordinator knows of no transaction to end: INVALID_TXN_STATE, and the producer is of no use (11.1, T4)."""
     transactions, _ = of(pipeline)
@@ -164,12 +118,10 @@ def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.B
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """What a producer with transactions does that bumps within them."""
     transactions = pipeline.transactions
-    if transactions is None or transactions.elsewhere is None:
+    if transactions is None or not pipeline.deployment.sender.bumps_within:
         return
     for transaction in transactions.each:
         if batches_of(pipeline, transaction):
             yield ask_within(pipeline, transaction)
             yield ask_before(pipeline, transaction)
             yield go_on_within(pipeline, transaction)
-            yield add_elsewhere(pipeline, transaction)
-    yield complete_elsewhere(pipeline)

@@ -124,20 +124,27 @@ def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
 
 
 def time_out_transaction(pipeline: Pipeline) -> Action:
-    """transaction.timeout.ms is over: the coordinator fences the producer and aborts (semantics 11.1, T7)."""
+    """transaction.timeout.ms is over: the coordinator fences the producer and aborts (semantics 11.1, T7).
+
+    In 0.11.0.0 and 0.11.0.1 it fences nobody (semantics 11.7).
+    """
     transactions, _ = of(pipeline)
+    fences = pipeline.deployment.timeouts_fence
     effect = Effect()
     effect[transactions.status] = int(Status.PREPARE_ABORT)
-    raise_epoch(pipeline, effect)
+    if fences:
+        raise_epoch(pipeline, effect)
+    decides = "fences the producer and decides to abort" if fences else "decides, in the producer's own epoch, to abort"
+    ongoing = transactions.is_(Status.ONGOING)
     return Action(
         "time_out_transaction",
         "coordinator",
         "brokers",
         {},
-        z3.And(transactions.is_(Status.ONGOING), epoch_left(pipeline)),
+        z3.And(ongoing, epoch_left(pipeline)) if fences else ongoing,
         effect.updates,
         lambda before, after: (
-            "transaction.timeout.ms is over: the coordinator fences the producer and decides to abort "
+            f"transaction.timeout.ms is over: the coordinator {decides} "
             + transactions.each[before[transactions.current.name]].name
         ),
         "11.1 T7",
@@ -199,7 +206,8 @@ def epoch_wanted(pipeline: Pipeline) -> z3.BoolRef:
     transactions, rules = of(pipeline)
     waits = z3.Or(transactions.is_(Status.ONGOING), z3.And(transactions.is_at_rest, _wants_to_begin(pipeline)))
     wanted = [z3.And(z3.Not(transactions.initialised.is_set), waits)]
-    if rules.epoch_each or Fault.TRANSACTION_TIMEOUT in pipeline.deployment.possible_faults:
+    times_out = Fault.TRANSACTION_TIMEOUT in pipeline.deployment.possible_faults
+    if rules.epoch_each or (times_out and pipeline.deployment.timeouts_fence):
         wanted.append(transactions.is_(Status.ONGOING))
     if pipeline.deployment.sender.bumps_within:
         wanted.append(pipeline.producer.unresolved.is_set)

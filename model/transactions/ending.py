@@ -18,6 +18,7 @@ from model.network import complete
 from model.state import Fate, Pipeline
 from model.transactions.bumping import refuse_unknown_end
 from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch, was_raised
+from model.transactions.keeping_epochs import is_in_doubt
 from model.transactions.purging import purge, purge_returned, replace_producer
 from model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
 from model.transactions.state import Keeping, Outcome, Status, Transaction
@@ -62,6 +63,8 @@ def may_commit(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 def may_end_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """The application has aborted, nothing is in flight, and the client asks the coordinator to abort."""
     may = z3.And(transaction.is_(Outcome.ABORTING), is_drained(pipeline, transaction))
+    if pipeline.deployment.older_transactions is not None:
+        return z3.And(may, z3.Not(is_in_doubt(pipeline)))
     return z3.And(may, z3.Not(has_stopped(pipeline))) if pipeline.deployment.drains else may
 
 
@@ -209,6 +212,12 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     )
 
 
+def _may_ask_anew(pipeline: Pipeline) -> bool:
+    """Its client may ask for a new epoch after an abort: with TV2 it is given one, and before 2.5 it never does."""
+    rules = of(pipeline)[1]
+    return not rules.epoch_each and rules.older is None
+
+
 def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -> Action:
     """The coordinator writes PrepareAbort for a client that has nothing in flight, and abortTransaction() returns.
 
@@ -227,7 +236,7 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     if pipeline.deployment.drains:
         unresolved = pipeline.producer.unresolved.is_set
         guard = z3.And(guard, unresolved if anew else z3.Not(unresolved))
-    elif not anew and not of(pipeline)[1].epoch_each:
+    elif not anew and _may_ask_anew(pipeline):
         guard = z3.And(guard, _keeps_its_epoch(pipeline, transaction))
     return Action(
         "prepare_abort",
@@ -272,6 +281,8 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     if pipeline.deployment.drains:
         anew = z3.Or(decided, pipeline.producer.unresolved.is_set)
         effect[transactions.initialised] = z3.If(anew, 0, transactions.initialised.term)
+    elif pipeline.deployment.older_transactions is not None:
+        effect[transactions.initialised] = z3.If(has_epoch(pipeline), transactions.initialised.term, 0)
     return Action(
         "learn_aborted",
         "producer",
@@ -458,7 +469,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
         yield prepare_commit(pipeline, transaction)
         yield crash_at_commit(pipeline, transaction)
         yield begin_abort(pipeline, transaction)
-        for anew in (False,) if of(pipeline)[1].epoch_each else (True, False):
+        for anew in (True, False) if _may_ask_anew(pipeline) else (False,):
             yield prepare_abort(pipeline, transaction, anew=anew)
         if pipeline.deployment.drains and batches_of(pipeline, transaction):
             yield purge_returned(pipeline, transaction)
@@ -468,9 +479,10 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             yield refuse_unknown_end(pipeline, transaction, asked)
         yield learn_aborted(pipeline, transaction)
         yield learn_fenced(pipeline, transaction)
+        if late or not pipeline.deployment.timeouts_fence:
+            yield refuse_end(pipeline, transaction)
         if late:
             yield learn_committed(pipeline, transaction)
-            yield refuse_end(pipeline, transaction)
             for commits in (True, False):
                 yield delay_end(pipeline, transaction, commits=commits)
     if late:

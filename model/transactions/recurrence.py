@@ -43,6 +43,8 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     effect = Effect()
     later = batch.sequence.term > producer.last_acknowledged.term
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
+    if producer.heard is not None:
+        effect[producer.heard] = True
     if pipeline.deployment.drains:
         acknowledge_what_came_before(pipeline, effect, batch)
     complete(pipeline, effect, batch, Fate.ACKNOWLEDGED, z3.BoolVal(True))

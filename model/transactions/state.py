@@ -219,7 +219,7 @@ def declare_transactions(deployment: Deployment) -> Transactions | None:
         Variable("late_end", 0, 2, 0) if delayed else None,
         Variable("late_end_epoch", 0, epochs, 0) if delayed else None,
         flag("disturbed") if forgets or OF_BROKERS & deployment.possible_faults else None,
-        flag("elsewhere") if deployment.sender.bumps_within else None,
+        flag("elsewhere") if deployment.transactions_split else None,
         _declare_own_log(epochs, count) if forgets else None,
     )
 

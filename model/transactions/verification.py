@@ -9,6 +9,7 @@ from model.idempotence import close_gap, numbers_sent
 from model.language import Action, Effect
 from model.network import complete
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.keeping_epochs import is_free
 from model.transactions.purging import only_abort_is_left
 from model.transactions.state import Keeping, Status
 from model.transactions.visibility import is_left_open
@@ -48,6 +49,8 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     refused = [arrived, z3.Not(verified)]
     if pipeline.deployment.drains:
         only_abort_is_left(pipeline, effect, batch, bumps=False)
+    elif pipeline.deployment.older_transactions is not None:
+        close_gap(pipeline, effect, batch, is_free(pipeline, batch))
     else:
         close_gap(pipeline, effect, batch)
         refused.append(pipeline.producer.next_sequence.term > 0)

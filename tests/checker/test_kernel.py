@@ -25,7 +25,9 @@ from checker.solver import Replayer
 from model.deployment import Deployment
 from model.deployment.choices import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
 from model.deployment.compaction import Compaction, Keys
+from model.deployment.older_transactions import older_transactions_of
 from model.deployment.rebalancing import IN_ORDER
+from model.deployment.release import parse_release
 from model.deployment.sender import OF_JAVA
 from model.deployment.sequencing import Recovery, Sequencing, Unknown
 from model.deployment.transactional import Transactional
@@ -47,6 +49,11 @@ IN_TRANSACTIONS = tuple(
 """What may happen to transactions, but for what has a deployment of its own or is refused with them."""
 
 FORGETTING = (Fault.LOST_TRANSACTION_STATE, Fault.PRODUCER_CRASH, Fault.LEADER_MOVE, Fault.TRANSACTION_TIMEOUT)
+
+
+def older_transactions(client: str, brokers: str) -> Transactional:
+    older = older_transactions_of(parse_release(client), parse_release(brokers))
+    return Transactional(2, False, False, False, read_committed=True, older=older)
 
 
 def deployments() -> dict[str, Deployment]:
@@ -227,6 +234,20 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             sender=replace(OF_JAVA, retries_keep_their_place=True, drains=True, bumps_within=True),
             transactional=Transactional(2, False, False, False, read_committed=True),
+        ),
+        "transactions of 0.11.0.1": replace(
+            example("idempotent", IN_TRANSACTIONS),
+            bounds=replace(TWO, sends=1, log=3, producer_epochs=4),
+            replicas=2,
+            max_in_flight=1,
+            expires_in_accumulator=True,
+            transactional=older_transactions("0.11.0.1", "0.11.0.1"),
+        ),
+        "transactions of 3.0 with brokers of 2.4": replace(
+            example("idempotent", IN_TRANSACTIONS),
+            bounds=replace(TWO, sends=1, log=3, producer_epochs=4),
+            replicas=2,
+            transactional=older_transactions("3.0", "2.4"),
         ),
         "offsets that overlap": replace(
             example("exactly-once"), bounds=TWO, replicas=2, late_results_count=False, offsets_applied_late=True

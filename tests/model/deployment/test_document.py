@@ -15,6 +15,7 @@ from model.deployment import DocumentError, from_document, read_deployment, to_d
 from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.older_transactions import OlderTransactions
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.times import Durations
@@ -47,7 +48,8 @@ deployments = st.builds(
     min_insync_replicas=st.integers(1, 9),
     flush_messages=st.none() | st.integers(1, 2**31),
     retries=st.integers(0, 2**31 - 1),
-    transactional=st.none() | st.builds(Transactional, st.integers(1, 3)),
+    transactional=st.none()
+    | st.builds(Transactional, st.integers(1, 3), older=st.none() | st.builds(OlderTransactions)),
     max_in_flight=st.integers(1, 2**31 - 1),
     max_poll_records=st.integers(1, 2**31 - 1),
     producer_connects=st.integers(1, 99),

@@ -39,6 +39,18 @@ def test_what_a_release_does(
 
 
 @pytest.mark.parametrize(
+    ("kafka", "fences"), [("0.11.0.1", False), ("0.11.0", False), ("0.11.0.2", True), ("1.0", True)]
+)
+def test_a_release_before_1_0_has_a_fourth_number(read_yaml, kafka: str, fences: bool) -> None:
+    """KAFKA-6119 is fixed in 0.11.0.2."""
+    deployment = read_yaml(pipeline(kafka))
+    assert deployment.timeouts_fence is fences
+    assert deployment.max_in_flight == (1 if kafka.startswith("0.11") else 5)
+    assert (deployment.sequencing, deployment.transactional.older is None) == (None, False)
+    assert next(s.value for s in deployment.settings if s.key == "release") == kafka
+
+
+@pytest.mark.parametrize(
     ("consumer", "committed"),
     [
         ("{}", False),
@@ -125,7 +137,11 @@ def test_offsets_that_are_applied_late(read_yaml, kafka: str, broker: str, late:
         ),
         (pipeline("4.0", "broker: {settings: {transaction.version: 3}}"), "transaction.version: must be 0, 1 or 2"),
         (pipeline("3.9", "broker: {settings: {transaction.version: 2}}"), "no version 2 before Kafka 4.0"),
-        (pipeline("2.4"), "transactions with clients before 2.5; remove transactional.id to check without"),
+        (pipeline("0.10", client="0.11"), "transactions with brokers before 0.11; remove transactional.id to check"),
+        (
+            pipeline("2.4", "assume: {faults: {lost-transaction-state: 1}}"),
+            "lost-transaction-state with clients or brokers before 2.5",
+        ),
         ('kafka: "2.4"\nconsumer: {enable.auto.commit: false, group.id: g, sink: kafka}', "consumers before 2.5"),
         (to_kafka("sarama", "1.60", "Consumer.Offsets.AutoCommit.Enable: false"), "without waiting for offsets"),
         (to_kafka("librdkafka", "1.5", "group.id: g, enable.auto.commit: false"), "without waiting for offsets"),

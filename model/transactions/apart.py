@@ -1,0 +1,82 @@
+"""A transaction whose later part is another one to the coordinator (semantics 4.1, 11.7).
+
+It has ended what the client takes for a transaction that goes on. What is added to it then, in another partition or of
+offsets, begins a new one, which this partition is not in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action, Effect
+from model.state import Pipeline
+from model.transactions.epochs import has_epoch, of
+from model.transactions.sending import batches_of
+from model.transactions.state import Outcome, Status, Transaction
+
+
+def _has_ended(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
+    """The coordinator has ended it, and the client does not know: by a new epoch within it, or by its time."""
+    transactions, _ = of(pipeline)
+    if pipeline.deployment.sender.bumps_within:
+        return transactions.is_(Status.EMPTY)
+    return z3.And(transactions.is_(Status.COMPLETE_ABORT), transactions.current.term == transaction.number)
+
+
+def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
+    """What else the transaction holds, in another partition or of offsets, begins one without this partition (4.1)."""
+    transactions, _ = of(pipeline)
+    assert transactions.elsewhere is not None
+    effect = Effect()
+    effect[transactions.status] = int(Status.ONGOING)
+    effect[transactions.current] = transaction.number
+    effect[transactions.elsewhere] = True
+    goes_on = z3.And(transaction.is_(Outcome.OPEN), transactions.added.is_set, has_epoch(pipeline))
+    return Action(
+        "add_elsewhere",
+        "application",
+        "producer",
+        {"transaction": transaction.number},
+        z3.And(goes_on, _has_ended(pipeline, transaction)),
+        effect.updates,
+        lambda before, after: (
+            f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "
+            "group's offsets): for the coordinator that begins a transaction, which this partition is not in"
+        ),
+        "4.1, 11.1 T2, 11.7",
+    )
+
+
+def complete_elsewhere(pipeline: Pipeline) -> Action:
+    """The transaction ends without a marker in this partition (semantics 4.1, 11.1 T6)."""
+    transactions, _ = of(pipeline)
+    assert transactions.elsewhere is not None
+    commits = transactions.is_(Status.PREPARE_COMMIT)
+    effect = Effect()
+    effect[transactions.status] = z3.If(commits, int(Status.COMPLETE_COMMIT), int(Status.COMPLETE_ABORT))
+    effect[transactions.elsewhere] = False
+    return Action(
+        "complete_elsewhere",
+        "coordinator",
+        "brokers",
+        {},
+        z3.And(transactions.is_ending, transactions.elsewhere.is_set),
+        effect.updates,
+        lambda before, after: (
+            "the markers are written elsewhere, and none in this partition: the transaction is complete"
+        ),
+        "4.1, 11.1 T6",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What becomes of a transaction whose first part the coordinator has ended."""
+    transactions = pipeline.transactions
+    if transactions is None or transactions.elsewhere is None:
+        return
+    for transaction in transactions.each:
+        if batches_of(pipeline, transaction):
+            yield add_elsewhere(pipeline, transaction)
+    yield complete_elsewhere(pipeline)
