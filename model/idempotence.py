@@ -12,6 +12,7 @@ from model.producer_ids import give_number_back, is_next_in_queue
 from model.restoring import is_remembered
 from model.sequence_check import SequenceCheck, check_by_release
 from model.state import Batch, Fate, Pipeline, Replica
+from model.transactions.early_expiry import is_forgotten
 
 
 def check_sequence(
@@ -39,10 +40,14 @@ def check_sequence(
         known = leader.knows_producer.is_set
         if transactions is None:
             known = z3.And(known, batch.session.term == 0)
+        elif pipeline.deployment.brokers_forget_fenced:
+            known = z3.And(known, z3.Not(is_forgotten(pipeline, leader, 0)))
         last_epoch = z3.If(known, z3.IntVal(0), last_epoch)
     numbered_here, same_here = [], []
     for offset, slot in enumerate(leader.log.slots):
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
+        if pipeline.deployment.brokers_forget_fenced:
+            ours = z3.And(ours, z3.Not(is_forgotten(pipeline, leader, offset)))
         if pipeline.deployment.producer_ids_expire:
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         numbered = ours
@@ -70,6 +75,9 @@ def check_sequence(
     if rules is not None and rules.first_is_zero:
         unknown = z3.And(unknown, sequence == 0)
     if older is not None and older.unknown is not Unknown.APPENDED:
+        if not older.knows_by_marker:
+            begun = z3.BoolVal(True) if leader.knows_producer is None else epoch > 0
+            unknown = z3.Or(unknown, z3.And(epoch == last_epoch, last_sequence == -1, begun))
         return _check_unknown(leader, older.unknown, epoch, sequence, (unknown, fenced, duplicate, follows, restarts))
     in_sequence = z3.And(z3.Not(duplicate), z3.Or(unknown, follows, restarts))
     out_of_order = z3.Not(z3.Or(fenced, duplicate, in_sequence))
@@ -89,7 +97,7 @@ def _check_unknown(
     """
     unknown, fenced, duplicate, follows, restarts = found
     is_first = sequence == 0 if leader.knows_producer is None else z3.And(sequence == 0, epoch > 0)
-    in_sequence = z3.And(z3.Not(duplicate), z3.Or(z3.And(unknown, is_first), follows, restarts))
+    in_sequence = z3.And(z3.Not(duplicate), z3.If(unknown, is_first, z3.Or(follows, restarts)))
     told = z3.And(unknown, z3.Not(is_first)) if answer is Unknown.UNKNOWN_PRODUCER_ID else None
     others = (fenced, duplicate, in_sequence) if told is None else (fenced, duplicate, in_sequence, told)
     return SequenceCheck(duplicate, in_sequence, z3.Not(z3.Or(*others)), fenced, told)

@@ -50,7 +50,7 @@ from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare, ends_of_producer
 from model.timing import timed
-from model.transactions import apart, bumping, coordinator, ending, forgetting, keeping_epochs
+from model.transactions import apart, bumping, coordinator, early_expiry, ending, forgetting, keeping_epochs
 from model.transactions.coordinator import remember_disturbance
 
 VERSION = "12"
@@ -72,7 +72,7 @@ def build(deployment: Deployment) -> Model:
     of_brokers = (fetching, answering_late, forging, replica, isr, controller, broker, taken_out, reassigning)
     of_failures = (id_refusals, late_errors, elsewhere, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
-    of_transactions = (ending, bumping, apart, keeping_epochs, coordinator, forgetting)
+    of_transactions = (ending, bumping, apart, keeping_epochs, early_expiry, coordinator, forgetting)
     of_consumers = (consumer, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, *of_offsets, cleaner, reading)

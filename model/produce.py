@@ -46,7 +46,7 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
-    if pipeline.deployment.producer_ids_expire:
+    if pipeline.deployment.producer_ids_expire or pipeline.deployment.brokers_forget_fenced:
         entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0

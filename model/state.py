@@ -384,7 +384,7 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     if deployment.idempotence:
         fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
         fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
-    if deployment.producer_ids_expire:
+    if deployment.producer_ids_expire or deployment.brokers_forget_fenced:
         fields[FORGOTTEN] = (0, 1)
     if deployment.cleans:
         fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)

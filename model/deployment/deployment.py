@@ -157,6 +157,11 @@ class Deployment:
         return self.older_transactions is None or self.older_transactions.timeout_fences
 
     @property
+    def brokers_forget_fenced(self) -> bool:
+        """A broker may forget a producer as soon as a marker has fenced it (1.0 to 2.4.0; semantics 11.7)."""
+        return self.older_transactions is not None and self.older_transactions.forgets_fenced
+
+    @property
     def transactions_split(self) -> bool:
         """The coordinator may take a later part of a transaction for another one (semantics 4.1, 11.7)."""
         unfenced = not self.timeouts_fence and Fault.TRANSACTION_TIMEOUT in self.possible_faults

@@ -349,6 +349,8 @@ def _read_older_transactions(read: _Members) -> OlderTransactions | None:
         members.flag("errors_free_numbers"),
         members.flag("remembers_one"),
         members.choice("unknown", Unknown),
+        members.flag("knows_by_marker"),
+        members.flag("forgets_fenced"),
         members.flag("timeout_fences"),
     )
     members.check_no_more()

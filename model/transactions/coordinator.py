@@ -10,6 +10,7 @@ import z3
 from model.arrival import accepts
 from model.faults import OF_BROKERS, Fault
 from model.idempotence import epoch_left
+from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect
 from model.replica import advance_high_watermark, append
 from model.state import Pipeline, Replica
@@ -63,6 +64,8 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
     room = leader.log.end.term < leader.log.capacity
     effect = Effect()
     entry = {"batch": marker, "epoch": leader.epoch.term, "producer_epoch": transactions.epoch.term, "sequence": -1}
+    if pipeline.deployment.brokers_forget_fenced:
+        entry[FORGOTTEN] = 0
     append(pipeline, effect, leader, entry)
     advance_high_watermark(pipeline, effect, leader)
     return Action(

@@ -59,7 +59,7 @@ def started(client: str, brokers: str = "", *, in_one: int = 0, **settings: Any)
     """Record 1 in the first transaction, records 2 and 3 in the second; or so many in one."""
     rules = replace(VERSION_1, older=older(client, brokers or client))
     if in_one:
-        settings["bounds"] = replace(BOUNDS, records=in_one)
+        rules, settings["bounds"] = replace(rules, records=in_one), replace(BOUNDS, records=in_one)
     start = _start(rules, max_in_flight=1 if client.startswith("0.11") else 5, **settings)
     run = copy(start)
     run.state = dict(start.state)
@@ -111,6 +111,8 @@ def test_what_releases_do(client: str, brokers: str, in_doubt: InDoubt, unknown:
     assert (found.in_doubt, found.unknown, found.timeout_fences) == (in_doubt, unknown, fences)
     assert found.errors_free_numbers is (client in ("2.4", "3.9"))
     assert found.remembers_one is brokers.startswith("0.11")
+    assert found.knows_by_marker is (brokers != "2.4")
+    assert found.forgets_fenced is (brokers == "2.4")
 
 
 def test_from_2_5_on_there_is_nothing_besides() -> None:
@@ -190,12 +192,19 @@ def test_from_1_0_on_a_producer_stops_for_good_when_it_gives_up_on_a_retry() -> 
     assert not any(is_violated(run, name) for name in ASKED)
 
 
+def both_in_flight(client: str) -> Scenario:
+    """Record 2 is on its way once more, and record 3 behind it."""
+    run = end(write(started(client, "2.4"), 0).do("prepare_commit", transaction=0), 0, commits=True)
+    sent(run, 1).do("lose_request", batch=1).do("notice", broker=1).do("transmit", batch=1, leader=1)
+    return sent(run, 2)
+
+
 def test_what_else_it_has_in_flight_fails_and_may_be_executed() -> None:
-    run = sent(end(write(started("2.4"), 0).do("prepare_commit", transaction=0), 0, commits=True), 1)
-    run.do("lose_request", batch=1).do("notice", broker=1).do("send", batch=2)
-    run.do("give_up", batch=1)
+    run = both_in_flight("2.4").do("give_up", batch=1)
     assert (run.fate(1), run.fate(2), outcome(run, 1)) == (Fate.FAILED, Fate.FAILED, Outcome.REFUSED)
     assert run.value(run.pipeline.producer.unresolved) == 0
+    run.do("execute_delayed", batch=1, leader=1).do("execute_delayed", batch=2, leader=1)
+    assert numbers(run) == [(0, 0, 0), (1, 0, 1), (2, 0, 2)]
 
 
 def test_a_first_attempt_that_is_given_up_on_is_no_doubt_and_its_number_is_used() -> None:
@@ -218,18 +227,39 @@ def test_an_error_at_the_end_of_a_delivery_gives_a_number_that_is_used_to_the_ne
     assert not any(action.name == "give_up_on_error" for action in started("2.0").model.system.actions)
 
 
-@pytest.mark.parametrize("acknowledged", [True, False])
-def test_from_2_5_on_a_client_waits_for_what_is_in_flight_and_stops_if_a_number_is_missing(acknowledged: bool) -> None:
-    run = end(write(started("3.0", "2.4"), 0).do("prepare_commit", transaction=0), 0, commits=True)
-    sent(run, 1).do("append", batch=1, leader=1).do("lose_response", batch=1).do("notice", broker=1)
-    run.do("send", batch=2).do("give_up", batch=1).do("begin_abort", transaction=1)
-    assert run.fate(2) is Fate.FAILED
+@pytest.mark.parametrize("stored", [True, False])
+def test_from_2_5_on_a_client_waits_for_what_is_in_flight_and_stops_if_a_number_is_missing(stored: bool) -> None:
+    run = both_in_flight("3.0").do("give_up", batch=1).do("begin_abort", transaction=1)
+    assert run.fate(2) is Fate.SENT
+    assert not any(run.can(name) for name in ("resolve_in_transaction", "fence_former"))
+    if stored:
+        run.do("execute_delayed", batch=1, leader=1).do("append", batch=2, leader=1)
+        run.do("acknowledge", batch=2, leader=1)
+    else:
+        run.do("discard_delayed", batch=1).do("refuse_in_transaction", batch=2, leader=1)
+    assert run.fate(2) is (Fate.ACKNOWLEDGED if stored else Fate.FAILED), "no gap is waited for while one is in doubt"
     assert not run.can("prepare_abort", transaction=1, **KEPT), "the doubt comes first"
-    if acknowledged:
-        run.state |= {run.pipeline.producer.last_acknowledged.name: 1}
     run.do("resolve_in_transaction")
-    assert outcome(run, 1) is (Outcome.ABORTING if acknowledged else Outcome.REFUSED)
-    assert run.can("prepare_abort", transaction=1, **KEPT) is acknowledged
+    assert outcome(run, 1) is (Outcome.ABORTING if stored else Outcome.REFUSED)
+    assert run.can("prepare_abort", transaction=1, **KEPT) is stored
+
+
+def test_a_record_that_is_out_of_order_and_next_due_fails_and_gives_its_number_back() -> None:
+    """The broker has lost what it acknowledged (``adjustSequencesDueToFailedBatch``)."""
+    run = write(started("2.4", "3.0", in_one=3), 0, 1)
+    leader = run.pipeline.replica(1)
+    run.state |= {leader.log.end.name: 1, leader.high_watermark.name: 1}  # as after an unclean election
+    sent(run, 2).do("refuse_in_transaction", batch=2, leader=1)
+    assert run.fate(2) is Fate.FAILED
+    assert run.value(run.pipeline.producer.next_sequence) == 2
+
+
+def test_an_abort_that_the_coordinator_has_made_already_keeps_the_epoch_where_it_fenced_nobody() -> None:
+    for brokers, goes_on in (("0.11.0.1", True), ("0.11.0.2", False)):
+        run = sent(started(brokers), 0).do("refuse_for_good", batch=0, leader=1).do("time_out_transaction")
+        end(run, 0, commits=False).do("begin_abort", transaction=0).do("learn_aborted", transaction=0)
+        assert run.can("send", batch=1) is goes_on
+        assert run.can("initialise") is not goes_on
 
 
 def refused_first(client: str, brokers: str) -> Scenario:
@@ -268,6 +298,58 @@ def test_brokers_of_0_11_say_out_of_order_and_newer_ones_append_it() -> None:
     assert run.can("refuse_in_transaction", batch=1, leader=1)
     assert not run.can("append", batch=1, leader=1)
     assert refused_first("2.4", "3.0").can("append", batch=1, leader=1)
+
+
+@pytest.mark.parametrize(("brokers", "answer"), [("2.2", "refuse_in_transaction"), ("2.3", "refuse_unknown")])
+def test_of_a_producer_with_nothing_but_a_marker_brokers_of_2_3_know_nothing(brokers: str, answer: str) -> None:
+    """The client then numbers from 0, and what is late of the transaction before has that number as well."""
+    run = sent(started("2.4", brokers, producer_id=ProducerId.NEW), 0).do("delay_request", batch=0)
+    aborted(run.do("give_up", batch=0), 0)
+    sent(run, 1)
+    assert not run.can("append", batch=1, leader=1), "number 0 is missing"
+    run.do(answer, batch=1, leader=1)
+    assert run.fate(1) is Fate.BUFFERED
+    assert not run.can("initialise")
+    run.do("execute_delayed", batch=0, leader=1).do("transmit", batch=1, leader=1)
+    assert run.can("take_for_another", batch=1, leader=1) is (brokers == "2.3")
+    assert run.can("append", batch=1, leader=1) is (brokers == "2.2")
+
+
+def fenced(brokers: str, **settings: Any) -> Scenario:
+    """The time of a transaction is over before its first record is there."""
+    run = sent(started("2.3", brokers, **settings), 0).do("time_out_transaction")
+    return run.do("write_marker", leader=1, transaction=0, commits=0)
+
+
+def test_until_2_4_0_a_broker_forgets_whom_a_marker_has_fenced() -> None:
+    """KAFKA-9144: of the new epoch it has no batch, and takes the time of that for long ago."""
+    run = fenced("2.4.0", producer_id=ProducerId.NEW)
+    assert run.can("reject_old_epoch", batch=0, leader=1)
+    run.do("forget_fenced", broker=1)
+    assert not run.can("forget_fenced", broker=1)
+    assert not run.can("reject_old_epoch", batch=0, leader=1)
+    run.do("append", batch=0, leader=1).do("complete_transaction", leader=1)
+    assert is_violated(run, "no-hanging-transaction")
+    for later in ("0.11.0.2", "2.4.1"):
+        names = {action.name for action in fenced(later, producer_id=ProducerId.NEW).model.system.actions}
+        assert "forget_fenced" not in names
+
+
+def test_a_number_that_goes_on_is_not_taken_from_a_producer_that_is_forgotten() -> None:
+    """Nor is the first one of this run, where the partition knew the producer before."""
+    for settings in ({}, {"producer_id": ProducerId.NEW}):
+        run = end(write(started("2.3", "2.3", **settings), 0).do("prepare_commit", transaction=0), 0, commits=True)
+        sent(run, 1).do("time_out_transaction").do("write_marker", leader=1, transaction=1, commits=0)
+        run.do("forget_fenced", broker=1)
+        assert not run.can("append", batch=1, leader=1)
+        assert run.do("refuse_unknown", batch=1, leader=1).fate(1) is Fate.FAILED
+    known = fenced("2.3").do("forget_fenced", broker=1)
+    assert not known.can("append", batch=0, leader=1)
+
+
+def test_an_epoch_with_a_record_is_not_forgotten() -> None:
+    run = sent(end(write(started("2.3"), 0).do("prepare_commit", transaction=0), 0, commits=True), 1)
+    assert not run.can("forget_fenced", broker=1)
 
 
 def test_a_new_producer_has_heard_nothing() -> None:
