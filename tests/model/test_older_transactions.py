@@ -347,9 +347,13 @@ def test_a_number_that_goes_on_is_not_taken_from_a_producer_that_is_forgotten() 
     assert not known.can("append", batch=0, leader=1)
 
 
-def test_an_epoch_with_a_record_is_not_forgotten() -> None:
-    run = sent(end(write(started("2.3"), 0).do("prepare_commit", transaction=0), 0, commits=True), 1)
-    assert not run.can("forget_fenced", broker=1)
+@pytest.mark.parametrize("producer_id", [ProducerId.NEW, ProducerId.KNOWN])
+def test_an_epoch_with_a_record_is_not_forgotten(producer_id: ProducerId) -> None:
+    """Of this run, or from before: with neither, a marker of the same epoch is as good as a newer one."""
+    run = write(started("2.3", producer_id=producer_id), 0).do("prepare_commit", transaction=0)
+    assert not sent(end(run, 0, commits=True), 1).can("forget_fenced", broker=1)
+    run = sent(started("2.3", producer_id=producer_id), 0).do("delay_request", batch=0).do("give_up", batch=0)
+    assert aborted(run, 0).can("forget_fenced", broker=1) is (producer_id is ProducerId.NEW)
 
 
 def test_a_new_producer_has_heard_nothing() -> None:
