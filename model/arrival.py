@@ -67,12 +67,8 @@ def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
         epoch_changes = pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere
         if batch.numbering is not None or pipeline.deployment.numbers_ahead or epoch_changes:
             epoch, sequence = numbers_sent(pipeline, batch)
-        same_producer = [
-            z3.And(slot["batch"].term == other.number, other.session.term == batch.session.term)
-            for other in pipeline.producer.batches
-        ]
         same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-        taken_for = z3.And(z3.Or(*same_producer), same_numbers)
+        taken_for = z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
         return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
 
     below = leader.log.every(lambda offset, slot: z3.Implies(is_copy(slot), leader.high_watermark.term > offset))

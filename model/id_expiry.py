@@ -18,11 +18,12 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
 
     ``batch`` is that record. What comes of the producer then is taken for the first of it.
     """
+    of_producer = pipeline.producer.shares_id
     known = [
         (
             offset,
             slot,
-            z3.And(replica.log.has(offset), slot[FORGOTTEN].term == 0, _is_of(pipeline, slot["batch"].term, batch)),
+            z3.And(replica.log.has(offset), slot[FORGOTTEN].term == 0, of_producer(slot["batch"].term, batch)),
         )
         for offset, slot in enumerate(replica.log.slots)
     ]
@@ -52,12 +53,6 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
         ),
         "3.5",
     )
-
-
-def _is_of(pipeline: Pipeline, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
-    """A batch of this number was sent under the same producer id."""
-    others = pipeline.producer.batches
-    return z3.Or(*(z3.And(number == other.number, other.session.term == batch.session.term) for other in others))
 
 
 def _is_something_left(pipeline: Pipeline) -> z3.BoolRef:

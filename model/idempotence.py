@@ -31,10 +31,8 @@ def check_sequence(
     def same_producer(slot_batch: z3.ArithRef) -> z3.BoolRef:
         if transactions is not None:
             return z3.BoolVal(True)
-        sent_by = [z3.And(slot_batch == b.number, b.session.term == batch.session.term) for b in batches]
-        return z3.Or(*sent_by)
+        return pipeline.producer.shares_id(slot_batch, batch)
 
-    batches = pipeline.producer.batches
     last_epoch, last_sequence = z3.IntVal(-1), z3.IntVal(-1)
     if leader.knows_producer is not None:
         known = leader.knows_producer.is_set

@@ -93,11 +93,6 @@ def _kept(batch: Batch) -> Iterator[Variable]:
     yield from (one for one in (numbered_by, batch.sent_epoch, batch.sent_sequence) if one is not None)
 
 
-def _is_current(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The client makes use of the answer: one that bumps its epoch of any (semantics 3.4)."""
-    return is_of_current_id(pipeline, batch) if pipeline.deployment.takes_new_ids else z3.BoolVal(True)
-
-
 def _over(effect: Effect, batch: Batch) -> None:
     """Whatever the answer was: nothing of the batch's number matters any more."""
     assert batch.sequence is not None
@@ -148,7 +143,7 @@ def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     producer = pipeline.producer
     assert batch.sequence is not None
     effect = Effect()
-    current = _is_current(pipeline, batch)
+    current = is_of_current_id(pipeline, batch)
     later = z3.And(current, batch.sequence.term > producer.last_acknowledged.term)
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
     if producer.heard is not None:
@@ -182,7 +177,7 @@ def late_refusal_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Bo
 def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """A sequence is refused whose send has failed: the client takes that for lost data all the same (3.4)."""
     effect = Effect()
-    current = _is_current(pipeline, batch)
+    current = is_of_current_id(pipeline, batch)
     if pipeline.deployment.takes_new_ids:
         take_new_id(pipeline, effect, current)
     else:
@@ -237,7 +232,7 @@ def bumps_due(pipeline: Pipeline) -> Iterator[z3.BoolRef]:
     """A late answer would make the client bump its epoch, or take another producer id."""
     waiting = [batch for batch in pipeline.producer.batches if batch.late is not None]
     for batch, leader in product(waiting, pipeline.replicas):
-        yield z3.And(late_refusal_due(pipeline, batch, leader), _is_current(pipeline, batch))
+        yield z3.And(late_refusal_due(pipeline, batch, leader), is_of_current_id(pipeline, batch))
     if not pipeline.deployment.takes_new_ids:
         yield from (_error_is_due(pipeline, batch) for batch in waiting)
 

@@ -48,7 +48,7 @@ from model.displays import displays
 from model.faults import Fault
 from model.language import TransitionSystem
 from model.producer import resolution_due
-from model.state import Pipeline, declare, ends_of_producer
+from model.state import Pipeline, declare
 from model.timing import timed
 from model.transactions import apart, bumping, coordinator, early_expiry, ending, forgetting, keeping_epochs
 from model.transactions.coordinator import remember_disturbance
@@ -121,7 +121,7 @@ def _limits(pipeline: Pipeline) -> dict[str, z3.BoolRef]:
         "sends": z3.Or(*(resend_due(pipeline, batch) for batch in last_sends)),
         "epochs": z3.Not(controller.epoch_left(pipeline)),
     }
-    if ends_of_producer(pipeline.deployment) > pipeline.producer.session.high:
+    if pipeline.deployment.ends_of_producer > pipeline.producer.session.high:
         limits["producer_sessions"] = pipeline.producer.session.term == pipeline.producer.session.high
     if pipeline.deployment.idempotence:
         wanted = z3.Or(*_bumps_due(pipeline))

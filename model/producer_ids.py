@@ -30,7 +30,9 @@ def one_by_one(pipeline: Pipeline) -> bool:
 
 
 def is_of_current_id(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The batch's number is one of the client's producer id of now."""
+    """The batch's number is one of the client's producer id of now; a client that bumps its epoch keeps its id."""
+    if batch.numbering is None:
+        return z3.BoolVal(True)
     return numbering_of(batch).producer_id.term == pipeline.producer.epoch.term
 
 

@@ -21,12 +21,12 @@ def is_remembered(
     ``ours``: per offset, whether a batch of the producer stands there. ``remembers_one``: brokers of 0.11 know its last
     one only, whether or not they were restarted.
     """
+    if replica.restored is None and not remembers_one:
+        return z3.Or(*(z3.And(this) for this in these))
     known = []
     for offset, this in enumerate(these):
         later = ours[offset + 1 :]
-        if not remembers_one and replica.restored is None:
-            later = ()
-        elif not remembers_one and replica.restored is not None:
+        if replica.restored is not None and not remembers_one:
             started = [replica.restored.term > place for place in range(offset + 1, len(ours))]
             later = [z3.And(one, two) for one, two in zip(started, later, strict=True)]
         known.append(z3.And(this, *(z3.Not(one) for one in later)))
@@ -48,19 +48,12 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
                 z3.And(
                     slot["batch"].term == one.number,
                     z3.BoolVal(True) if any_number else one.incomplete,
-                    *(() if pipeline.transactions is not None else _same_session(pipeline, one.number, other)),
+                    *(() if pipeline.transactions is not None else (pipeline.producer.shares_id(other, one),)),
                 )
                 for one in batches
             ]
             forgotten.append(z3.And(replica.log.has(later), z3.Or(*pairs)))
     effect[replica.restored] = z3.If(z3.Or(*forgotten), replica.log.end.term, 0)
-
-
-def _same_session(pipeline: Pipeline, number: int, other: z3.ArithRef) -> tuple[z3.BoolRef]:
-    """The batch of the first number has the same producer id as the other."""
-    batches = pipeline.producer.batches
-    mine = batches[number].session.term
-    return (z3.Or(*(z3.And(other == one.number, one.session.term == mine) for one in batches)),)
 
 
 def numbers_in_words(replica: Replica, after: State) -> str:

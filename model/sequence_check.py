@@ -37,10 +37,9 @@ def check_by_release(
 
     The numbers of a producer that the partition knows go on from those before the run: they are not the first ones.
     """
-    batches = pipeline.producer.batches
 
     def same_producer(slot_batch: z3.ArithRef, slot_epoch: z3.ArithRef) -> z3.BoolRef:
-        sent = z3.Or(*(z3.And(slot_batch == b.number, b.session.term == batch.session.term) for b in batches))
+        sent = pipeline.producer.shares_id(slot_batch, batch)
         return z3.And(sent, slot_epoch == epoch) if sequencing.takes_new_ids else sent
 
     goes_on = z3.BoolVal(False)

@@ -19,7 +19,7 @@ from model.decisions import Controller
 from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
-from model.faults import ENDS_PRODUCER, REPLACES_MEMBER, Fault
+from model.faults import REPLACES_MEMBER, Fault
 from model.history import History, declare_history
 from model.kept_numbers import FORGOTTEN, Numbering, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
@@ -36,11 +36,6 @@ UNLIMITED_ATTEMPTS = 10
 
 MOST_ENDS = 3
 """So many ends of the producer application are counted in a run."""
-
-
-def ends_of_producer(deployment: Deployment) -> int:
-    """How often the producer application may end and be started again, whatever the number of faults altogether."""
-    return sum(dict(deployment.faults.at_most).get(kind, 0) for kind in ENDS_PRODUCER)
 
 
 def counts_retries(deployment: Deployment) -> bool:
@@ -216,6 +211,10 @@ class Producer:
     leader_epoch: Variable
     heard: Variable | None
     moved_on: Variable | None
+
+    def shares_id(self, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
+        """The batch of this number was sent under the same producer id as ``batch``, by the same start."""
+        return z3.Or(*(z3.And(number == one.number, one.session.term == batch.session.term) for one in self.batches))
 
     def of_record(self, record: int) -> list[Batch]:
         """The batches of one record, first send first."""
@@ -425,7 +424,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
     most = count - 1 + deployment.numbers_on  # an epoch may begin with the number 1
     limit = deployment.retries if deployment.retries <= UNLIMITED_ATTEMPTS else 1
     limit += deployment.numbers_ahead  # one more: it ran out of them
-    sessions = min(ends_of_producer(deployment), MOST_ENDS)
+    sessions = min(deployment.ends_of_producer, MOST_ENDS)
 
     def batch(number: int) -> Batch:
         name = f"batch_{number}"

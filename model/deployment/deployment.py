@@ -36,7 +36,7 @@ from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
 from model.deployment.waiting import clients_may_miss, gets_too_old, longest, may_get_too_old, outlasts_brokers
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
-from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, MOVES_LEADER, REPLACES_MEMBER, Fault
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, MOVES_LEADER, REPLACES_MEMBER, Fault
 
 REQUESTS_TO_START = 14
 """Messages both ways until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
@@ -314,6 +314,11 @@ class Deployment:
         """The same of tombstones, which are kept for ever where nothing is compacted."""
         counted = self.keys is not Keys.DELETED or self.clients_miss_tombstones
         return not counted and may_get_too_old(self, self.durations.delete_retention)
+
+    @property
+    def ends_of_producer(self) -> int:
+        """How often the producer application may end and be started again, whatever the number of faults altogether."""
+        return sum(dict(self.faults.at_most).get(kind, 0) for kind in ENDS_PRODUCER)
 
     @property
     def outages_of_consumer(self) -> int:
