@@ -255,7 +255,7 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
 def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
     """A request before this one has decided already: commitTransaction() returns (semantics 11.1 T4, 11.6)."""
     transactions, _ = of(pipeline)
-    decided = z3.And(transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT), was_raised(pipeline))
+    decided = z3.And(transactions.is_committed, was_raised(pipeline))
     effect = Effect()
     let_go(pipeline, effect, transaction, Outcome.COMMITTED)
     return Action(
@@ -274,7 +274,7 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     """abortTransaction() returns: the coordinator had aborted already, or knows of no transaction (11.1, T4 T7)."""
     transactions, _ = of(pipeline)
     here = transactions.current.term == transaction.number
-    decided = z3.And(transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT), here)
+    decided = z3.And(transactions.is_aborted, here)
     never_began = z3.Not(transactions.added.is_set)
     effect = Effect()
     let_go(pipeline, effect, transaction, Outcome.ABORTED, starts_anew=True)
@@ -299,7 +299,7 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
     """The coordinator has a newer epoch of this producer: the transaction is aborted, and the producer starts anew."""
     transactions, _ = of(pipeline)
     fenced = pipeline.producer.epoch.term < transactions.epoch.term
-    aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
+    aborted = transactions.is_aborted
     effect = Effect()
     fail_undrained(pipeline, effect, transaction)
     start_anew(pipeline, effect, transaction, Outcome.ABORTED)
@@ -321,8 +321,8 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
 def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
     """The transaction was ended the other way before: INVALID_TXN_STATE, and the producer is of no use (11.1, T4)."""
     transactions, _ = of(pipeline)
-    aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
-    committed = transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
+    aborted = transactions.is_aborted
+    committed = transactions.is_committed
     other_way = z3.Or(
         z3.And(may_commit(pipeline, transaction), aborted),
         z3.And(may_end_aborted(pipeline, transaction), committed, transactions.added.is_set),

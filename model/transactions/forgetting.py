@@ -203,7 +203,7 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
     fenced_earlier = z3.And(
         transaction.is_(Outcome.OPEN),
         pipeline.producer.epoch.term < transactions.epoch.term,
-        transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT),
+        transactions.is_aborted,
     )
     effect = Effect()
     fail_undrained(pipeline, effect, transaction)
@@ -261,8 +261,8 @@ def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action
     """The coordinator has no such transaction as ongoing: INVALID_TXN_STATE, and the producer is of no use (11.4)."""
     transactions, rules = of(pipeline)
     commits, aborts = may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction)
-    committed = transactions.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
-    aborted = transactions.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
+    committed = transactions.is_committed
+    aborted = transactions.is_aborted
     if rules.epoch_each:
         refused = z3.Or(
             z3.And(commits, z3.Not(transactions.is_(Status.ONGOING))),

@@ -149,6 +149,16 @@ class Transactions:
         """The coordinator has decided how the transaction ends, and writes markers (semantics 11.1, T5)."""
         return self.is_(Status.PREPARE_COMMIT, Status.PREPARE_ABORT)
 
+    @property
+    def is_committed(self) -> z3.BoolRef:
+        """The coordinator has decided to commit, whether or not all markers are written."""
+        return self.is_(Status.PREPARE_COMMIT, Status.COMPLETE_COMMIT)
+
+    @property
+    def is_aborted(self) -> z3.BoolRef:
+        """The coordinator has decided to abort, whether or not all markers are written."""
+        return self.is_(Status.PREPARE_ABORT, Status.COMPLETE_ABORT)
+
     def marker(self, transaction: Transaction, *, commits: bool) -> int:
         """What stands in a log in the place of a batch's number where the transaction ends."""
         return self.batches + transaction.number + (0 if commits else len(self.each))
