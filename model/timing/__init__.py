@@ -38,8 +38,8 @@ def timed(pipeline: Pipeline, actions: Sequence[Action]) -> Timed:
             for action in part.named(names, **arguments):
                 needs.setdefault(action.key, []).append(need)
     deadlines = [clock for part in parts for clock in part.deadlines()]
-    needed = {need.clock.key: need.clock for all_needs in needs.values() for need in all_needs}
-    clocks = {clock.key: clock for clock in (*needed.values(), *deadlines)}
+    needed = [clock for each in needs.values() for need in each for clock in (need.clock, need.until)]
+    clocks = {clock.key: clock for clock in (*needed, *deadlines) if clock is not None}
     with_needs = tuple(_with_needs(pipeline, action, needs.get(action.key, ())) for action in actions)
     return Timed(with_needs, tuple(clocks.values()))
 

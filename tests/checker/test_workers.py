@@ -81,6 +81,16 @@ def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, st
     assert verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1)).status is status
 
 
+@pytest.mark.parametrize("further", [{}, {"rebalance": 1}, {"eviction": 1}])
+def test_what_a_crash_does_in_time_does_not_depend_on_what_else_is_asked(further: dict[str, int]) -> None:
+    """A poll commits what the one before returned; by then the workers are done, and a crash finds it so."""
+    times = {"assume.poll_interval": "5s..10s", "assume.processing_time": "0..1s", "bounds.records": 1}
+    settings = {**WORKERS, "consumer.enable.auto.commit": True, **times}
+    verdict = verdict_on("no-skip", deployment("no-skip", {**CRASH, **further}, **settings), Budget(threads=1))
+    assert verdict.status in (Status.HOLDS, Status.VIOLATED)
+    assert (("consumer-crash", 1),) not in verdict.cut_sets
+
+
 def keeps_the_earlier_one(pipeline: Pipeline, action: Action) -> Action:
     kept = {variable: value for variable, value in action.updates.items() if variable not in pipeline.consumer.queued}
     return replace(action, updates=kept)
