@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from model.deployment import Deployment
 from model.deployment.explored import Bounds
 from model.language import Action, Variable
-from model.pipeline import build
+from model.pipeline import Model, build
 from model.state import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds, successor
@@ -22,11 +23,17 @@ def scenario(name: str = "acks-all-min-isr-2", **settings: Any) -> Scenario:
     return Scenario(replace(deployment, **settings))
 
 
+@lru_cache(maxsize=8)
+def _built(deployment: Deployment) -> Model:
+    """Models do not change, and runs in a row are often of the same."""
+    return build(deployment)
+
+
 class Scenario:
     """A run of one deployment's model, step by step, with what can be seen of it."""
 
     def __init__(self, deployment: Deployment) -> None:
-        self.model = build(deployment)
+        self.model = _built(deployment)
         self.pipeline = self.model.pipeline
         self.state = self.model.system.initial
 
