@@ -118,6 +118,7 @@ class InTime:
         self._left: list[Faults] = []
         self._observed: set[str] = set()
         self.lemmas: list[Lemma] = []
+        self._clocks: RunningClocks | None = None
 
     def under(self, timing: Timing, name: str, value: int) -> InTime:
         """The same asked under other times, where the setting of this name is so many ms: with what it learnt here."""
@@ -301,16 +302,26 @@ class InTime:
 
     def _further_lemmas(self, exploration: AnyExploration, violations: Sequence[Violation]) -> list[Lemma]:
         """Why some of these violations cannot happen in time, as far as it was not known."""
-        clocks = self.timing.clocks_in(exploration.system)
+        clocks = self._clocks_in(exploration)
         found: list[Lemma] = []
         for violation in _smallest(violations, partial(_faults, exploration)):
             faults = _faults(exploration, violation)
             if self._is_violated_by_part(faults):
                 continue
-            timely = exploration is self.again and self._is_timely(faults, self._own_run(exploration, violation))
-            if not timely:
-                found += self._reasons(exploration, violation, clocks, [*self.lemmas, *found])
+            reasons = self._reasons(exploration, violation, clocks, [*self.lemmas, *found])
+            found += reasons
+            # What the clocks of a part exclude need not be asked of all of them.
+            if not reasons and exploration is self.again:
+                self._is_timely(faults, self._own_run(exploration, violation))
         return found
+
+    def _clocks_in(self, exploration: AnyExploration) -> RunningClocks:
+        """The clocks that an exploration's system sees, with what is known of them in its states."""
+        if exploration is not self.again:
+            return self.timing.clocks_in(exploration.system)
+        if self._clocks is None:
+            self._clocks = self.timing.clocks_in(self._system)
+        return self._clocks
 
     def _own_run(self, exploration: AnyExploration, violation: Violation) -> Steps:
         actions = [exploration.system.actions[label] for label in exploration.path(violation)]
