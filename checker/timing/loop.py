@@ -87,6 +87,7 @@ class InTime:
 
     A part that more properties see has more states, and a second look at several ends later. ``beside``: the same of
     properties that are asked before this one and see just the same part; their second looks observe this one as well.
+    ``before``: of all that are asked before, whose lemmas are tried first.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class InTime:
         threads: int,
         compiled: Kernel | None = None,
         beside: Sequence[InTime] = (),
+        before: Sequence[InTime] = (),
     ) -> None:
         self.timing = timing.that_matters_to(system)
         self.name = name
@@ -106,6 +108,8 @@ class InTime:
         self._threads = threads
         self._compiled = compiled
         self._beside = beside
+        self._before = before
+        self._spent_in_vain = 0
         self._judged: set[Combination] = set()
         self._timely: list[Timely] = []
         self._untimely: list[Faults] = []
@@ -166,7 +170,12 @@ class InTime:
             self._learn_from(other)
         left = any(not self._is_violated_by_part(faults) for faults in self._untimely)
         if left and self.stopped is None:
+            inherits = self.again is None and self._inherit()
             self._refine(found, untimely, layers, reporter)
+            if inherits and (self.stopped is not None or not self._timely):
+                self._begin_again()
+                every = [one for one in found.cut_sets(self.name) if _faults(found, one) in self._untimely]
+                self._refine(found, every, layers, reporter)
         for violation in found.violations[self.name]:
             if self._is_violated_by_part(_faults(found, violation)):
                 found.take_back(violation)
@@ -190,6 +199,23 @@ class InTime:
             return False
         self._timely.append(Timely(faults, *run, outcome))
         return True
+
+    def _inherit(self) -> bool:
+        """Begin with what other properties learnt, as far as it speaks of clocks that this one's part sees."""
+        known = [lemma for other in self._before for lemma in other.lemmas]
+        own = len(self.lemmas)
+        for lemma in self.timing.that_speak_of(self._system, known):
+            if lemma.adds_to(self.lemmas):
+                self.lemmas.append(lemma)
+        return len(self.lemmas) > own
+
+    def _begin_again(self) -> None:
+        """Learn for itself: what a pass rests on is to be of this property alone."""
+        if self.again is not None:
+            self._end(self.again)
+        self.again, self.stopped, self.lemmas = None, None, []
+        self._cleared.clear()
+        self._spent_in_vain = self._spent
 
     def _learn_from(self, other: InTime) -> None:
         """Take what the second look at another property came by: all shorter runs are known not to violate this one."""
@@ -254,7 +280,7 @@ class InTime:
         if like.meter.seconds_were_given:
             return None
         share = 0 if self._timely else int(like.states * SECOND_LOOK_SHARE)
-        return max(LEAST_SECOND_LOOK, share) - self._spent
+        return max(LEAST_SECOND_LOOK, share) - (self._spent - self._spent_in_vain)
 
     def _needs_a_second_look(self, exploration: AnyExploration, combination: Combination) -> bool:
         faults = dict(zip(exploration.kinds, combination, strict=True))
@@ -352,7 +378,8 @@ def each_in_time(prepared: Prepared, timing: Timing, properties: Sequence[Proper
     found: dict[str, InTime] = {}
     for name, one in asked.items():
         beside = [known for other, known in found.items() if VIOLATED + name in asked[other].question.observations]
-        found[name] = InTime(timing, name, one.system, one.question, threads, beside=beside)
+        before = tuple(found.values())
+        found[name] = InTime(timing, name, one.system, one.question, threads, beside=beside, before=before)
     return found
 
 

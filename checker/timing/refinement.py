@@ -27,7 +27,7 @@ from checker.timing.constraints import (
     waited_for,
     within,
 )
-from checker.timing.differences import Difference, differences_of, generalised
+from checker.timing.differences import NOW, Difference, differences_of, generalised
 from checker.timing.monitors import watch
 from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
 from checker.timing.schedule import Schedule, schedule
@@ -159,6 +159,12 @@ class Timing:
         """When each clock runs, constants filled in; without those that never do."""
         conditions = [(clock, self._prepared.specialise(clock.runs)) for clock in self._system.clocks]
         return [(clock, runs) for clock, runs in conditions if not z3.is_false(runs)]
+
+    def that_speak_of(self, system: TransitionSystem, lemmas: Iterable[Lemma]) -> list[Lemma]:
+        """Those lemmas whose clocks a part of the model sees."""
+        clocks, _ = self._seen_in(system)
+        keys = {NOW, *(clock.key for clock in clocks)}
+        return [lemma for lemma in lemmas if all({one.earlier, one.later} <= keys for one in lemma.differences)]
 
     def lemmas_with(self, lemmas: Iterable[Lemma], name: str, value: int) -> list[Lemma]:
         """What is left of lemmas where the setting of this name is so many ms."""

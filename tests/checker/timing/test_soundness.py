@@ -41,7 +41,7 @@ def by_definition(timed: Timed, violated: z3.BoolRef) -> Shortest:
     return {min(found): found[min(found)]} if found else {}
 
 
-def explored(timed: Timed, also: z3.BoolRef) -> list[InTime]:
+def explored(timed: Timed, also: z3.BoolRef, *, alike: bool = True) -> list[InTime]:
     """What the checker says of the same, and of another property that is asked after it of the same system."""
     system = timed.system
     prepared = Prepared(Model(cast(Pipeline, None), system), system, [], FreeVariables())
@@ -55,10 +55,11 @@ def explored(timed: Timed, also: z3.BoolRef) -> list[InTime]:
     question = Question(asked, None, {})
     found = EmbeddedExploration(forgetful, question, {Fault.KILL: MOST_FAULTS}, Meter(Budget(), timed=False))
     timing = Timing(prepared, Replayer(system))
-    first = InTime(
-        timing, "bad", system, Question({"bad": timed.violated}, None, {VIOLATED + "also bad": also}), threads=1
-    )
-    second = InTime(timing, "also bad", system, Question({"also bad": also}, None, {}), threads=1, beside=[first])
+    asks_first = Question({"bad": timed.violated}, None, {VIOLATED + "also bad": also})
+    asks_second = Question({"also bad": also}, None, {})
+    first = InTime(timing, "bad", system, asks_first, threads=1)
+    beside = [first] if alike else []
+    second = InTime(timing, "also bad", system, asks_second, threads=1, beside=beside, before=[first])
 
     def run_of(exploration: AnyExploration, violation: Violation) -> tuple[list[Action], None]:
         return [exploration.system.actions[label] for label in exploration.path(violation)], None
@@ -71,11 +72,12 @@ def explored(timed: Timed, also: z3.BoolRef) -> list[InTime]:
     return [first, second]
 
 
-@given(timed_systems(), st.none() | conditions())
+@given(timed_systems(), st.none() | conditions(), st.booleans())
 @settings(max_examples=150, derandomize=True)
-def test_random_systems(timed: Timed, further: z3.BoolRef | None) -> None:
+def test_random_systems(timed: Timed, further: z3.BoolRef | None, alike: bool) -> None:
+    """Also where a property learns from another one: from its second look, or from its lemmas alone."""
     also = timed.violated if further is None else z3.And(timed.violated, further)
-    for in_time, violated in zip(explored(timed, also), (timed.violated, also), strict=True):
+    for in_time, violated in zip(explored(timed, also, alike=alike), (timed.violated, also), strict=True):
         assert in_time.undecided == []
         found = {Counter(dict(one.faults)).total(): len(one.actions) for one in in_time.timely}
         assert found == by_definition(timed, violated)
