@@ -211,7 +211,7 @@ class Run:
             self.explorations[number],
             self._sizes[number],
             run_of,
-            lambda exploration, size: _reporter(exploration, size, on_progress),
+            lambda exploration, size: _reporter(exploration, size, on_progress, in_time.name),
         )
 
     def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
@@ -468,7 +468,7 @@ def explore(
 
 
 def _reporter(
-    exploration: AnyExploration, size: int, on_progress: OnProgress | None
+    exploration: AnyExploration, size: int, on_progress: OnProgress | None, in_time: str | None = None
 ) -> Callable[[Combination], None] | None:
     if on_progress is None:
         return None
@@ -477,7 +477,7 @@ def _reporter(
     def report(combination: Combination) -> None:
         meter = exploration.meter
         rate = (meter.states - states) / max(time.monotonic() - started, 1e-3)
-        on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory))
+        on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory, in_time))
 
     return report
 

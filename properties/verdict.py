@@ -172,13 +172,17 @@ class EngineRun:
 
 @dataclass(frozen=True)
 class Progress:
-    """A live reading of a running exploration, for the progress line: rate in states a second, memory in bytes."""
+    """A live reading of a running exploration, for the progress line: rate in states a second, memory in bytes.
+
+    ``in_time``: the property of which only what can happen in time is looked for, if it is that.
+    """
 
     layer: int
     combination: CutSet
     states: int
     rate: float
     memory: int
+    in_time: str | None = None
 
 
 @dataclass(frozen=True)

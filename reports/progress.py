@@ -67,8 +67,9 @@ def describe(progress: Progress | AuditProgress) -> str:
     """``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``, or what :func:`describe_audit` says."""
     if isinstance(progress, AuditProgress):
         return describe_audit(progress)
+    looked_for = "" if progress.in_time is None else f"{progress.in_time} in time, "
     return (
-        f"{wording.counted(progress.layer, 'fault')} {wording.fault_set(progress.combination)}: "
+        f"{looked_for}{wording.counted(progress.layer, 'fault')} {wording.fault_set(progress.combination)}: "
         f"{wording.number(progress.states)} states, {_rate(progress.rate)}, {wording.size(progress.memory)}"
     )
 

@@ -9,6 +9,7 @@ from model.deployment.defaults import Definition
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, complaint
 from model.deployment.hiding import shown_value
+from model.durations import UNITS
 
 CONFIG_EXCEPTION = "ConfigException"
 """What Kafka's own clients and brokers raise."""
@@ -18,6 +19,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _GO_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
 _GO_PART = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ns|us|ms|s|m|h)", re.ASCII)
+_WITH_UNIT = re.compile(rf"([0-9]{{1,15}})\s*({'|'.join(UNITS)})")
 _GO_DURATION = re.compile(rf"({_GO_PART.pattern})+|0", re.ASCII)
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+)")
 _PLACEHOLDER = re.compile(
@@ -37,6 +39,9 @@ def check_value(given: Given, definition: Definition, exception: str = CONFIG_EX
     """Raise the one-line error that a client's exception stands for, unless the value is possible."""
     problem = _problem(given.value.strip(), definition)
     if problem is not None:
+        with_unit = _WITH_UNIT.fullmatch(given.value.strip())
+        if given.key.endswith(".ms") and with_unit is not None:
+            problem += f"; it is in ms: {int(with_unit[1]) * UNITS[with_unit[2]]}"
         raise invalid(given, problem, exception)
 
 

@@ -137,6 +137,7 @@ def test_progress() -> None:
     progress = Progress(2, (("kill", 1), ("power-loss", 1)), 1_234_567, 10_200_000.0, 150_000_000)
     line = "2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB"
     assert describe(progress) == line
+    assert describe(replace(progress, in_time="no-loss")) == f"no-loss in time, {line}"
 
     piped = sheet(100)
     with ProgressLine(piped) as show:
