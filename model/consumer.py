@@ -16,7 +16,7 @@ from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.pending_offsets import forget, remember
-from model.sink import apply
+from model.sink import apply, forget_effects
 from model.state import Pipeline, Replica
 from model.transactions.visibility import can_all_be_read, can_be_passed_over, end_of_reading
 from model.wording import entry_name
@@ -24,8 +24,10 @@ from model.wording import entry_name
 HOW_STORED = {
     Sink.TRANSACTIONAL: ", storing the offset with the result",
     Sink.KAFKA: ", committing results and offsets in a transaction",
+    Sink.IN_MEMORY: ", keeping the result in memory",
+    Sink.SNAPSHOTS: ", keeping the result in memory",
 }
-"""What goes with processing, in words, where the sink keeps offsets."""
+"""What goes with processing, in words, where results are not written at once and apart from offsets."""
 
 PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
@@ -177,6 +179,7 @@ def stop(effect: Effect, pipeline: Pipeline, *, ends: bool = True) -> None:
     if ends:
         for forwarded in consumer.forwarded:
             effect[forwarded] = 0
+        forget_effects(pipeline.applied, effect)
     if consumer.failed is not None:
         effect[consumer.failed] = 0
     if pipeline.consumer.commit_lost is not None:
@@ -372,6 +375,7 @@ def crash(pipeline: Pipeline) -> Action:
         handed_off = [f"record {before[queued.name]}" for queued in consumer.queued if before[queued.name]]
         forwarded = [f"record {before[one.name]}" for one in consumer.forwarded if before[one.name]]
         words = "the consumer crashes" + (f" with {', '.join(handed_off)} handed off" if handed_off else "")
+        words += ", and what it had in memory is gone" if pipeline.deployment.sink.is_memory else ""
         return words + (f" before the retry topic has {', '.join(forwarded)}" if forwarded else "")
 
     return Action(

@@ -37,6 +37,7 @@ from model import (
     replica,
     restarting,
     retention,
+    saving,
     splitting,
     stopping,
     taken_out,
@@ -73,7 +74,7 @@ def build(deployment: Deployment) -> Model:
     of_failures = (id_refusals, late_errors, elsewhere, id_expiry)
     of_clients = (producer, stopping, network, produce, splitting, *of_failures)
     of_transactions = (ending, bumping, apart, keeping_epochs, early_expiry, coordinator, forgetting)
-    of_consumers = (consumer, restarting, failing, membership, overrun)
+    of_consumers = (consumer, saving, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, *of_offsets, cleaner, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)

@@ -12,7 +12,7 @@ from model.faults import Fault
 from model.language import State
 from model.sink import Applied
 from model.state import Pipeline, Replica
-from properties.durability import consumer_restarted, unprocessed_for_good, without_effect
+from properties.durability import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
 from properties.property import Property
 from properties.situations import (
     both_can_be_read,
@@ -126,6 +126,10 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         record = first(records, lambda r: value(unprocessed_for_good(pipeline, r, without_effect), pipeline, state))
         why = "no failure was reported"
         if pipeline.applied is not None and state[pipeline.consumer.processed[record].name]:
+            if pipeline.applied.is_memory:
+                deleted = value(expired_unread(pipeline, record, without_effect), pipeline, state)
+                left = "it is deleted by now" if deleted else "the group does not go back to it"
+                return f"the effect of record {record + 1} was in the memory of a consumer that ended, and {left}"
             why = "the sink has another record's from the same offset"
         return f"the effect of record {record + 1} never happens, and {why}"
 

@@ -115,11 +115,12 @@ ASSUMPTIONS: Mapping[str, Assumption] = {
         tried=(),
     ),
     "sink": Assumption(
-        ("plain", "idempotent", "by-offset", "transactional", "kafka"),
+        ("plain", "idempotent", "by-offset", "transactional", "kafka", "in-memory", "snapshots"),
         "plain",
         "whether the consumer's effect repeats with each processing, recognises a record by its id, or by its "
         "partition and offset, is stored together with the offset, or is written to another topic in one transaction "
-        "with the offset",
+        "with the offset, or is kept in the memory of the consumer's process only, or there and saved from time to "
+        "time, apart from the offset",
         tried=("plain", "idempotent", "transactional"),
     ),
     "group_metadata": Assumption(
@@ -286,6 +287,12 @@ def _check_sink(given: Settings, chosen: Mapping[str, Setting], commits: Setting
     if to_kafka and chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED:
         what = "a transaction waits for all that is written in it; say forward"
         raise complaint(given["on_processing_error"], f"{OnProcessingError.FORWARD_UNCONFIRMED}: {what}")
+    if Sink(chosen["sink"].value).is_memory:
+        threads = chosen["processing"].value == Processing.HANDED_OFF
+        unconfirmed = chosen["on_processing_error"].value == OnProcessingError.FORWARD_UNCONFIRMED
+        if threads or unconfirmed:
+            what = "results in memory of workers, or of what is forwarded without waiting"
+            raise complaint(given["sink"], f"not modelled yet: {what}", NotModelledError)
     if to_kafka and "commit" in given and chosen["commit"].value != Commit.AFTER:
         raise complaint(given["commit"], "offsets are committed with the results (sink=kafka): leave commit out")
 

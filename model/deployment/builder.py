@@ -132,6 +132,7 @@ def build(given: GivenDeployment) -> Deployment:
     waits = transaction_rules.waits_for_pending_offsets(consumer_settings.section, reading.isolation)
     if application.sink is Sink.KAFKA and not waits:
         raise complaint(given.application["sink"], transaction_rules.DOES_NOT_WAIT, NotModelledError)
+    group_rules.check_memory(application.sink, given.faults)
     if Fault.REBALANCE.value in given.faults:
         fault = given.faults[Fault.REBALANCE.value]
         group_rules.check_rebalance(consumer_settings.section, rebalancing, application.sink, fault)

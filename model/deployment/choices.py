@@ -157,6 +157,8 @@ class Sink(StrEnum):
     its partition and offset;
     ``transactional`` stores the offset in the same transaction as the effect and resumes from it. ``kafka`` is another
     topic: results and offsets are written to it and to the group in one transaction of Kafka's (semantics 11.3).
+    ``in-memory`` is the memory of the consumer's process, which ends with it; ``snapshots`` is memory as well, which
+    the application saves from time to time, apart from offsets, and restores when it starts.
     """
 
     PLAIN = "plain"
@@ -164,6 +166,13 @@ class Sink(StrEnum):
     BY_OFFSET = "by-offset"
     TRANSACTIONAL = "transactional"
     KAFKA = "kafka"
+    IN_MEMORY = "in-memory"
+    SNAPSHOTS = "snapshots"
+
+    @property
+    def is_memory(self) -> bool:
+        """The effect is on something that the consumer's process has in memory."""
+        return self in (Sink.IN_MEMORY, Sink.SNAPSHOTS)
 
     @property
     def keeps_offsets(self) -> bool:

@@ -276,9 +276,17 @@ class Deployment:
         """Whether a record may wait so long for the consumer that it gets too old.
 
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
-        old is for the clocks to say; here everything counts that is not twice as long as that.
+        old is for the clocks to say; here everything counts that is not twice as long as that. A consumer that makes
+        anew what it had in memory may come back to a record at any time.
         """
-        return gets_too_old(self, self.durations.retention)
+        retention = self.durations.retention
+        return (self.reads_all_again and retention.most is not None) or gets_too_old(self, retention)
+
+    @property
+    def reads_all_again(self) -> bool:
+        """A consumer that starts makes what it has in memory from the whole log (semantics 12.1)."""
+        never_commits = self.commit is Commit.NEVER and self.outages_of_consumer > 0
+        return self.sink is Sink.IN_MEMORY and never_commits
 
     @property
     def cleans(self) -> bool:

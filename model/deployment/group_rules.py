@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from model.deployment.choices import Sink
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, complaint
@@ -9,6 +11,7 @@ from model.deployment.rebalancing import IN_ORDER, Rebalancing
 from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.values import boolean
+from model.faults import REPLACES_MEMBER
 
 LEAST = "group.min.session.timeout.ms"
 MOST = "group.max.session.timeout.ms"
@@ -99,6 +102,14 @@ def applies_offsets_late(broker: Section, *, zookeeper: bool) -> bool:
     announced = broker.knows(PROTOCOLS) and "consumer" in _names(broker.text(PROTOCOLS).lower())
     is_new = announced or (broker.knows(NEW_COORDINATOR) and broker.flag(NEW_COORDINATOR))
     return broker.release.full < APPLIES_IN_TIME and (zookeeper or not is_new)
+
+
+def check_memory(sink: Sink, faults: Mapping[str, Given]) -> None:
+    """Raise DeploymentError where another member takes over from one that has results in memory, and runs on."""
+    for kind in sorted(REPLACES_MEMBER):
+        if sink.is_memory and kind.value in faults:
+            what = f"what one member has in memory when another one takes over (sink={sink}); name consumer-crash"
+            raise complaint(faults[kind.value], f"not modelled yet: {what}", NotModelledError)
 
 
 def check_rebalance(consumer: Section, rebalancing: Rebalancing, sink: Sink, fault: Given) -> None:

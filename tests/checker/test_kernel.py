@@ -134,6 +134,13 @@ def deployments() -> dict[str, Deployment]:
             commit=Commit.DELIVERED,
             sink=Sink.BY_OFFSET,
         ),
+        "results in memory": replace(
+            example("manual-commit-plain-sink", (Fault.CONSUMER_CRASH, Fault.KILL)),
+            bounds=replace(SMALL, log=2),
+            replicas=1,
+            min_insync_replicas=1,
+            sink=Sink.SNAPSHOTS,
+        ),
         "idempotence of 0.11": replace(
             example("idempotent"),
             bounds=replace(TWO, sends=1),

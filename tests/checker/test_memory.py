@@ -1,215 +1,141 @@
-"""What an exploration takes: bytes a state, also just after a table has grown, and the whole process under --memory."""
+"""Results in the memory of the consumer's process, saved apart from offsets or not at all (semantics 12.1)."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-from unittest.mock import patch
+from dataclasses import dataclass, replace
+from itertools import product
 
-import numpy as np
 import pytest
-import z3
-from numpy.typing import NDArray
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.kernel import table
-from checker.kernel.table import PARTITIONS
-from checker.shard import Growth, Shard
-from model.language import TransitionSystem, Variable
-from tests.checker.test_cli import ROOT
-from tests.checker.test_exploration import NEVER, action
+from model.deployment import Deployment
+from model.deployment.choices import Commit, Group, OnProcessingError, Sink
+from model.durations import Quantity
+from model.faults import Fault
+from properties.catalogue import properties_of
+from tests.checker.asking import ask, cut, example
+from tests.checker.plain_evaluator import holds
+from tests.model.scripted import Scenario, scenario
 
-MANY = 250_000
-"""States from which on it is counted how many bytes one takes."""
-TOLERANCE = 1.05
-MEASURE = """
-import resource, subprocess, sys
-from pathlib import Path
-run = subprocess.run(sys.argv[2:])
-Path(sys.argv[1]).write_text(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024))
-sys.exit(run.returncode)
-"""
-"""Its own process has one child only, so that what it reports is that child's."""
+C, R, F = Fault.CONSUMER_CRASH, Fault.LOST_RESPONSE, Fault.FAILED_PROCESSING
+EXACT = "exactly-once-effect"
+COMMITS = (Commit.BEFORE, Commit.AFTER, Commit.NEVER)
+FOR_EVER = Quantity("retention.ms", 1, None)
 
 
-def counters(words: int, highest: int) -> TransitionSystem:
-    """Three counters that go up one by one, in states of so many words."""
-    variables = tuple(Variable(f"counter{i}", 0, highest, 0) for i in range(3))
-    wide = tuple(Variable(f"wide{i}", 0, (1 << 60) - 1, i) for i in range(words - 1))
-    ups = [action(f"up{i}", v.term < highest, {v: v.term + 1}) for i, v in enumerate(variables)]
-    return TransitionSystem("counters", (*variables, *wide), tuple(ups))
+def reading(*kinds: Fault, sink: Sink = Sink.IN_MEMORY, keeps_records: bool = True, **settings: object) -> Deployment:
+    """A consumer that keeps its results in memory; ``keeps_records``: of a topic that deletes none."""
+    deployment = replace(example("manual-commit-plain-sink", kinds, 1), replicas=1, min_insync_replicas=1)
+    deployment = replace(deployment, sink=sink, **settings)  # type: ignore[arg-type]
+    if keeps_records:
+        deployment = replace(deployment, durations=replace(deployment.durations, retention=FOR_EVER))
+    if deployment.commit is Commit.NEVER:
+        deployment = replace(deployment, group=Group.NEW)
+    return deployment
 
 
-def measured(words: int, highest: int, goal: bool, threads: int = 1) -> list[tuple[int, int]]:
-    """States and bytes, whenever an exploration looks at them."""
-    system = counters(words, highest)
-    wanted = ("goal", system.variables[0].term >= z3.IntVal(0)) if goal else None
-    found = EmbeddedExploration(
-        system, Question({"never": NEVER}, wanted, {}), {}, Meter(Budget(), timed=False), threads
-    )
-    assert found.layout.words == words
-    seen: list[tuple[int, int]] = []
-    measure = Shard.measure
+@dataclass(frozen=True)
+class Simulated:
+    """A consumer of two records in a log, its memory, and what was saved and committed of it."""
 
-    def note(shard: Shard) -> int:
-        size = measure(shard)
-        seen.append((shard.count, size))
-        return size
+    position: int = 0
+    committed: int = 0
+    memory: tuple[int, int] = (0, 0)
+    saved: tuple[int, int] = (0, 0)
+    crashed: bool = False
 
-    with patch.object(Shard, "measure", note):
-        found.explore_layer()
-    assert seen[-1][0] == (highest + 1) ** 3
-    return seen
+    def steps(self, sink: Sink, commit: Commit) -> Iterator[Simulated]:
+        """Polls one record or more, commits, saves and crashes at any time; commits come first or last."""
+        counts = tuple(n + (i >= self.position) for i, n in enumerate(self.memory))
+        if self.position < 2 and commit is Commit.BEFORE:
+            yield replace(self, position=2, committed=2, memory=counts)
+            if not self.crashed:
+                yield self._after_crash(committed=2)
+        elif self.position < 2:
+            one = tuple(n + (i == self.position) for i, n in enumerate(self.memory))
+            yield replace(self, position=self.position + 1, memory=one)  # type: ignore[arg-type]
+        if commit is Commit.AFTER and self.committed != self.position:
+            yield replace(self, committed=self.position)
+        if sink is Sink.SNAPSHOTS and self.saved != self.memory:
+            yield replace(self, saved=self.memory)
+        if not self.crashed:
+            yield self._after_crash(committed=self.committed)
 
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("words", "most"), [(1, 40), (2, 40)])
-def test_bytes_a_state(words: int, most: int, threads: int) -> None:
-    """At whatever number of states, of a million, one looks."""
-    large = [(states, size) for states, size in measured(words, 99, False, threads) if states >= MANY]
-    assert len(large) > 50
-    assert max(size / states for states, size in large) <= most
-
-
-@pytest.mark.parametrize(("words", "most"), [(1, 45), (2, 40)])
-def test_bytes_a_state_with_a_goal(words: int, most: int) -> None:
-    """Five bytes more for whether a state reaches the goal, and for one of its successors; two words still take 40."""
-    large = [(states, size) for states, size in measured(words, 69, True) if states >= MANY]
-    assert max(size / states for states, size in large) <= most
+    def _after_crash(self, committed: int) -> Simulated:
+        kept = replace(self, memory=self.saved, committed=committed, crashed=True)
+        return replace(kept, position=committed)
 
 
-def sizes_around_growth(shard: Shard, part: int, most: int) -> Iterator[int]:
-    """Each number of states at which a partition has just grown, by one more than it had room for."""
-    while (room := int(shard.places[part, table.ROOM])) < most:
-        shard.places[:, table.COUNT] = room
-        shard.reserve(np.arange(PARTITIONS) == part)
-        shard.places[:, table.COUNT] = room + 1
-        assert shard.places[part, table.ROOM] > room
-        yield room + 1
+def can_go_wrong(sink: Sink, commit: Commit) -> bool:
+    """Whether some run of the simulation ends, with all that is in the log read, in a count that is not one."""
+    known, left = set[Simulated](), [Simulated()]
+    while left:
+        state = left.pop()
+        if state not in known:
+            known.add(state)
+            left.extend(state.steps(sink, commit))
+    return any(state.position == 2 and state.memory != (1, 1) for state in known)
 
 
-@pytest.mark.parametrize("has_goal", [False, True])
-@pytest.mark.parametrize(("words", "most"), [(1, 40), (2, 40), (4, 67)])
-def test_just_after_growing(words: int, most: int, has_goal: bool) -> None:
-    """The worst moments: one state more than there was room for, in a partition that may be any of sixteen."""
-    shard = Shard((0,), words, 1, has_goal=has_goal)
-    grown = 0
-    for count in sizes_around_growth(shard, 3, 1_000_000):
-        if count >= MANY // PARTITIONS:
-            grown += 1
-            assert shard.measure() / shard.count <= most + 6 * (has_goal and words != 2), count
-    assert grown > 3
+@pytest.mark.parametrize(
+    ("sink", "commit"),
+    list(product((Sink.IN_MEMORY, Sink.SNAPSHOTS), COMMITS)),
+)
+def test_a_crash_does_to_memory_what_a_simulation_of_it_says(sink: Sink, commit: Commit) -> None:
+    expected = (cut(C),) if can_go_wrong(sink, commit) else ()
+    assert ask(reading(C, sink=sink, commit=commit), EXACT)[EXACT].cut_sets == expected
 
 
-def test_growing_takes_steps_in_proportion() -> None:
-    """Neither so large that much is empty, nor so small that a table is moved over and over."""
-    shard = Shard((0,), 2, 1, has_goal=False)
-    rooms, moved, slots = [], 0, 0
-    for count in sizes_around_growth(shard, 0, 1_000_000):
-        rooms.append(count)
-        if shard.places[0, table.SLOTS] != slots:
-            slots = int(shard.places[0, table.SLOTS])
-            moved += slots
-    assert len(rooms) < 200
-    assert moved < 4 * slots, "what was moved in all, in slots, is a few times the last table"
-    assert rooms[-1] <= int(slots * Growth.of(2, False).most_load)
+def test_only_who_reads_the_whole_log_again_needs_no_more_than_memory() -> None:
+    fine = {case for case in product((Sink.IN_MEMORY, Sink.SNAPSHOTS), COMMITS) if not can_go_wrong(*case)}
+    assert fine == {(Sink.IN_MEMORY, Commit.NEVER)}
 
 
-def test_what_is_measured_is_what_is_taken() -> None:
-    """The meter counts every table, and every row that was written; there is room for all of them."""
-    system = counters(2, 30)
-    meter = Meter(Budget(), timed=False)
-    found = EmbeddedExploration(system, Question({"never": NEVER}, ("goal", NEVER), {}), {}, meter, 2)
-    found.explore_layer()
-    (shard,) = found.shards.values()
-    rows: list[list[NDArray[Any]]] = [shard._states, shard._parents, shard._good, shard._leads_to]
-    written = sum(one[:count].nbytes for many in rows for one, count in zip(many, shard.counts, strict=True))
-    tables = sum(slots.nbytes for slots in shard._tables)
-    assert meter.memory == shard.memory == shard.measure() == written + tables
-    assert meter.states == shard.count == 31**3
+@pytest.mark.parametrize(
+    ("deployment", "wrong"),
+    [
+        (reading(R), False),
+        (reading(R, sink=Sink.SNAPSHOTS), False),
+        (reading(R, idempotence=False), True),
+        (reading(C, commit=Commit.NEVER, keeps_records=False), True),
+        (reading(R, commit=Commit.NEVER, keeps_records=False), False),
+        (reading(F, on_processing_error=OnProcessingError.CLOSE), True),
+        (reading(F, on_processing_error=OnProcessingError.RETRY), False),
+    ],
+)
+def test_what_else_takes_it_away(deployment: Deployment, wrong: bool) -> None:
+    assert bool(ask(deployment, EXACT)[EXACT].cut_sets) is wrong
 
 
-def command(told: Path, *arguments: str) -> tuple[int, str, str, int]:
-    """Exit status, output, complaints and the most memory that a run of the command line took."""
-    run = [sys.executable, "-c", MEASURE, str(told), sys.executable, "-m", "checker", *arguments]
-    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False)
-    return done.returncode, done.stdout, done.stderr, int(told.read_text())
+def violated(run: Scenario) -> tuple[bool, str]:
+    found = next(one for one in properties_of(run.pipeline) if one.name == EXACT)
+    return holds(found.violated, run.state), found.explain(run.state) if holds(found.violated, run.state) else ""
 
 
-LARGE = ("check", "examples/acks-all-min-isr-2.yaml", "--faults", "3", "--no-sensitivity", "--memory", "500M")
+def read_one(sink: Sink) -> Scenario:
+    run = scenario("acks-1", sink=sink, replicas=1, min_insync_replicas=1)
+    run.do("send", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
+    return run.do("acknowledge", batch=0, leader=1).do("poll", leader=1, count=1)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kept", [False, True], ids=["plain", "snapshots"])
-def test_memory_is_kept_by_check(tmp_path: Path, kept: bool) -> None:
-    """The process takes no more than it was told; what it did not get to is unknown, and it says how far it got."""
-    more = ("--checkpoint", str(tmp_path / "snapshots"), "--checkpoint-every", "2") if kept else ()
-    for _ in range(2 if kept else 1):
-        status, output, complaints, peak = command(
-            tmp_path / "peak", *LARGE, "--json", str(tmp_path / "result.json"), *more
-        )
-        assert peak <= TOLERANCE * (500 << 20)
-        assert (status, complaints) == (3, "")
-    document = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
-    assert document["engine"]["states"] > 1_000_000
-    unknown = [verdict for verdict in document["verdicts"] if verdict["status"] == "unknown"]
-    assert "no-acked-loss" in {verdict["property"] for verdict in unknown}
-    for verdict in unknown:
-        bounds = verdict["bounds"]
-        assert bounds["stopped"] == "memory"
-        assert bounds["faults_total"] == 3
-        assert bounds["faults_complete_to"] < 3
-        assert bounds["combinations_of_next_explored"] < bounds["combinations_of_next"]
-    said = " ".join(output.split())
-    assert "Undecided: the memory limit was reached before no-acked-loss could be decided." in said
-    whole = unknown[0]["bounds"]["faults_complete_to"]
-    assert "stopped: the memory limit was reached, at " in said
-    assert f"in layer {whole + 1} (by number of faults), fully covered up to layer {whole}" in said
+def test_what_was_saved_and_not_committed_is_counted_twice() -> None:
+    run = read_one(Sink.SNAPSHOTS).do("save_memory").do("crash_consumer")
+    assert not run.can("save_memory")
+    run.do("restart_consumer", committed_all=0, finished=0)
+    assert not violated(run)[0]
+    run.do("poll", leader=1, count=1)
+    assert violated(run) == (True, "the effect of record 1 happened more than once")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("memory", [300, 700])
-def test_memory_is_kept_by_published(tmp_path: Path, memory: int) -> None:
-    """Also while snapshots are written and read: a run that goes on from one takes no more."""
-    ask = ("published", "kip-320", "--log-size", "3", "--records", "3", "--epochs", "3", "--memory", f"{memory}M")
-    kept = ("--checkpoint", str(tmp_path / "snapshots"), "--checkpoint-every")
-    for more in ((), (*kept, "1"), (*kept, "1000")):
-        status, output, complaints, peak = command(tmp_path / "peak", *ask, "--json", *more)
-        assert peak <= TOLERANCE * (memory << 20), more
-        assert (status, complaints) == (3, "")
-        assert json.loads(output)["stopped"] == "memory"
+def test_what_was_committed_and_not_saved_is_lost() -> None:
+    run = read_one(Sink.SNAPSHOTS).do("crash_consumer").do("restart_consumer", committed_all=1, finished=0)
+    why = "was in the memory of a consumer that ended, and the group does not go back to it"
+    assert violated(run) == (True, f"the effect of record 1 {why}")
 
 
-@pytest.mark.slow
-def test_memory_less_than_the_process_itself_takes(tmp_path: Path) -> None:
-    """It ends soon with what it has, and says that it is not decided."""
-    status, output, complaints, _ = command(tmp_path / "peak", *LARGE[:-1], "64M")
-    assert (status, complaints) == (3, "")
-    assert "the memory limit was reached" in " ".join(output.split())
-
-
-def test_a_published_run_out_of_memory_says_how_far_it_got() -> None:
-    from typer.testing import CliRunner
-
-    from checker import cli
-
-    ask = "published kip-320 --log-size 3 --records 3 --epochs 2 --memory 20M"
-    run = CliRunner().invoke(cli.app, ask.split())
-    said = " ".join(run.output.split())
-    assert run.exit_code == 3
-    assert "unknown: stopped" in said
-    assert "memory" in said
-    assert "fully covered up to level" in said
-
-
-@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="no way to know the machine's memory")
-def test_budgets_are_at_most_the_machine() -> None:
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    assert machine // 4 < Budget().memory < machine
+@pytest.mark.parametrize("sink", [Sink.IN_MEMORY, Sink.SNAPSHOTS])
+def test_what_is_neither_is_read_again(sink: Sink) -> None:
+    run = read_one(sink).do("crash_consumer").do("restart_consumer", committed_all=0, finished=0)
+    assert not violated(run)[0]
+    assert not violated(run.do("poll", leader=1, count=1))[0]
+    assert bool(run.pipeline.applied and run.pipeline.applied.saved) is (sink is Sink.SNAPSHOTS)

@@ -131,3 +131,25 @@ def test_offsets_are_not_committed_beside_a_transaction(read_yaml, refusal) -> N
     message = refusal('kafka: "4.0"\nconsumer: {group.id: g, sink: kafka}')
     assert "offsets that are committed beside a transaction (enable.auto.commit=true); switch that off" in message
     assert with_assumption(read_yaml(MANUAL), "sink", "kafka") == read_yaml(MANUAL, {"sink": "kafka"})
+
+
+@pytest.mark.parametrize(
+    ("assume", "message"),
+    [
+        ({"processing": "handed-off"}, "not modelled yet: results in memory of workers"),
+        ({"on_processing_error": "forward-unconfirmed"}, "or of what is forwarded without waiting"),
+        ({"faults.eviction": "1"}, "not modelled yet: what one member has in memory when another one takes over"),
+        ({"faults.rebalance": "1"}, "not modelled yet: what one member has in memory when another one takes over"),
+    ],
+)
+@pytest.mark.parametrize("sink", ["in-memory", "snapshots"])
+def test_what_does_not_go_with_results_in_memory(refusal, sink: str, assume: dict[str, str], message: str) -> None:
+    assert message in refusal(MANUAL, {"sink": sink, **assume})
+
+
+def test_a_consumer_that_reads_all_again_needs_records_however_old(read_yaml) -> None:
+    crash = {"sink": "in-memory", "commit": "never", "faults.consumer-crash": "1"}
+    assert read_yaml(MANUAL, crash).records_expire_unread
+    assert not read_yaml(MANUAL.replace("replicas: 3", "retention.ms: -1"), crash).records_expire_unread
+    for other in ({"commit": "after"}, {"sink": "plain"}):
+        assert not read_yaml(MANUAL, crash | other).records_expire_unread

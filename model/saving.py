@@ -1,0 +1,37 @@
+"""The application saves what its consumer has in memory, at times of its own, apart from offsets (semantics 12.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.language import Action, Effect
+from model.sink import Applied
+from model.state import Pipeline
+
+
+def save(pipeline: Pipeline, applied: Applied) -> Action:
+    """What was processed so far is what the next process begins with; what is committed does not change (12.1)."""
+    effect = Effect()
+    for count, saved in zip(applied.effects, applied.saved, strict=True):
+        effect[saved] = count.term
+    something_new = z3.Or(
+        *(saved.term != count.term for count, saved in zip(applied.effects, applied.saved, strict=True))
+    )
+    return Action(
+        "save_memory",
+        "consumer",
+        "consumer",
+        {},
+        z3.And(pipeline.consumer.running.is_set, something_new),
+        effect.updates,
+        lambda before, after: "the application saves what its consumer has in memory, without the offset",
+        "12.1",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What an application does that keeps results in memory and saves them."""
+    if pipeline.applied is not None and pipeline.applied.saved:
+        yield save(pipeline, pipeline.applied)
