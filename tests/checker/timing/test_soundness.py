@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import cast
 
+import pytest
 import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,8 +74,19 @@ def explored(timed: Timed, also: z3.BoolRef, *, alike: bool = True) -> list[InTi
 
 
 @given(timed_systems(), st.none() | conditions(), st.booleans())
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 def test_random_systems(timed: Timed, further: z3.BoolRef | None, alike: bool) -> None:
+    finds_what_there_is(timed, further, alike=alike)
+
+
+@pytest.mark.slow
+@given(timed_systems(), st.none() | conditions(), st.booleans())
+@settings(max_examples=400, derandomize=True)
+def test_many_random_systems(timed: Timed, further: z3.BoolRef | None, alike: bool) -> None:
+    finds_what_there_is(timed, further, alike=alike)
+
+
+def finds_what_there_is(timed: Timed, further: z3.BoolRef | None, *, alike: bool) -> None:
     """Also where a property learns from another one: from its second look, or from its lemmas alone."""
     also = timed.violated if further is None else z3.And(timed.violated, further)
     for in_time, violated in zip(explored(timed, also, alike=alike), (timed.violated, also), strict=True):
