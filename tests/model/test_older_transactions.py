@@ -28,6 +28,7 @@ from tests.model.test_transactions import (
     end,
     outcome,
     readable,
+    sent,
     status,
     write,
 )
@@ -63,14 +64,6 @@ def started(client: str, brokers: str = "", *, in_one: int = 0, **settings: Any)
     start = _start(rules, max_in_flight=1 if client.startswith("0.11") else 5, **settings)
     run = copy(start)
     run.state = dict(start.state)
-    return run
-
-
-def sent(run: Scenario, *batches: int) -> Scenario:
-    for batch in batches:
-        run.do("send", batch=batch)
-    for batch in batches:
-        run.do("transmit", batch=batch, leader=1)
     return run
 
 

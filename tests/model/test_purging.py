@@ -26,6 +26,7 @@ from tests.model.test_transactions import (
     VERSION_1,
     end,
     outcome,
+    sent,
     status,
     violates,
     write,
@@ -62,14 +63,6 @@ def usual() -> Scenario:
     """The same from the start, without building it again."""
     run = copy(_usual())
     run.state = run.model.system.initial
-    return run
-
-
-def sent(run: Scenario, *batches: int) -> Scenario:
-    for batch in batches:
-        run.do("send", batch=batch)
-    for batch in batches:
-        run.do("transmit", batch=batch, leader=1)
     return run
 
 

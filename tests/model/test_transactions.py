@@ -34,6 +34,14 @@ def begun(rules: Transactional = VERSION_1, **settings: object) -> Scenario:
     return scenario("idempotent", transactional=rules, **settings)
 
 
+def sent(run: Scenario, *batches: int) -> Scenario:
+    for batch in batches:
+        run.do("send", batch=batch)
+    for batch in batches:
+        run.do("transmit", batch=batch, leader=1)
+    return run
+
+
 def write(run: Scenario, *batches: int) -> Scenario:
     for batch in batches:
         run.do("send", batch=batch).do("transmit", batch=batch, leader=1).do("append", batch=batch, leader=1)
