@@ -27,8 +27,13 @@ STYLE: Mapping[Outcome, str] = {
     Outcome.UNDECIDED: "dim",
 }
 
-PAGE = "claims.md"
-FOLDER = "claims"
+TITLES: Mapping[str, str] = {
+    "claims": "What the literature claims",
+    "findings": "Where the safer setting is not the safer one",
+    "incidents": "What happened somewhere",
+}
+"""The pages there are, and what each is about."""
+
 WIDTH = 100
 """Of the traces in the pages, in characters."""
 
@@ -108,23 +113,38 @@ def _through_time(history: Sequence[History]) -> str:
     return ", ".join(f"{one.value} {_span(one)}" for one in history)
 
 
-def write_claims(folder: Path, decisions: Sequence[Decision]) -> Path:
-    """Write the page of all claims and one for each that was asked of the checker; return the former's path."""
-    pages = folder / FOLDER
+def write_claims(folder: Path, decisions: Sequence[Decision]) -> list[Path]:
+    """Write a page of all claims, one of findings, one of incidents, as far as they are asked for; return their paths.
+
+    What was asked of the checker has a page of its own besides.
+    """
+    written = []
+    for name in TITLES:
+        of_this = [decision for decision in decisions if decision.claim.kind == name]
+        if of_this:
+            written.append(folder / f"{name}.md")
+            _write(folder, name, of_this)
+    return written
+
+
+def _write(folder: Path, name: str, decisions: Sequence[Decision]) -> None:
+    pages = folder / name
     pages.mkdir(parents=True, exist_ok=True)
     for decision in decisions:
         if decision.answers:
             text = "\n".join(_page(decision)).rstrip() + "\n"
             (pages / f"{decision.claim.id}.md").write_text(text, encoding="utf-8")
-    index = folder / PAGE
-    index.write_text("\n".join(_index(decisions)) + "\n", encoding="utf-8")
-    return index
+    (folder / f"{name}.md").write_text("\n".join(_index(name, decisions)) + "\n", encoding="utf-8")
 
 
-def _index(decisions: Sequence[Decision]) -> Iterator[str]:
-    yield "# What the literature claims"
+def _index(name: str, decisions: Sequence[Decision]) -> Iterator[str]:
+    all_of_them = "" if name == "claims" else f" {name}"
+    yield f"# {TITLES[name]}"
     yield ""
-    yield "Written by `proofka claims --out docs`; nothing in it was written by hand, and deleting it loses nothing."
+    yield (
+        f"Written by `proofka claims{all_of_them} --out docs`; nothing in it was written by hand, and deleting it "
+        "loses nothing."
+    )
     yield ""
     yield BOUNDS_ARE_PART
     yield ""
@@ -133,8 +153,8 @@ def _index(decisions: Sequence[Decision]) -> Iterator[str]:
     yield "| | claim | outcome | found |"
     yield "|---|---|---|---|"
     for decision in decisions:
-        name = decision.claim.id
-        link = f"[{name}]({FOLDER}/{name}.md)" if decision.answers else name
+        key = decision.claim.id
+        link = f"[{key}]({name}/{key}.md)" if decision.answers else key
         yield f"| {link} | {escaped(decision.claim.says)} | **{decision.outcome}** | {escaped(why(decision))} |"
 
 

@@ -14,10 +14,14 @@ from checker.cli.errors import complain, one_line_errors
 def claims(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Claims such as C005 or incidents such as I016; default: all claims."),
+        typer.Argument(
+            metavar="[ID]...",
+            help="Claims such as C005, findings such as F01, incidents such as I016, or all of a table: claims (the "
+            "default), findings, incidents.",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write claims.md and a page for each claim into this folder.", file_okay=False)
+        Path | None, typer.Option(help="Write a page of all and one for each into this folder.", file_okay=False)
     ] = None,
 ) -> None:
     """Decide what the literature claims about Kafka's reliability, each by exploring the deployments it speaks of.
@@ -48,6 +52,6 @@ def claims(
         raise typer.Exit(EXIT_UNDECIDED)
     if out is not None:
         with one_line_errors():
-            complain(f"written: {write_claims(out, decisions)}")
+            complain(f"written: {', '.join(map(str, write_claims(out, decisions)))}")
     undecided = any(decision.answers and decision.outcome is Outcome.UNDECIDED for decision in decisions)
     raise typer.Exit(EXIT_UNDECIDED if undecided else EXIT_HOLDS)

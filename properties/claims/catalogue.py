@@ -29,6 +29,7 @@ from properties.claims.claim import About, Case, Claim, SettingClaim
 TABLES = Path(__file__).with_name("tables")
 PIPELINES = "pipelines.yaml"
 INCIDENTS = Path(__file__).with_name("incidents.yaml")
+FINDINGS = Path(__file__).with_name("findings.yaml")
 USUAL = "three"
 """The pipeline of a case that names none."""
 
@@ -50,18 +51,30 @@ def incidents() -> tuple[Claim, ...]:
     return tuple(_claims_in(INCIDENTS))
 
 
+@cache
+def findings() -> tuple[Claim, ...]:
+    """What is taken for granted of the safer of two values, and is not so everywhere."""
+    return tuple(_claims_in(FINDINGS))
+
+
 def _claims_in(table: Path) -> Iterator[Claim]:
     return (_claim(key, entry) for key, entry in _table(table).items())
 
 
 def find_claims(ids: list[str]) -> tuple[Claim, ...]:
-    """The claims and incidents of these ids, each once; all claims if none is given. Raises UnknownClaimError."""
-    known = {claim.id: claim for claim in (*claims(), *incidents())}
+    """What has these ids in any of the tables, each once; all claims if none is given. Raises UnknownClaimError.
+
+    ``claims``, ``findings`` and ``incidents`` name all that a table has.
+    """
+    tables = {"claims": claims(), "findings": findings(), "incidents": incidents()}
+    known = {claim.id: claim for table in tables.values() for claim in table}
+    ids = [key for wanted in ids for key in ([one.id for one in tables.get(wanted, ())] or [wanted])]
     for wanted in ids:
         if wanted.upper() not in known:
             first, *_, last = (claim.id for claim in claims())
             happened = ", ".join(incident.id for incident in incidents())
-            raise UnknownClaimError(f"{wanted}: no such claim; there are {first} to {last}, and incidents {happened}")
+            there = f"{first} to {last}, findings {', '.join(one.id for one in findings())}, and incidents {happened}"
+            raise UnknownClaimError(f"{wanted}: no such claim; there are {there}")
     return tuple(known[key] for key in dict.fromkeys(wanted.upper() for wanted in ids)) or claims()
 
 

@@ -64,6 +64,11 @@ class Claim:
     setting: SettingClaim | None = None
     missing: str = ""
 
+    @property
+    def kind(self) -> str:
+        """Which of the tables it stands in: ``claims``, ``findings`` or ``incidents``."""
+        return {"C": "claims", "F": "findings", "I": "incidents"}[self.id[0]]
+
 
 class Outcome(StrEnum):
     """What became of a claim."""

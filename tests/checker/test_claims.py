@@ -91,6 +91,17 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_pages_of_findings_are_what_comes_out(tmp_path: Path) -> None:
+    """A setting that is taken to be the safer one, and makes something worse: each with its trace."""
+    decisions = list(decide_all(find_claims(["findings"])))
+    assert {one.outcome for one in decisions} == {Outcome.CONDITIONAL}
+    write_claims(tmp_path, decisions)
+    for page in (*tmp_path.glob("*.md"), *tmp_path.glob("findings/*.md")):
+        kept = ROOT / "docs" / page.relative_to(tmp_path)
+        assert page.read_text(encoding="utf-8") == kept.read_text(encoding="utf-8"), kept.name
+
+
+@pytest.mark.slow
 def test_the_pages_are_what_comes_out(tmp_path: Path) -> None:
     """docs/claims.md and its pages can be deleted and come back, to the letter."""
     write_claims(tmp_path, list(decide_all(claims())))

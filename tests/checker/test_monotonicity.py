@@ -1,7 +1,8 @@
 """Strengthening one setting alone creates no durability violation that was not there.
 
-Random deployments, small enough to be explored whole under two faults. No stronger setting was found to make something
-worse. Eligible leader replicas are none of these settings: with acks=1 they can (semantics 9).
+Random deployments of Kafka 4.0 with its own client, one record each, small enough to be explored whole under two
+faults: no stronger setting makes something worse there. Where one does (other clients, two records) is in
+docs/findings.md. Eligible leader replicas are none of these settings: with acks=1 they can (semantics 9).
 """
 
 from __future__ import annotations
