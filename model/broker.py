@@ -263,7 +263,7 @@ def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef
 
 def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """A follower that keeps its leader fetches on, whatever it missed (8, KAFKA-7164)."""
-    cut = (replica.flushed, replica.high_watermark, replica.restored, *replica.log.variables)
+    cut = (replica.flushed, replica.high_watermark, replica.restored, replica.log_start, *replica.log.variables)
     dropping = (replica.reconciled, *cut)
     for variable in (replica.leader, *dropping):
         if variable is not None and variable in effect.updates:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import z3
 
 from model.language import Effect, State
+from model.log_starts import forget_deleted
 from model.state import Pipeline, Replica
 
 
@@ -35,6 +36,7 @@ def is_remembered(
 
 def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """The broker starts. That it forgets something is kept where somebody may ask for it again."""
+    forget_deleted(effect, replica)
     if replica.restored is None:
         return
     batches = pipeline.producer.batches

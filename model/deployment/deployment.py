@@ -29,12 +29,19 @@ from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
-from model.deployment.sequencing import Sequencing
+from model.deployment.sequencing import Sequencing, Unknown
 from model.deployment.setting import Ignored, Setting
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
-from model.deployment.waiting import clients_may_miss, gets_too_old, longest, may_get_too_old, outlasts_brokers
+from model.deployment.waiting import (
+    clients_may_miss,
+    gets_too_old,
+    longest,
+    may_get_too_old,
+    outlasts_brokers,
+    retries_outlast,
+)
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, MOVES_LEADER, REPLACES_MEMBER, Fault
 
@@ -188,11 +195,24 @@ class Deployment:
 
         A delivery without an end is taken to be over before that.
         """
-        times = self.durations
-        until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
-        takes = sum(most for most in until if most is not None) if until[0] is not None else 0
         numbered = self.idempotence and self.sequencing is None and self.transactional is None
-        return numbered and bool(self.possible_faults) and takes >= longest(times.producer_ids_kept)
+        return numbered and retries_outlast(self, self.durations.producer_ids_kept)
+
+    @property
+    def brokers_forget_deleted(self) -> bool:
+        """Brokers may forget its producer for records that they delete, before anybody has read them or while a record
+        is retried (brokers before 2.5; semantics 3.5).
+        """
+        return self._forgets_with_records and self.records_expire_unread
+
+    @property
+    def _forgets_with_records(self) -> bool:
+        return self.sequencing is not None and self.sequencing.unknown is not Unknown.APPENDED
+
+    @property
+    def brokers_forget_producers(self) -> bool:
+        """Brokers that run may forget a producer, for whichever reason (semantics 3.5, 11.7)."""
+        return self.producer_ids_expire or self.brokers_forget_fenced or self.brokers_forget_deleted
 
     @property
     def follows_epoch(self) -> bool:
@@ -276,9 +296,11 @@ class Deployment:
         """Whether a record may wait so long for the consumer that it gets too old.
 
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
-        old is for the clocks to say; here everything counts that is not twice as long as that.
+        old is for the clocks to say; here everything counts that is not twice as long as that. Where brokers forget
+        with it whom they have it of, it counts as well whether a record may be retried for so long.
         """
-        return gets_too_old(self, self.durations.retention)
+        kept = self.durations.retention
+        return gets_too_old(self, kept) or (self._forgets_with_records and retries_outlast(self, kept))
 
     @property
     def cleans(self) -> bool:
