@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
+from model.deployment.sequencing import Unknown
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.state import UNLIMITED_ATTEMPTS
@@ -233,6 +234,35 @@ REMEMBERED = Granted(
     DUPLICATES | ORDER,
 )
 
+def _are_told_of_unknown_producers(deployment: Deployment) -> bool:
+    return deployment.sequencing is not None and deployment.sequencing.unknown is not Unknown.APPENDED
+
+
+SENDS_OFTEN = Granted(
+    "the producer is taken to send, and to retry, more often than retention.ms deletes records: brokers before 2.5 "
+    "forget it with the last record that they delete of it, and it begins to number from 0 again",
+    lambda deployment: (
+        _are_told_of_unknown_producers(deployment)
+        and not deployment.brokers_forget_deleted
+        and deployment.durations.retention.most is not None
+    ),
+    DUPLICATES | ORDER | {"no-acked-loss", "no-silent-loss", "no-loss", "no-dropped-record", "no-gap"},
+)
+
+KNOWN_AFTER_DELETION = Granted(
+    "brokers are taken to know the producer when they start or copy a log, although its records may be deleted by "
+    "then: of one that they do not know they take any number, and two records on their way could change places",
+    lambda deployment: (
+        deployment.idempotence
+        and deployment.transactional is None
+        and deployment.replicas > 1
+        and deployment.records_expire_unread
+        and not (_are_told_of_unknown_producers(deployment) or deployment.brokers_forget_deleted)
+        and bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & deployment.possible_faults)
+    ),
+    DUPLICATES | ORDER,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -280,6 +310,8 @@ EVERYTHING = (
     ERRORS_BEFORE_THE_END,
     PARTITIONS_APART,
     REMEMBERED,
+    SENDS_OFTEN,
+    KNOWN_AFTER_DELETION,
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,

@@ -174,7 +174,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         return (
             f"{replica.name} restarts"
-            + numbers_in_words(replica, after)
+            + numbers_in_words(replica, before, after)
             + _dropped(pipeline, replica, before, after)
             + _elected_now(pipeline, replica, before, after, was_away=True)
         )
@@ -233,7 +233,7 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         effect.updates,
         lambda before, after: (
             f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
-            + numbers_in_words(replica, after)
+            + numbers_in_words(replica, before, after)
         ),
         "6.4",
     )

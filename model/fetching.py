@@ -20,7 +20,11 @@ from model.wording import entry_name, records_dropped
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
     """What a leader knows of producers from before the modelled log a follower copies with that log (semantics 3.5)."""
     if follower.knows_producer is not None and leader.knows_producer is not None:
-        effect[follower.knows_producer] = leader.knows_producer.term
+        has_it = leader.knows_producer.term
+        if leader.log_start is not None:
+            # The log begins behind what came before the run: what the follower knows of that it knew already.
+            has_it = z3.If(leader.log_start.term > 0, follower.knows_producer.term, has_it)
+        effect[follower.knows_producer] = has_it
 
 
 def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:

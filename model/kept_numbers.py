@@ -80,4 +80,6 @@ def declare_acknowledged_to(deployment: Deployment) -> Variable | None:
     sequencing = deployment.sequencing
     if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID or not deployment.brokers_forget_deleted:
         return None
+    if sequencing.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
+        return None
     return Variable("acknowledged_to", 0, deployment.bounds.log, 0)

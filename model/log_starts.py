@@ -13,7 +13,7 @@ import z3
 from model.deployment.sequencing import Forgets
 from model.id_expiry import numbers_will_be_asked_for
 from model.kept_numbers import FORGOTTEN
-from model.language import Action, Effect
+from model.language import Action, Effect, State
 from model.language.logs import Slot
 from model.state import Batch, Pipeline, Replica
 from model.wording import record_name
@@ -79,8 +79,17 @@ def forget_deleted(effect: Effect, replica: Replica) -> None:
     """
     if replica.log_start is None:
         return
+    if replica.knows_producer is not None:
+        effect.set_when(replica.log_start.term > 0, replica.knows_producer, 0)
     for offset, slot in enumerate(replica.log.slots):
         effect.set_when(z3.And(replica.log.has(offset), replica.log_start.term > offset), slot[FORGOTTEN], 1)
+
+
+def forgets_in_words(replica: Replica, before: State, after: State) -> str:
+    """That a step made the broker forget numbers of what it has in its log, where it did."""
+    known = [slot[FORGOTTEN] for slot in replica.log.slots] if replica.log_start is not None else []
+    forgets = any(after[one.name] > before[one.name] for one in known)
+    return ", and knows nothing of its producer any more" if forgets else ""
 
 
 def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
@@ -106,6 +115,7 @@ def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: B
         effect.updates,
         lambda before, after: (
             f"{replica.name} deletes its {record_name(batch)} at offset {offset}, which is older than retention.ms"
+            + forgets_in_words(replica, before, after)
         ),
         "3.5, 10 D1",
     )

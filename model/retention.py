@@ -12,7 +12,7 @@ import z3
 from model.consumer import reaches
 from model.deployment.choices import OffsetReset
 from model.language import Action, Effect, State, Variable
-from model.log_starts import delete_up_to, start_for_readers
+from model.log_starts import delete_up_to, forgets_in_words, start_for_readers
 from model.state import EXPIRED, Batch, Pipeline, Replica
 from model.wording import record_name
 
@@ -24,7 +24,7 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
         read = before[pipeline.consumer.processed[batch.record].name] > 0
         return (
             f"{leader.name} deletes {record_name(batch)} at offset {offset}, which is older than retention.ms"
-            f"{'' if read else ' and which nobody has processed'}"
+            f"{'' if read else ' and which nobody has processed'}{forgets_in_words(leader, before, after)}"
         )
 
     first = z3.And(log_start.term == offset, leader.high_watermark.term > offset)

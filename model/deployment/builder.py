@@ -286,7 +286,8 @@ def build(given: GivenDeployment) -> Deployment:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
-    if deployment.brokers_forget_deleted and deployment.producer_id is ProducerId.KNOWN:
+    refuses_unknown = deployment.brokers_forget_deleted and kafka.line < IDEMPOTENT
+    if refuses_unknown and deployment.producer_id is ProducerId.KNOWN:
         # Numbers of now would have to be told from those that a client before 2.5 begins again with.
         what = "producer_id=known with brokers before 2.5 that may delete what they know the producer by; "
         what += "say producer_id=new, or keep records for longer (retention.ms)"

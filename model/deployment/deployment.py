@@ -200,14 +200,23 @@ class Deployment:
 
     @property
     def brokers_forget_deleted(self) -> bool:
-        """Brokers may forget its producer for records that they delete, before anybody has read them or while a record
-        is retried (brokers before 2.5; semantics 3.5).
+        """Brokers may forget its producer for records that they delete, and it may matter (semantics 3.5).
+
+        Before 2.5 that is before anybody has read them, or while a record is retried. Later ones take any number of a
+        producer that they do not know: then it is while a record is retried, where a broker may start again or copy a
+        log.
         """
-        return self._forgets_with_records and self.records_expire_unread
+        return self.records_expire_unread and (self._unknown_is_refused or self._retries_outlast_records)
 
     @property
-    def _forgets_with_records(self) -> bool:
+    def _unknown_is_refused(self) -> bool:
         return self.sequencing is not None and self.sequencing.unknown is not Unknown.APPENDED
+
+    @property
+    def _retries_outlast_records(self) -> bool:
+        starts = (BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & self.possible_faults
+        matters = self.idempotence and self.transactional is None and (bool(starts) or self._unknown_is_refused)
+        return matters and retries_outlast(self, self.durations.retention)
 
     @property
     def brokers_forget_producers(self) -> bool:
@@ -296,11 +305,10 @@ class Deployment:
         """Whether a record may wait so long for the consumer that it gets too old.
 
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
-        old is for the clocks to say; here everything counts that is not twice as long as that. Where brokers forget
-        with it whom they have it of, it counts as well whether a record may be retried for so long.
+        old is for the clocks to say; here everything counts that is not twice as long as that. So does a record that
+        may be retried once it is deleted, where brokers may have forgotten its producer by then.
         """
-        kept = self.durations.retention
-        return gets_too_old(self, kept) or (self._forgets_with_records and retries_outlast(self, kept))
+        return gets_too_old(self, self.durations.retention) or self._retries_outlast_records
 
     @property
     def cleans(self) -> bool:

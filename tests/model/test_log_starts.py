@@ -11,7 +11,6 @@ from collections.abc import Mapping
 import pytest
 
 from model.deployment import Deployment
-from model.deployment.choices import ProducerId
 from model.deployment.record_reader import read_record
 from model.kept_numbers import FORGOTTEN
 from model.state import Fate
@@ -120,12 +119,36 @@ def test_a_number_that_was_forgotten_is_not_known_again_when_the_producer_is() -
     assert forgotten(one, 1) == [1, 0]
 
 
-def test_from_2_5_on_nothing_of_it_is_there() -> None:
-    one = run("2.5")
-    assert all(replica.log_start is None for replica in one.pipeline.replicas)
+def knows_older(run: Scenario, broker: int) -> int:
+    variable = run.pipeline.replica(broker).knows_producer
+    assert variable is not None
+    return run.value(variable)
+
+
+def test_from_2_5_on_a_broker_that_was_started_again_takes_any_number() -> None:
+    one = retried(stored(acknowledged(run("4.0", **{"producer.producer_id": "known"}), 0), 1), 1)
     assert one.pipeline.producer.acknowledged_to is None
-    one = retried(stored(one, 0), 0).do("expire", leader=1, offset=0, batch=0)
-    assert one.can("recognise_duplicate", batch=0, leader=1)
+    one.do("expire", leader=1, offset=0, batch=0).do("expire", leader=1, offset=1, batch=1)
+    assert one.can("recognise_duplicate", batch=1, leader=1)
+    one.do("kill", broker=1).do("fence", broker=1).do("restart", broker=1)
+    assert (forgotten(one, 1), knows_older(one, 1)) == ([1, 1], 0)
+    one.do("apply_metadata", broker=2).do("transmit", batch=1, leader=2)
+    assert one.can("recognise_duplicate", batch=1, leader=2), "broker 2 runs on"
+
+
+def test_from_2_5_on_a_broker_that_copies_a_log_knows_what_it_has_copied() -> None:
+    one = stored(run("4.0", **{"producer.producer_id": "known"}), 0).do("expire", leader=1, offset=0, batch=0)
+    one.do("lose_disk", broker=2).do("fence", broker=2).do("restart", broker=2)
+    assert knows_older(one, 2) == 0
+    one.do("fetch", follower=2, leader=1)
+    assert (forgotten(one, 2), knows_older(one, 2), log_start(one, 2)) == ([1], 0, 1)
+    assert (forgotten(one, 1), knows_older(one, 1)) == ([0], 1)
+
+
+def test_what_came_before_the_run_is_copied_as_long_as_the_log_begins_there() -> None:
+    one = stored(run("4.0", **{"producer.producer_id": "known"}), 0)
+    one.do("lose_disk", broker=2).do("fence", broker=2).do("restart", broker=2).do("fetch", follower=2, leader=1)
+    assert (forgotten(one, 2), knows_older(one, 2)) == ([0], 1)
 
 
 def test_a_client_begins_again_only_where_all_that_was_acknowledged_may_be_deleted() -> None:
@@ -226,11 +249,24 @@ def test_a_consumer_reads_nothing_that_the_leader_has_deleted_as_a_follower() ->
             False,
         ),
         ({"producer.enable.idempotence": False}, False),
-        ({"kafka": "2.5"}, False),
     ],
 )
 def test_where_it_can_come_to_that(more: dict[str, object], forgets: bool) -> None:
-    faults = {"lost-response": 1}
-    found = deployment(str(more.get("kafka", "2.3")), faults=faults, **{k: v for k, v in more.items() if k != "kafka"})
+    found = deployment("2.3", faults={"lost-response": 1}, **more)
     assert found.brokers_forget_deleted is forgets
-    assert found.producer_id is ProducerId.NEW
+
+
+@pytest.mark.parametrize(
+    ("fault", "more", "forgets"),
+    [
+        ("lost-response", {}, False),
+        ("kill", {}, True),
+        ("disk-loss", {}, True),
+        ("reassignment", {}, True),
+        ("kill", {"topic.retention.ms": 720_100}, True),
+        ("kill", {"topic.retention.ms": 720_101}, False),
+        ("kill", {"producer.enable.idempotence": False}, False),
+    ],
+)
+def test_from_2_5_on_a_broker_has_to_start_or_to_copy(fault: str, more: dict[str, object], forgets: bool) -> None:
+    assert deployment("4.0", faults={fault: 1}, **more).brokers_forget_deleted is forgets
