@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from model.deployment.choices import Acks, OnProcessingError, Sink
 from model.deployment.deployment import Deployment
-from model.deployment.sequencing import Unknown
 from model.durations import Duration
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, MOVES_LEADER, Fault
 from model.state import UNLIMITED_ATTEMPTS
@@ -234,19 +233,11 @@ REMEMBERED = Granted(
     DUPLICATES | ORDER,
 )
 
-def _are_told_of_unknown_producers(deployment: Deployment) -> bool:
-    return deployment.sequencing is not None and deployment.sequencing.unknown is not Unknown.APPENDED
-
 
 SENDS_OFTEN = Granted(
     "the producer is taken to send, and to retry, more often than retention.ms deletes records: brokers before 2.5 "
     "forget it with the last record that they delete of it, and it begins to number from 0 again",
-    lambda deployment: (
-        _are_told_of_unknown_producers(deployment)
-        and not deployment.brokers_forget_deleted
-        and deployment.durations.retention.most is not None
-    ),
-    DUPLICATES | ORDER | {"no-acked-loss", "no-silent-loss", "no-loss", "no-dropped-record", "no-gap"},
+    lambda deployment: deployment.sending_in_time_is_assumed,
 )
 
 KNOWN_AFTER_DELETION = Granted(
@@ -257,7 +248,7 @@ KNOWN_AFTER_DELETION = Granted(
         and deployment.transactional is None
         and deployment.replicas > 1
         and deployment.records_expire_unread
-        and not (_are_told_of_unknown_producers(deployment) or deployment.brokers_forget_deleted)
+        and not deployment.brokers_forget_deleted
         and bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & deployment.possible_faults)
     ),
     DUPLICATES | ORDER,

@@ -340,6 +340,15 @@ class Deployment:
         return not self.records_expire_unread and may_get_too_old(self, self.durations.retention)
 
     @property
+    def sending_in_time_is_assumed(self) -> bool:
+        """Whether a producer that sends nothing for as long as records are kept could be forgotten with them.
+
+        Brokers before 2.5 refuse it then; retention is no part of such a model.
+        """
+        kept = self.durations.retention.most
+        return self._unknown_is_refused and not self.brokers_forget_deleted and kept is not None
+
+    @property
     def deletes_in_time_are_assumed(self) -> bool:
         """The same of tombstones, which are kept for ever where nothing is compacted."""
         counted = self.keys is not Keys.DELETED or self.clients_miss_tombstones

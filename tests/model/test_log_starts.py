@@ -134,6 +134,10 @@ def test_from_2_5_on_a_broker_that_was_started_again_takes_any_number() -> None:
     assert (forgotten(one, 1), knows_older(one, 1)) == ([1, 1], 0)
     one.do("apply_metadata", broker=2).do("transmit", batch=1, leader=2)
     assert one.can("recognise_duplicate", batch=1, leader=2), "broker 2 runs on"
+    alone = run("4.0", **{"topic.replicas": 1, "producer.producer_id": "known"}).produce(0, 1)
+    alone.do("lose_response", batch=0).do("expire", leader=1, offset=0, batch=0).do("kill", broker=1)
+    alone.do("fence", broker=1).do("restart", broker=1).do("apply_metadata", broker=1).do("notice", broker=1)
+    assert alone.do("transmit", batch=0, leader=1).can("append", batch=0, leader=1)
 
 
 def test_from_2_5_on_a_broker_that_copies_a_log_knows_what_it_has_copied() -> None:
@@ -218,6 +222,15 @@ def test_a_follower_gets_nothing_of_what_its_leader_has_deleted() -> None:
     assert (forgotten(one, 1), forgotten(one, 2), log_start(one, 2)) == ([0, 0], [1], 1)
     one.do("fetch", follower=2, leader=1)
     assert (forgotten(one, 2), log_start(one, 2)) == ([1, 0], 1)
+
+
+def test_a_follower_that_copies_what_is_deleted_starts_no_later_than_its_log_ends() -> None:
+    one = stored(run(), 0, 1).do("lose_disk", broker=2)
+    one.do("expire", leader=1, offset=0, batch=0).do("expire", leader=1, offset=1, batch=1)
+    one.do("fence", broker=2).do("restart", broker=2).do("fetch", follower=2, leader=1)
+    assert (log_start(one, 1), log_start(one, 2)) == (2, 1)
+    one.do("fetch", follower=2, leader=1)
+    assert (log_start(one, 2), forgotten(one, 2)) == (2, [1, 1])
 
 
 def test_a_log_that_is_cut_short_starts_no_later_than_it_ends() -> None:
