@@ -204,19 +204,25 @@ class Deployment:
 
         Before 2.5 that is before anybody has read them, or while a record is retried. Later ones take any number of a
         producer that they do not know: then it is while a record is retried, where a broker may start again or copy a
-        log.
+        log. What is kept for so short a time that it may go unread a delivery without an end outlasts as well.
         """
-        return self.records_expire_unread and (self._unknown_is_refused or self._retries_outlast_records)
+        endless = self._deletion_forgets and self.durations.delivery_timeout.most is None
+        matters = self._unknown_is_refused or self._retries_outlast_records or endless
+        return matters and self.records_expire_unread and self.transactional is None
 
     @property
     def _unknown_is_refused(self) -> bool:
         return self.sequencing is not None and self.sequencing.unknown is not Unknown.APPENDED
 
     @property
+    def _deletion_forgets(self) -> bool:
+        """A broker may know its producer no more once its records are deleted."""
+        starts = bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & self.possible_faults)
+        return self.idempotence and (starts or self._unknown_is_refused or self.older_transactions is not None)
+
+    @property
     def _retries_outlast_records(self) -> bool:
-        starts = (BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & self.possible_faults
-        matters = self.idempotence and self.transactional is None and (bool(starts) or self._unknown_is_refused)
-        return matters and retries_outlast(self, self.durations.retention)
+        return self._deletion_forgets and retries_outlast(self, self.durations.retention)
 
     @property
     def brokers_forget_producers(self) -> bool:

@@ -31,6 +31,7 @@ PIPELINE = {
     "bounds.log": 4,
     "bounds.epochs": 5,
 }
+FRANZ_GO = {"producer.client": "franz-go", "producer.acks": None, "producer.enable.idempotence": None}
 FAULTS = {"lost-response": 2, "kill": 2, "leader-move": 2, "slow-follower": 1, "power-loss": 1, "disk-loss": 1}
 
 
@@ -279,6 +280,10 @@ def test_where_it_can_come_to_that(more: dict[str, object], forgets: bool) -> No
         ("kill", {"topic.retention.ms": 720_100}, True),
         ("kill", {"topic.retention.ms": 720_101}, False),
         ("kill", {"producer.enable.idempotence": False}, False),
+        # Its deliveries have no end.
+        ("kill", {**FRANZ_GO, "topic.retention.ms": 1_800_000}, True),
+        ("kill", {**FRANZ_GO, "topic.retention.ms": 604_800_000}, False),
+        ("lost-response", {**FRANZ_GO, "topic.retention.ms": 1_800_000}, False),
     ],
 )
 def test_from_2_5_on_a_broker_has_to_start_or_to_copy(fault: str, more: dict[str, object], forgets: bool) -> None:
