@@ -233,6 +233,27 @@ REMEMBERED = Granted(
     DUPLICATES | ORDER,
 )
 
+
+SENDS_OFTEN = Granted(
+    "the producer is taken to send, and to retry, more often than retention.ms deletes records: brokers before 2.5 "
+    "forget it with the last record that they delete of it, and it begins to number from 0 again",
+    lambda deployment: deployment.sending_in_time_is_assumed,
+)
+
+KNOWN_AFTER_DELETION = Granted(
+    "brokers are taken to know the producer when they start or copy a log, although its records may be deleted by "
+    "then: of one that they do not know they take any number, and two records on their way could change places",
+    lambda deployment: (
+        deployment.idempotence
+        and deployment.transactional is None
+        and deployment.replicas > 1
+        and deployment.records_expire_unread
+        and not deployment.brokers_forget_deleted
+        and bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & deployment.possible_faults)
+    ),
+    DUPLICATES | ORDER,
+)
+
 ONE_CONNECTION = Granted(
     "requests of a producer with acks=0 are taken to be executed in order, also over a new connection",
     lambda deployment: deployment.acks is Acks.NONE and bool(LOSES_REQUESTS & deployment.possible_faults),
@@ -280,6 +301,8 @@ EVERYTHING = (
     ERRORS_BEFORE_THE_END,
     PARTITIONS_APART,
     REMEMBERED,
+    SENDS_OFTEN,
+    KNOWN_AFTER_DELETION,
     ONE_CONNECTION,
     FORWARDED_IN_ORDER,
     RETRIES_LAST,

@@ -66,7 +66,7 @@ def forget_numbers_when_done(pipeline: Pipeline, action: Action) -> Action:
     after = {batch.number: action.updates.get(batch.fate, batch.fate.term) for batch in producer.batches}
     done = z3.And(*(_is_over(pipeline, batch, after) for batch in producer.batches))
     updates = dict(action.updates)
-    known = (producer.draining, producer.fatal, producer.heard, producer.moved_on)
+    known = (producer.draining, producer.fatal, producer.heard, producer.acknowledged_to, producer.moved_on)
     drains = [variable for variable in known if variable is not None]
     of_batches = [
         v

@@ -53,26 +53,34 @@ def accepts(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.BoolVal(True)
 
 
+def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:
+    """What the leader takes for a copy may be another record with the same numbers (semantics 3.4, 4.1 to 4.3)."""
+    itself = slot["batch"].term == batch.number
+    if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
+        return itself
+    epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
+    epoch_changes = pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere
+    if batch.numbering is not None or pipeline.deployment.numbers_ahead or epoch_changes:
+        epoch, sequence = numbers_sent(pipeline, batch)
+    same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
+    taken_for = z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
+    return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
+
+
 def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
-    """The leader's high watermark passed every copy of the batch in its log, and there is one.
+    """The leader's high watermark passed every copy of the batch in its log, and there is one."""
+    below = leader.log.every(
+        lambda offset, slot: z3.Implies(_is_copy(pipeline, batch, slot), leader.high_watermark.term > offset)
+    )
+    return z3.And(leader.log.some(lambda _, slot: _is_copy(pipeline, batch, slot)), below)
 
-    What the leader takes for a copy may be another record with the same numbers (semantics 3.4, 4.1 to 4.3).
-    """
 
-    def is_copy(slot: Mapping[str, Variable]) -> z3.BoolRef:
-        itself = slot["batch"].term == batch.number
-        if batch.sequence is None or not (batch.numbering is not None or pipeline.deployment.numbers_repeat):
-            return itself
-        epoch, sequence = pipeline.producer.epoch.term, batch.sequence.term
-        epoch_changes = pipeline.deployment.rewinds and pipeline.deployment.fails_elsewhere
-        if batch.numbering is not None or pipeline.deployment.numbers_ahead or epoch_changes:
-            epoch, sequence = numbers_sent(pipeline, batch)
-        same_numbers = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)
-        taken_for = z3.And(pipeline.producer.shares_id(slot["batch"].term, batch), same_numbers)
-        return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
-
-    below = leader.log.every(lambda offset, slot: z3.Implies(is_copy(slot), leader.high_watermark.term > offset))
-    return z3.And(leader.log.some(lambda _, slot: is_copy(slot)), below)
+def offset_of(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.ArithRef:
+    """The offset that the leader answers with: where it has the batch, or what it takes for it."""
+    offset = z3.IntVal(0)
+    for place, slot in enumerate(leader.log.slots):
+        offset = z3.If(z3.And(leader.log.has(place), _is_copy(pipeline, batch, slot)), place, offset)
+    return offset
 
 
 def waits_at(batch: Batch, leader: Replica) -> z3.BoolRef:

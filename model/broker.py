@@ -174,7 +174,7 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         return (
             f"{replica.name} restarts"
-            + numbers_in_words(replica, after)
+            + numbers_in_words(replica, before, after)
             + _dropped(pipeline, replica, before, after)
             + _elected_now(pipeline, replica, before, after, was_away=True)
         )
@@ -233,7 +233,7 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
         effect.updates,
         lambda before, after: (
             f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
-            + numbers_in_words(replica, after)
+            + numbers_in_words(replica, before, after)
         ),
         "6.4",
     )
@@ -263,7 +263,7 @@ def _hears_nothing_new(pipeline: Pipeline, replica: Replica, leader: z3.ArithRef
 
 def _go_on_as_before(effect: Effect, replica: Replica, when: z3.BoolRef) -> None:
     """A follower that keeps its leader fetches on, whatever it missed (8, KAFKA-7164)."""
-    cut = (replica.flushed, replica.high_watermark, replica.restored, *replica.log.variables)
+    cut = (replica.flushed, replica.high_watermark, replica.restored, replica.log_start, *replica.log.variables)
     dropping = (replica.reconciled, *cut)
     for variable in (replica.leader, *dropping):
         if variable is not None and variable in effect.updates:

@@ -15,6 +15,7 @@ from model.deployment.choices import Commit, OffsetReset, Processing, Sink
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.language import Action, Effect, State, Variable
+from model.log_starts import start_for_readers
 from model.pending_offsets import forget, remember
 from model.sink import apply, forget_effects
 from model.state import Pipeline, Replica
@@ -49,7 +50,7 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
         return agreed_prefix(pipeline, leader, position_epoch)
     if pipeline.deployment.offset_reset is not OffsetReset.EARLIEST:
         return end_of_reading(pipeline, leader)
-    return z3.IntVal(0) if pipeline.log_start is None else pipeline.log_start.term
+    return z3.IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
 
 
 def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
@@ -82,7 +83,7 @@ def is_fetched(pipeline: Pipeline, leader: Replica, readable: z3.BoolRef) -> z3.
     if pipeline.deployment.consumer_checks_epochs:
         conditions.append(agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= position)
     if pipeline.log_start is not None:
-        conditions.append(position >= pipeline.log_start.term)
+        conditions.append(position >= start_for_readers(pipeline, leader))
     return z3.And(*conditions)
 
 

@@ -146,6 +146,8 @@ def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
     yield Display(f"{name}'s role", role, (replica.leader, replica.epoch, *replica.isr.values()))
     yield Display(f"{name}'s log", lambda state: log_words(pipeline, state, replica), replica.log.variables)
     yield _number(f"{name}'s high watermark", replica.high_watermark)
+    if replica.log_start is not None:
+        yield _number(f"{name}'s log start offset", replica.log_start)
 
 
 def _controller(pipeline: Pipeline) -> Iterator[Display]:

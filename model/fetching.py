@@ -9,7 +9,9 @@ import z3
 from model.compaction.holes import session_of
 from model.compaction.state import REMOVED
 from model.deployment.truncation import Truncation
+from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect, State
+from model.log_starts import take_over_start
 from model.replica import advance_high_watermark, flush_if_due, keep_prefix, tell_high_watermark
 from model.state import Pipeline, Replica
 from model.wording import entry_name, records_dropped
@@ -18,7 +20,11 @@ from model.wording import entry_name, records_dropped
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:
     """What a leader knows of producers from before the modelled log a follower copies with that log (semantics 3.5)."""
     if follower.knows_producer is not None and leader.knows_producer is not None:
-        effect[follower.knows_producer] = leader.knows_producer.term
+        has_it = leader.knows_producer.term
+        if leader.log_start is not None:
+            # The log begins behind what came before the run: what the follower knows of that it knew already.
+            has_it = z3.If(leader.log_start.term > 0, follower.knows_producer.term, has_it)
+        effect[follower.knows_producer] = has_it
 
 
 def common_prefix(one: Replica, other: Replica) -> z3.ArithRef:
@@ -158,6 +164,9 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
             lambda later, slot: z3.And(offset < later, session_of(pipeline, slot["batch"].term) == session)
         )
         entry["sequence"] = z3.If(z3.And(entry[REMOVED] == 1, followed), -1, entry["sequence"])
+    if leader.log_start is not None:
+        # A follower begins where its leader's log does, and gets nothing of what was before.
+        entry[FORGOTTEN] = z3.If(leader.log_start.term > offset, z3.IntVal(1), z3.IntVal(0))
     return entry
 
 
@@ -177,6 +186,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     known = leader.high_watermark.term if lags else effect[leader.high_watermark]
     tell_high_watermark(effect, follower, known, z3.BoolVal(True))
     share_producer_state(effect, follower, leader)
+    take_over_start(pipeline, effect, follower, leader)
 
     def sentence(before: State, after: State) -> str:
         offset = before[follower.log.end.name]

@@ -45,7 +45,7 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
         replica.name,
         "brokers",
         {"broker": replica.number, "batch": batch.number},
-        z3.And(replica.up.is_set, last, _is_something_left(pipeline)),
+        z3.And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
         effect.updates,
         lambda before, after: (
             f"{replica.name} forgets the producer, of which it has nothing newer than {record_name(batch)}: "
@@ -55,7 +55,7 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
     )
 
 
-def _is_something_left(pipeline: Pipeline) -> z3.BoolRef:
+def numbers_will_be_asked_for(pipeline: Pipeline) -> z3.BoolRef:
     """Numbers will be asked about: something is to be sent, or on its way."""
     left = [z3.Or(b.is_(Fate.UNSENT), b.incomplete, b.delayed.term != 0) for b in pipeline.producer.batches]
     return z3.Or(*left)

@@ -68,8 +68,14 @@ def refuse_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     )
 
 
-def _maystart_again(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """Nothing of this id was ever acknowledged: the log may start behind all that the producer knows of (3.4)."""
+def _may_start_again(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
+    """The leader's log starts behind all of this id that was acknowledged: that may be why it does not know it (3.4).
+
+    Where no broker forgets for what it deletes, nothing was ever acknowledged then.
+    """
+    acknowledged_to = pipeline.producer.acknowledged_to
+    if acknowledged_to is not None and leader.log_start is not None:
+        return acknowledged_to.term <= leader.log_start.term
     heard = pipeline.producer.heard
     assert heard is not None
     nothing = z3.Not(heard.is_set)
@@ -79,12 +85,12 @@ def _maystart_again(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
     return nothing
 
 
-def _retries_unknown(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
+def _retries_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     if one_by_one(pipeline):
         return z3.BoolVal(False)
     renumbered = numbering_of(batch).renumbered
     assert renumbered is not None
-    again = z3.Or(renumbered.is_set, _maystart_again(pipeline, batch))
+    again = z3.Or(renumbered.is_set, _may_start_again(pipeline, leader))
     return z3.And(is_of_current_id(pipeline, batch), attempts_left(pipeline, batch), again)
 
 
@@ -98,14 +104,14 @@ def unknown_ends_id(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.Boo
     if one_by_one(pipeline):
         return z3.BoolVal(False)
     refused = _refused(pipeline, batch, leader, check.unknown)
-    return z3.And(refused, is_of_current_id(pipeline, batch), z3.Not(_retries_unknown(pipeline, batch)))
+    return z3.And(refused, is_of_current_id(pipeline, batch), z3.Not(_retries_unknown(pipeline, batch, leader)))
 
 
 def refuse_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     """The broker does not know the producer id: the client starts again at 0, or the send fails (3.4, 3.5)."""
     check = checked(pipeline, batch, leader)
     assert check is not None
-    retries = _retries_unknown(pipeline, batch)
+    retries = _retries_unknown(pipeline, batch, leader)
     effect = Effect()
     renumbered = numbering_of(batch).renumbered
     if renumbered is not None:

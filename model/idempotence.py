@@ -46,7 +46,7 @@ def check_sequence(
         ours = z3.And(leader.log.has(offset), same_producer(slot["batch"].term))
         if pipeline.deployment.brokers_forget_fenced:
             ours = z3.And(ours, z3.Not(is_forgotten(pipeline, leader, offset)))
-        if pipeline.deployment.producer_ids_expire:
+        if pipeline.deployment.producer_ids_expire or pipeline.deployment.brokers_forget_deleted:
             ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         numbered = ours
         if transactions is not None:

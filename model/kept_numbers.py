@@ -66,4 +66,20 @@ def declare_heard(deployment: Deployment) -> Variable | None:
         return flag("heard", deployment.producer_id is ProducerId.KNOWN) if asks else None
     if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID:
         return None
+    if deployment.brokers_forget_deleted:
+        return None  # it asks how far that was
     return flag("heard") if sequencing.unknown is Unknown.UNKNOWN_PRODUCER_ID else None
+
+
+def declare_acknowledged_to(deployment: Deployment) -> Variable | None:
+    """One more than the offset of the last record that was acknowledged since the client got its producer id.
+
+    A client that is told that a broker does not know it compares that with where the broker's log starts (semantics
+    3.4); None where none does, or no broker forgets for what it deletes.
+    """
+    sequencing = deployment.sequencing
+    if sequencing is None or sequencing.recovery is not Recovery.PRODUCER_ID or not deployment.brokers_forget_deleted:
+        return None
+    if sequencing.unknown is not Unknown.UNKNOWN_PRODUCER_ID:
+        return None
+    return Variable("acknowledged_to", 0, deployment.bounds.log, 0)

@@ -12,12 +12,12 @@ from itertools import product
 
 import z3
 
-from model.arrival import accepts, is_at, replicated, waits_at
+from model.arrival import accepts, is_at, offset_of, replicated, waits_at
 from model.idempotence import bump_epoch, check_sequence, close_gap, epoch_left
 from model.language import Action, Effect, State, Variable
 from model.network import abandon, complete, drop_delayed
 from model.produce import held_up, queues_at
-from model.producer_ids import attempts_left, is_of_current_id, shift_numbers, take_new_id
+from model.producer_ids import attempts_left, is_of_current_id, note_offset, shift_numbers, take_new_id
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.keeping_epochs import is_free
 from model.wording import record_name
@@ -148,6 +148,7 @@ def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     effect.set_when(later, producer.last_acknowledged, batch.sequence.term)
     if producer.heard is not None:
         effect.set_when(current, producer.heard, 1)
+    note_offset(pipeline, effect, batch, offset_of(pipeline, batch, leader))
     _over(effect, batch)
     drop_delayed(effect, batch, batch.delayed.term == leader.number)
     here = z3.And(_late(batch).term == leader.number, leader.presumes_leadership)

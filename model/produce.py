@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.arrival import accepts, arrives, checked, replicated, waits_at
+from model.arrival import accepts, arrives, checked, offset_of, replicated, waits_at
 from model.compaction.state import REMOVED
 from model.deployment.choices import Acks
 from model.draining import acknowledge_what_came_before
@@ -46,7 +46,7 @@ def _entry(
     entry: dict[str, z3.ArithRef | int] = {"batch": batch.number, "epoch": leader.epoch.term}
     if batch.sequence is not None:
         entry |= {"producer_epoch": epoch, "sequence": sequence}
-    if pipeline.deployment.producer_ids_expire or pipeline.deployment.brokers_forget_fenced:
+    if pipeline.deployment.brokers_forget_producers:
         entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
@@ -181,7 +181,7 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     effect[batch.target] = 0
     effect[batch.retries] = 0
     if batch.numbering is not None:
-        acknowledge_number(pipeline, effect, batch)
+        acknowledge_number(pipeline, effect, batch, offset_of(pipeline, batch, leader))
     elif batch.sequence is not None:
         if not (pipeline.deployment.numbers_ahead or pipeline.deployment.rewinds):
             later = batch.sequence.term > producer.last_acknowledged.term

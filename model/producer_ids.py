@@ -65,7 +65,8 @@ def take_new_id(pipeline: Pipeline, effect: Effect, when: z3.BoolRef) -> None:
     """The client forgets its producer id and what it knew of its numbers, and asks for another id (semantics 3.4)."""
     producer = pipeline.producer
     effect.set_when(when, producer.epoch, producer.epoch.term + 1)
-    for variable in (producer.next_sequence, producer.last_acknowledged, producer.unresolved, producer.heard):
+    numbers = (producer.next_sequence, producer.last_acknowledged, producer.unresolved)
+    for variable in (*numbers, producer.heard, producer.acknowledged_to):
         if variable is not None:
             effect.set_when(when, variable, variable.initial)
     for batch in producer.batches:
@@ -134,7 +135,15 @@ def give_number_back(pipeline: Pipeline, effect: Effect, batch: Batch, when: z3.
         effect.set_when(used, pipeline.producer.next_sequence, pipeline.producer.next_sequence.term - 1)
 
 
-def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch) -> None:
+def note_offset(pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
+    """An answer says at which offset the batch is: it counts if its number is of the producer id of now (3.4)."""
+    producer = pipeline.producer
+    if producer.acknowledged_to is not None:
+        further = z3.And(is_of_current_id(pipeline, batch), offset >= producer.acknowledged_to.term)
+        effect.set_when(further, producer.acknowledged_to, offset + 1)
+
+
+def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch, offset: z3.ArithRef) -> None:
     """The broker has the batch's number: only if it is of the producer id of now does the client make use of that."""
     producer, current = pipeline.producer, is_of_current_id(pipeline, batch)
     if not one_by_one(pipeline):
@@ -142,6 +151,7 @@ def acknowledge_number(pipeline: Pipeline, effect: Effect, batch: Batch) -> None
         effect.set_when(later, producer.last_acknowledged, sequence_of(batch))
     if producer.heard is not None:
         effect.set_when(current, producer.heard, 1)
+    note_offset(pipeline, effect, batch, offset)
     assert batch.sequence is not None
     effect[batch.sequence] = -1
     forget_number(effect, batch, z3.BoolVal(True))

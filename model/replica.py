@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.faults import Fault
+from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect
 from model.state import Pipeline, Replica
 
@@ -40,6 +41,12 @@ def keep_prefix(effect: Effect, replica: Replica, length: z3.ArithRef | int) -> 
         effect.set_when(replica.flushed.term > length, replica.flushed, length)
     if replica.restored is not None:
         effect.set_when(replica.restored.term > length, replica.restored, 0)
+    if replica.log_start is not None:
+        # It loads again what it knows of producers, and of those before the start of its log knows none (3.5).
+        for offset, slot in enumerate(replica.log.slots):
+            deleted = z3.And(replica.log_start.term > offset, length > offset)
+            effect.set_when(z3.And(replica.log.end.term > length, deleted), slot[FORGOTTEN], 1)
+        effect.set_when(replica.log_start.term > length, replica.log_start, length)
 
 
 def stop_leading(effect: Effect, replica: Replica) -> None:

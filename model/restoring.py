@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import z3
 
 from model.language import Effect, State
+from model.log_starts import forget_deleted, forgets_in_words
 from model.state import Pipeline, Replica
 
 
@@ -35,6 +36,7 @@ def is_remembered(
 
 def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:
     """The broker starts. That it forgets something is kept where somebody may ask for it again."""
+    forget_deleted(effect, replica)
     if replica.restored is None:
         return
     batches = pipeline.producer.batches
@@ -56,7 +58,9 @@ def restore_numbers(pipeline: Pipeline, effect: Effect, replica: Replica) -> Non
     effect[replica.restored] = z3.If(z3.Or(*forgotten), replica.log.end.term, 0)
 
 
-def numbers_in_words(replica: Replica, after: State) -> str:
+def numbers_in_words(replica: Replica, before: State, after: State) -> str:
     """What a broker that just started has forgotten, where it has."""
+    if forgets_in_words(replica, before, after):
+        return ", knowing no producer by what it has deleted"
     forgets = replica.restored is not None and after[replica.restored.name]
     return ", knowing of each producer no batch but the last" if forgets else ""

@@ -12,6 +12,7 @@ import z3
 from model.consumer import reaches
 from model.deployment.choices import OffsetReset
 from model.language import Action, Effect, State, Variable
+from model.log_starts import delete_up_to, forgets_in_words, start_for_readers
 from model.state import EXPIRED, Batch, Pipeline, Replica
 from model.wording import record_name
 
@@ -23,27 +24,31 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
         read = before[pipeline.consumer.processed[batch.record].name] > 0
         return (
             f"{leader.name} deletes {record_name(batch)} at offset {offset}, which is older than retention.ms"
-            f"{'' if read else ' and which nobody has processed'}"
+            f"{'' if read else ' and which nobody has processed'}{forgets_in_words(leader, before, after)}"
         )
 
     first = z3.And(log_start.term == offset, leader.high_watermark.term > offset)
     it_is_this = leader.log.slots[offset]["batch"].term == batch.number
+    effect = Effect()
+    effect[log_start] = offset + 1
+    delete_up_to(pipeline, effect, leader, z3.IntVal(offset + 1))
     return Action(
         "expire",
         leader.name,
         "brokers",
         {"leader": leader.number, "offset": offset, "batch": batch.number},
         z3.And(pipeline.serves(leader), first, it_is_this),
-        {log_start: z3.IntVal(offset + 1)},
+        effect.updates,
         sentence,
         "10 D1",
     )
 
 
-def reset_position(pipeline: Pipeline, log_start: Variable, leader: Replica) -> Action:
+def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
     """The position is below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
     consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
-    to = log_start.term if policy is OffsetReset.EARLIEST else leader.high_watermark.term
+    start = start_for_readers(pipeline, leader)
+    to = start if policy is OffsetReset.EARLIEST else leader.high_watermark.term
     effect = Effect()
     effect[consumer.leader_epoch] = leader.epoch.term
     effect[consumer.position] = to
@@ -53,7 +58,7 @@ def reset_position(pipeline: Pipeline, log_start: Variable, leader: Replica) -> 
         "consumer",
         "consumer",
         {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), consumer.position.term < log_start.term),
+        z3.And(reaches(pipeline, leader), consumer.position.term < start),
         effect.updates,
         lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, which is deleted, and goes "
@@ -95,4 +100,4 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
             for batch in pipeline.producer.batches:
                 yield expire(pipeline, pipeline.log_start, leader, offset, batch)
         if pipeline.deployment.offset_reset is not OffsetReset.NONE:
-            yield reset_position(pipeline, pipeline.log_start, leader)
+            yield reset_position(pipeline, leader)

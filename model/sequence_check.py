@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import z3
 
 from model.deployment.sequencing import Sequencing, Unknown
+from model.kept_numbers import FORGOTTEN
 from model.restoring import is_remembered
 from model.state import Batch, Pipeline, Replica
 
@@ -54,6 +55,8 @@ def check_by_release(
         if pipeline.compacted is not None:
             # Of a record of which the cleaner had left nothing when the broker copied the log it knows nothing.
             ours = z3.And(ours, slot["sequence"].term >= 0)
+        if pipeline.deployment.brokers_forget_deleted:
+            ours = z3.And(ours, slot[FORGOTTEN].term == 0)
         last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = z3.If(ours, slot["sequence"].term, last_sequence)
         same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)

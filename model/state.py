@@ -14,16 +14,17 @@ from itertools import chain
 
 import z3
 
-from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
+from model.compaction.state import Compacted, declare_compacted
 from model.decisions import Controller
 from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
 from model.deployment.truncation import Truncation
 from model.faults import REPLACES_MEMBER, Fault
 from model.history import History, declare_history
-from model.kept_numbers import FORGOTTEN, Numbering, declare_heard, declare_late, declare_numbering
+from model.kept_numbers import Numbering, declare_acknowledged_to, declare_heard, declare_late, declare_numbering
 from model.language import Log, Variable, flag, log
 from model.late_answers import LateAnswers, declare_late_answers
+from model.log_fields import fields_of_log
 from model.pending_offsets import Unapplied, declare_unapplied
 from model.reassignment import declare_reassignment
 from model.sink import Applied, declare_applied
@@ -73,7 +74,8 @@ class Replica:
     a broker that does not lead. ``flushed`` is the prefix forced to disk; None where that is always nothing or
     always the whole log. ``reconciled``: a follower has asked where its log parts from its leader's; None where it
     does not ask once in each epoch. ``stopped_in_order``: it wrote everything down before it ended; None where nothing
-    comes of that. ``knows_producer``: older records of the idempotent producer's first session stand
+    comes of that. ``log_start``: the first offset that the broker itself has not deleted; None where nothing comes of
+    that (:mod:`model.log_starts`). ``knows_producer``: older records of the idempotent producer's first session stand
     before the modelled log; None where there are none. ``restored``: how much of its log it had when it started last,
     where it has forgotten numbers of that; None where nothing comes of that (:mod:`model.restoring`).
     """
@@ -91,6 +93,7 @@ class Replica:
     stopped_in_order: Variable | None
     knows_producer: Variable | None
     restored: Variable | None
+    log_start: Variable | None
     isr: dict[int, Variable]
     fetched: dict[int, Variable]
 
@@ -120,7 +123,8 @@ class Replica:
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        known = (self.flushed, self.reconciled, self.stopped_in_order, self.knows_producer, self.restored)
+        kept = (self.flushed, self.reconciled, self.stopped_in_order)
+        known = (*kept, self.knows_producer, self.restored, self.log_start)
         optional = tuple(variable for variable in known if variable is not None)
         own = (self.up, self.cut_off, self.slow, self.leader, self.epoch, self.high_watermark)
         return (*own, *self.log.variables, *optional, *self.isr.values(), *self.fetched.values())
@@ -195,7 +199,8 @@ class Producer:
     epochs within a session. ``unresolved``: a sequence was given up on whose fate is unknown (semantics 3.4), or, with
     a client that drains, the epoch is to be bumped once nothing is in flight (semantics 4.1). ``draining``: such a
     client sends nothing before that, and ``fatal``: it has stopped for good; None with other clients.
-    ``leader_epoch`` is the newest leader epoch its metadata has seen. ``heard``: see :func:`declare_heard`.
+    ``leader_epoch`` is the newest leader epoch its metadata has seen. ``heard``: see :func:`declare_heard`;
+    ``acknowledged_to``: see :func:`declare_acknowledged_to`.
     ``moved_on``: the epoch has gone on for another partition, and this one has yet to follow (semantics 3.4; None where
     that takes no time).
     """
@@ -210,6 +215,7 @@ class Producer:
     fatal: Variable | None
     leader_epoch: Variable
     heard: Variable | None
+    acknowledged_to: Variable | None
     moved_on: Variable | None
 
     def shares_id(self, number: z3.ArithRef, batch: Batch) -> z3.BoolRef:
@@ -223,7 +229,7 @@ class Producer:
     @property
     def variables(self) -> tuple[Variable, ...]:
         own = (self.session, self.epoch, self.next_sequence, self.last_acknowledged, self.unresolved)
-        known = (self.draining, self.fatal, self.heard, self.moved_on)
+        known = (self.draining, self.fatal, self.heard, self.acknowledged_to, self.moved_on)
         drains = tuple(variable for variable in known if variable is not None)
         of_batches = (variable for batch in self.batches for variable in batch.variables)
         return (*own, *drains, self.leader_epoch, *of_batches)
@@ -379,14 +385,6 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
     name = f"broker_{number}"
     capacity, epochs = deployment.bounds.log, deployment.bounds.epochs
     markers = 2 * number_of_transactions(deployment)
-    fields = {"batch": (0, batches + markers - 1), "epoch": (0, epochs)}
-    if deployment.idempotence:
-        fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
-        fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
-    if deployment.producer_ids_expire or deployment.brokers_forget_fenced:
-        fields[FORGOTTEN] = (0, 1)
-    if deployment.cleans:
-        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
     possible = deployment.possible_faults
     stops = Fault.SHUTDOWN in possible
     every = deployment.flush_messages
@@ -402,13 +400,14 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         flag(f"{name}_slow"),
         Variable(f"{name}_leader", 0, deployment.brokers, int(has_replica)),
         Variable(f"{name}_epoch", 0, epochs, int(has_replica)),
-        log(f"{name}_log", capacity, fields),
+        log(f"{name}_log", capacity, fields_of_log(deployment, batches + markers)),
         Variable(f"{name}_high_watermark", 0, capacity, 0),
         Variable(f"{name}_flushed", 0, capacity, 0) if flushes_some or flushes_at_its_end else None,
         flag(f"{name}_reconciled", has_replica) if asks else None,
         flag(f"{name}_stopped_in_order") if stops and deployment.eligible_leader_replicas else None,
         flag(f"{name}_knows_producer", has_replica) if knows else None,
         Variable(f"{name}_restored", 0, capacity, 0) if deployment.brokers_forget_numbers else None,
+        Variable(f"{name}_log_start", 0, capacity, 0) if deployment.brokers_forget_deleted else None,
         {other: flag(f"{name}_isr_{other}", leads and other <= deployment.replicas) for other in numbers},
         {
             other: Variable(f"{name}_fetched_{other}", 0, capacity + 1, int(leads and other <= deployment.replicas))
@@ -461,6 +460,7 @@ def _declare_producer(deployment: Deployment) -> Producer:
         flag("fatal") if deployment.drains else None,
         Variable("producer_leader_epoch", 0, bounds.epochs, 1),
         declare_heard(deployment),
+        declare_acknowledged_to(deployment),
         Variable("moved_on", 0, 1 + deployment.sender.keeps_numbers, 0) if deployment.follows_epoch else None,
     )
 

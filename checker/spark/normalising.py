@@ -77,7 +77,8 @@ def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
         for name in ("max_poll", "consumer_session", "consumer_request", "consumer_connection"):
             yield name, Quantity("", 0, 0)
     if not deployment.records_expire_unread:
-        yield "retention", Quantity("", LONGEST, LONGEST if deployment.reading_in_time_is_assumed else None)
+        assumed = deployment.reading_in_time_is_assumed or deployment.sending_in_time_is_assumed
+        yield "retention", Quantity("", LONGEST, LONGEST if assumed else None)
     if not deployment.reading_is_timed or deployment.group is not Group.UNAWARE:
         yield "consumer_metadata", Quantity("", 0, 0)
     if not deployment.drops_tombstones:
@@ -88,8 +89,9 @@ def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
         yield "offsets_kept", Quantity("", LONGEST, None)
 
 
-def _what_is_assumed(deployment: Deployment) -> tuple[bool, bool]:
-    return deployment.reading_in_time_is_assumed, deployment.deletes_in_time_are_assumed
+def _what_is_assumed(deployment: Deployment) -> tuple[bool, ...]:
+    reading, sending = deployment.reading_in_time_is_assumed, deployment.sending_in_time_is_assumed
+    return reading, sending, deployment.deletes_in_time_are_assumed
 
 
 def meaning(deployment: Deployment) -> Deployment:

@@ -10,7 +10,7 @@ from model.deployment.assumptions import read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
-from model.deployment.choices import Commit, OffsetReset, Sink
+from model.deployment.choices import Commit, OffsetReset, ProducerId, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.defaults import find_definition
@@ -287,9 +287,11 @@ def build(given: GivenDeployment) -> Deployment:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
-    if deployment.idempotence and kafka.line < IDEMPOTENT and deployment.records_expire_unread:
-        # Up to 2.3 brokers forget a producer with its last record, and in 2.4 when they start again (KIP-360).
-        what = "idempotence with brokers before 2.5 that delete records unread; keep records for longer (retention.ms)"
+    refuses_unknown = deployment.brokers_forget_deleted and kafka.line < IDEMPOTENT
+    if refuses_unknown and deployment.producer_id is ProducerId.KNOWN:
+        # Numbers of now would have to be told from those that a client before 2.5 begins again with.
+        what = "producer_id=known with brokers before 2.5 that may delete what they know the producer by; "
+        what += "say producer_id=new, or keep records for longer (retention.ms)"
         raise producer_section.not_modelled(producer_rules.IDEMPOTENCE, what)
     if follows is not None:
         notes = check_follower_reads(deployment, consumer_section, follows)

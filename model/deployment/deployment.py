@@ -29,12 +29,19 @@ from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
-from model.deployment.sequencing import Sequencing
+from model.deployment.sequencing import Sequencing, Unknown
 from model.deployment.setting import Ignored, Setting
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
-from model.deployment.waiting import clients_may_miss, gets_too_old, longest, may_get_too_old, outlasts_brokers
+from model.deployment.waiting import (
+    clients_may_miss,
+    gets_too_old,
+    longest,
+    may_get_too_old,
+    outlasts_brokers,
+    retries_outlast,
+)
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
 from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, MOVES_LEADER, REPLACES_MEMBER, Fault
 
@@ -188,11 +195,39 @@ class Deployment:
 
         A delivery without an end is taken to be over before that.
         """
-        times = self.durations
-        until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
-        takes = sum(most for most in until if most is not None) if until[0] is not None else 0
         numbered = self.idempotence and self.sequencing is None and self.transactional is None
-        return numbered and bool(self.possible_faults) and takes >= longest(times.producer_ids_kept)
+        return numbered and retries_outlast(self, self.durations.producer_ids_kept)
+
+    @property
+    def brokers_forget_deleted(self) -> bool:
+        """Brokers may forget its producer for records that they delete, and it may matter (semantics 3.5).
+
+        Before 2.5 that is before anybody has read them, or while a record is retried. Later ones take any number of a
+        producer that they do not know: then it is while a record is retried, where a broker may start again or copy a
+        log. What is kept for so short a time that it may go unread a delivery without an end outlasts as well.
+        """
+        endless = self._deletion_forgets and self.durations.delivery_timeout.most is None
+        matters = self._unknown_is_refused or self._retries_outlast_records or endless
+        return matters and self.records_expire_unread and self.transactional is None
+
+    @property
+    def _unknown_is_refused(self) -> bool:
+        return self.sequencing is not None and self.sequencing.unknown is not Unknown.APPENDED
+
+    @property
+    def _deletion_forgets(self) -> bool:
+        """A broker may know its producer no more once its records are deleted."""
+        starts = bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & self.possible_faults)
+        return self.idempotence and (starts or self._unknown_is_refused or self.older_transactions is not None)
+
+    @property
+    def _retries_outlast_records(self) -> bool:
+        return self._deletion_forgets and retries_outlast(self, self.durations.retention)
+
+    @property
+    def brokers_forget_producers(self) -> bool:
+        """Brokers that run may forget a producer, for whichever reason (semantics 3.5, 11.7)."""
+        return self.producer_ids_expire or self.brokers_forget_fenced or self.brokers_forget_deleted
 
     @property
     def follows_epoch(self) -> bool:
@@ -277,10 +312,12 @@ class Deployment:
 
         It waits for as many outages as there may be, and before and after each for a poll. Whether it really gets too
         old is for the clocks to say; here everything counts that is not twice as long as that. A consumer that makes
-        anew what it had in memory may come back to a record at any time.
+        anew what it had in memory may come back to a record at any time. So may a record that is retried once it is
+        deleted, where brokers may have forgotten its producer by then.
         """
         retention = self.durations.retention
-        return (self.reads_all_again and retention.most is not None) or gets_too_old(self, retention)
+        comes_back = self.reads_all_again and retention.most is not None
+        return comes_back or gets_too_old(self, retention) or self._retries_outlast_records
 
     @property
     def reads_all_again(self) -> bool:
@@ -316,6 +353,15 @@ class Deployment:
         Retention is no part of such a model: what passes does so only if records are read, and processed, in time.
         """
         return not self.records_expire_unread and may_get_too_old(self, self.durations.retention)
+
+    @property
+    def sending_in_time_is_assumed(self) -> bool:
+        """Whether a producer that sends nothing for as long as records are kept could be forgotten with them.
+
+        Brokers before 2.5 refuse it then; retention is no part of such a model.
+        """
+        kept = self.durations.retention.most
+        return self._unknown_is_refused and not self.brokers_forget_deleted and kept is not None
 
     @property
     def deletes_in_time_are_assumed(self) -> bool:

@@ -33,7 +33,7 @@ from model.deployment.older_transactions import InDoubt, OlderTransactions
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
-from model.deployment.sequencing import Recovery, Sequencing, Unknown
+from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
 from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.times import Durations
 from model.deployment.transactional import Transactional
@@ -365,6 +365,7 @@ def _read_sequencing(read: _Members) -> Sequencing | None:
         members.choice("recovery", Recovery),
         members.flag("remembers_one"),
         members.choice("unknown", Unknown),
+        members.choice("forgets", Forgets),
     )
     members.check_no_more()
     return sequencing

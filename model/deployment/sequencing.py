@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from model.deployment.release import IDEMPOTENT, Release
 
+KEEPS_NUMBERS = (2, 4)
+"""From this release on a broker that runs knows a producer whose records it has deleted (KAFKA-7190)."""
+
 
 class Recovery(StrEnum):
     """How a client gets over a failure that leaves its sequence numbers in doubt.
@@ -29,6 +32,13 @@ class Unknown(StrEnum):
     OUT_OF_ORDER = "out-of-order"  # 0.11
 
 
+class Forgets(StrEnum):
+    """When a broker forgets a producer of which its log has no record any more."""
+
+    WITH_ITS_RECORDS = "with-its-records"  # to 2.3
+    AT_ITS_START = "at-its-start"  # 2.4 and later
+
+
 @dataclass(frozen=True)
 class Sequencing:
     """What the releases of client and brokers make of sequence numbers.
@@ -40,6 +50,7 @@ class Sequencing:
     recovery: Recovery
     remembers_one: bool
     unknown: Unknown
+    forgets: Forgets
 
     @property
     def takes_new_ids(self) -> bool:
@@ -54,7 +65,8 @@ def sequencing_of(client: Release, brokers: Release) -> Sequencing | None:
     recovery = Recovery.EPOCH
     if client.line < IDEMPOTENT:
         recovery = Recovery.ONE_BY_ONE if client.line < (1, 0) else Recovery.PRODUCER_ID
-    return Sequencing(recovery, remembers_one=brokers.line < (1, 0), unknown=unknown_of(brokers))
+    forgets = Forgets.WITH_ITS_RECORDS if brokers.line < KEEPS_NUMBERS else Forgets.AT_ITS_START
+    return Sequencing(recovery, remembers_one=brokers.line < (1, 0), unknown=unknown_of(brokers), forgets=forgets)
 
 
 def unknown_of(brokers: Release) -> Unknown:

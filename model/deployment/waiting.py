@@ -47,6 +47,17 @@ def outlasts_brokers(deployment: Deployment, kept: Quantity) -> bool:
     return deployment.replicas > 1 and _is_over_after(sum(_for_brokers(deployment)), kept, _sending(deployment))
 
 
+def retries_outlast(deployment: Deployment, kept: Quantity) -> bool:
+    """Whether a record may be retried, or a request of it late, once what is kept for so long is gone.
+
+    A delivery without an end is taken to be over before that.
+    """
+    times = deployment.durations
+    until = (times.delivery_timeout.most, times.network.most, times.late_request.most)
+    takes = sum(most for most in until if most is not None) if until[0] is not None else 0
+    return bool(deployment.possible_faults) and takes >= longest(kept)
+
+
 def _sending(deployment: Deployment) -> float:
     return longest(deployment.durations.delivery_timeout)
 

@@ -24,7 +24,7 @@ class Reading(Part):
         if self._pipeline.log_start is not None:
             for batch in self._batches:
                 kept = Need(self.age(batch), at_least=Duration.of(self._times.retention))
-                yield ("expire",), {"batch": batch.number}, kept
+                yield ("expire", "expire_by_itself"), {"batch": batch.number}, kept
         yield from self._needs_of_committed()
         away = Need(self._crashed(), at_least=Duration.of(self._times.application_restart))
         yield RESTARTS_OF_CONSUMER, {}, away

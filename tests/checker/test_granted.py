@@ -20,6 +20,7 @@ from checker.granted import (
     GOES_BACK_TO_THE_END,
     HEARD_IN_TIME,
     INPUT_LASTS,
+    KNOWN_AFTER_DELETION,
     MARKERS_IN_TIME,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
@@ -30,6 +31,7 @@ from checker.granted import (
     REPLACED,
     RESULTS_LAST,
     RETRIES_LAST,
+    SENDS_OFTEN,
     SENT_IN_TIME,
     Granted,
     taken_for_granted,
@@ -45,6 +47,10 @@ RARELY = {"max.poll.interval.ms": "302400000"}
 ONE = {"replicas": "1", "min.insync.replicas": "1"}
 COMPACTED = {"cleanup.policy": "compact"}
 SOON_GONE = {"retention.ms": "60000"}
+GONE_UNREAD = {"retention.ms": "1800000"}
+"""Longer than any retry or late request, and shorter than a consumer may take."""
+
+NUMBERED = {"enable.idempotence": "true"}
 
 NEAR = [
     (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2000"}}),
@@ -75,6 +81,8 @@ NEAR = [
     (PARTITIONS_APART, {"producer": {"client": "librdkafka", "enable.idempotence": "true"}}),
     (PARTITIONS_APART, {"kafka": "2.7.0", "producer": {"enable.idempotence": "true"}}),
     (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.kill": "2"}}),
+    (SENDS_OFTEN, {"kafka": "2.4", "producer": NUMBERED}),
+    (KNOWN_AFTER_DELETION, {"topic": GONE_UNREAD, "assume": {"faults.kill": "1"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any"}}),
 ]
@@ -122,6 +130,14 @@ FAR = [
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.lost-request": "1"}}),
     (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.lost-request": "2"}}),
     (REMEMBERED, {"producer": {"delivery.timeout.ms": "2147483647"}, "assume": {"faults.kill": "2"}}),
+    (SENDS_OFTEN, {"kafka": "2.4"}),
+    (SENDS_OFTEN, {"kafka": "2.5", "producer": NUMBERED}),
+    (SENDS_OFTEN, {"kafka": "2.4", "producer": NUMBERED, "topic": {"retention.ms": "-1"}}),
+    (SENDS_OFTEN, {"kafka": "2.4", "producer": {**NUMBERED, "producer_id": "new"}, "topic": GONE_UNREAD}),
+    (KNOWN_AFTER_DELETION, {"assume": {"faults.kill": "1"}}),
+    (KNOWN_AFTER_DELETION, {"topic": GONE_UNREAD, "assume": {"faults.lost-response": "1"}}),
+    (KNOWN_AFTER_DELETION, {"topic": SOON_GONE, "assume": {"faults.kill": "1"}}),
+    (KNOWN_AFTER_DELETION, {"topic": {**GONE_UNREAD, **ONE}, "assume": {"faults.kill": "1"}}),
     (INPUT_LASTS, {"producer": {"on_restart": "from-acknowledged"}, "assume": {"faults.kill": "1"}}),
     (PARTITIONS_APART, {}),
     (PARTITIONS_APART, {"producer": {"client": "librdkafka"}}),

@@ -29,7 +29,7 @@ from model.deployment.older_transactions import older_transactions_of
 from model.deployment.rebalancing import IN_ORDER
 from model.deployment.release import parse_release
 from model.deployment.sender import OF_JAVA
-from model.deployment.sequencing import Recovery, Sequencing, Unknown
+from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
 from model.deployment.transactional import Transactional
 from model.deployment.truncation import Truncation
 from model.durations import Quantity
@@ -147,7 +147,7 @@ def deployments() -> dict[str, Deployment]:
             replicas=2,
             retries=2,
             max_in_flight=1,
-            sequencing=Sequencing(Recovery.ONE_BY_ONE, remembers_one=True, unknown=Unknown.OUT_OF_ORDER),
+            sequencing=Sequencing(Recovery.ONE_BY_ONE, True, Unknown.OUT_OF_ORDER, Forgets.WITH_ITS_RECORDS),
             expires_in_accumulator=True,
         ),
         "idempotence of 2.4": replace(
@@ -155,14 +155,22 @@ def deployments() -> dict[str, Deployment]:
             bounds=replace(TWO, sends=1),
             replicas=2,
             producer_id=ProducerId.NEW,
-            sequencing=Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID),
+            sequencing=Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, Forgets.AT_ITS_START),
             sender=replace(OF_JAVA, late_errors_count=True),
+        ),
+        "idempotence of 2.3, deleted unread": replace(
+            example("time/short-retention"),
+            bounds=replace(TWO, sends=1, log=2),
+            replicas=2,
+            idempotence=True,
+            producer_id=ProducerId.NEW,
+            sequencing=Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, Forgets.WITH_ITS_RECORDS),
         ),
         "idempotence of 2.8 with brokers of 2.4": replace(
             example("idempotent"),
             bounds=replace(TWO, sends=1),
             replicas=2,
-            sequencing=Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID),
+            sequencing=Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID, Forgets.AT_ITS_START),
             sender=replace(OF_JAVA, late_errors_count=True),
         ),
         "sarama": replace(

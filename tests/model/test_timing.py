@@ -15,8 +15,10 @@ import z3
 
 from checker.cone import FreeVariables
 from model.deployment import Deployment, read_properties
-from model.deployment.choices import Acks, OnRestart, Processing
+from model.deployment.choices import Acks, OnRestart, Processing, ProducerId
 from model.deployment.compaction import Compaction, Keys
+from model.deployment.release import parse_release
+from model.deployment.sequencing import sequencing_of
 from model.durations import Duration, Quantity
 from model.faults import ONCE, REPLACES_MEMBER, Fault
 from model.language import Action, Need, TransitionSystem
@@ -462,6 +464,15 @@ def deleting_unread(kinds: Iterable[Fault] = ALL) -> Deployment:
 DELETING_UNREAD = build(deleting_unread()).system
 
 
+def deleting_numbers() -> Deployment:
+    """The same with brokers and client 2.3, of which each broker deletes by itself, and forgets whom it deleted."""
+    known = sequencing_of(parse_release("2.3"), parse_release("2.3"))
+    return replace(deleting_unread(), sequencing=known, producer_id=ProducerId.NEW)
+
+
+DELETING_NUMBERS = build(deleting_numbers()).system
+
+
 def compacted(kinds: Iterable[Fault] = ALL) -> Deployment:
     """Tombstones are kept for an hour after the cleaner first passed over them."""
     kept = Quantity("delete.retention.ms", 3_600_000, 3_600_000)
@@ -494,7 +505,10 @@ def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bo
     return bool(solver.check() == z3.unsat)
 
 
-@pytest.mark.parametrize("system", [DEFAULTS, SEEN_AT_ONCE, BEFORE_4, DELETING_UNREAD, COMPACTED, *QUICK_RESTARTS])
+@pytest.mark.parametrize(
+    "system",
+    [DEFAULTS, SEEN_AT_ONCE, BEFORE_4, DELETING_UNREAD, DELETING_NUMBERS, COMPACTED, *QUICK_RESTARTS],
+)
 def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
     """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
     actions = {action.key: action for action in system.actions}
@@ -508,6 +522,16 @@ def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
         for need in (need for action in due for need in action.needs):
             least = 0 if need.at_least is None else need.at_least.at_least()
             assert most is None or least <= most
+
+
+def test_every_broker_deletes_what_is_old_enough_and_nothing_else() -> None:
+    deletes = [one for one in DELETING_NUMBERS.actions if one.name in ("expire", "expire_by_itself")]
+    assert {one.name for one in deletes} == {"expire", "expire_by_itself"}
+    for one in deletes:
+        ages = [need for need in one.needs if need.clock.name == "age" and need.at_least is not None]
+        assert [(dict(need.clock.arguments), need.at_least.at_least()) for need in ages if need.at_least] == [
+            ({"batch": dict(one.arguments)["batch"]}, 3_600_000)
+        ]
 
 
 def test_a_consumer_polls_where_records_can_be_deleted_unread() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model.deployment.document import from_document, to_document
-from model.deployment.sequencing import Recovery, Sequencing, Unknown
+from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
 
+WITH_ITS_RECORDS, AT_ITS_START = Forgets.WITH_ITS_RECORDS, Forgets.AT_ITS_START
 IN_FLIGHT = "max.in.flight.requests.per.connection"
 
 
@@ -18,13 +19,14 @@ def pipeline(client: str, brokers: str, **producer: object) -> str:
 @pytest.mark.parametrize(
     ("client", "brokers", "expected"),
     [
-        ("0.11", "0.11", Sequencing(Recovery.ONE_BY_ONE, True, Unknown.OUT_OF_ORDER)),
-        ("0.11", "2.6", Sequencing(Recovery.ONE_BY_ONE, False, Unknown.APPENDED)),
-        ("2.3", "1.0", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID)),
-        ("2.4", "2.4", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID)),
-        ("2.4", "4.0", Sequencing(Recovery.PRODUCER_ID, False, Unknown.APPENDED)),
-        ("2.5", "0.11", Sequencing(Recovery.EPOCH, True, Unknown.OUT_OF_ORDER)),
-        ("3.9", "2.4", Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID)),
+        ("0.11", "0.11", Sequencing(Recovery.ONE_BY_ONE, True, Unknown.OUT_OF_ORDER, WITH_ITS_RECORDS)),
+        ("0.11", "2.6", Sequencing(Recovery.ONE_BY_ONE, False, Unknown.APPENDED, AT_ITS_START)),
+        ("2.3", "1.0", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, WITH_ITS_RECORDS)),
+        ("2.4", "2.3", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, WITH_ITS_RECORDS)),
+        ("2.4", "2.4", Sequencing(Recovery.PRODUCER_ID, False, Unknown.UNKNOWN_PRODUCER_ID, AT_ITS_START)),
+        ("2.4", "4.0", Sequencing(Recovery.PRODUCER_ID, False, Unknown.APPENDED, AT_ITS_START)),
+        ("2.5", "0.11", Sequencing(Recovery.EPOCH, True, Unknown.OUT_OF_ORDER, WITH_ITS_RECORDS)),
+        ("3.9", "2.4", Sequencing(Recovery.EPOCH, False, Unknown.UNKNOWN_PRODUCER_ID, AT_ITS_START)),
         ("2.5", "2.5", None),
     ],
 )
@@ -83,7 +85,8 @@ def test_what_clients_fill_in(read_yaml, client: str, given: dict[str, object], 
         (pipeline("2.4", "0.10"), "idempotence with brokers before 0.11"),
         (pipeline("2.0", "4.0", **{IN_FLIGHT: 1}), "clients and brokers so far apart (KIP-896)"),
         (pipeline("2.4", "2.4") + "\ntopic: {message.format.version: 0.10.2}", "the format of 0.10"),
-        (pipeline("2.8", "2.4") + "\ntopic: {retention.ms: 1000}", "brokers before 2.5 that delete records unread"),
+        (pipeline("2.8", "2.4") + "\ntopic: {retention.ms: 1000}", "producer_id=known with brokers before 2.5"),
+        (pipeline("2.8", "2.4") + "\ntopic: {retention.ms: 1000}", "say producer_id=new, or keep records for longer"),
         ('kafka: "2.4"\nproducer: {client: librdkafka, enable.idempotence: true}', "of librdkafka with brokers before"),
     ],
 )

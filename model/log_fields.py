@@ -1,0 +1,21 @@
+"""What a slot of a replica's log holds: which batch, of which leader epoch, and what a broker asks of it besides."""
+
+from __future__ import annotations
+
+from model.compaction.state import DROPPED, REMOVED, REPLACED
+from model.deployment.deployment import Deployment
+from model.kept_numbers import FORGOTTEN
+
+
+def fields_of_log(deployment: Deployment, entries: int) -> dict[str, tuple[int, int]]:
+    """The fields of a slot, each with its lowest and highest value; ``entries`` are the batches and markers."""
+    fields = {"batch": (0, entries - 1), "epoch": (0, deployment.bounds.epochs)}
+    if deployment.idempotence:
+        batches = deployment.bounds.records * deployment.bounds.sends
+        fields["producer_epoch"] = (0, deployment.bounds.producer_epochs - 1)
+        fields["sequence"] = (-1, batches - 1 + deployment.numbers_on)
+    if deployment.brokers_forget_producers:
+        fields[FORGOTTEN] = (0, 1)
+    if deployment.cleans:
+        fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
+    return fields

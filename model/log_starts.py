@@ -1,0 +1,129 @@
+"""Where each broker's own log starts, and what a broker before 2.5 forgets with what it deletes (semantics 3.5, 10 D1).
+
+Each deletes old records by itself. A follower takes over where its leader's log starts with what it fetches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import z3
+
+from model.deployment.sequencing import Forgets
+from model.id_expiry import numbers_will_be_asked_for
+from model.kept_numbers import FORGOTTEN
+from model.language import Action, Effect, State
+from model.language.logs import Slot
+from model.state import Batch, Pipeline, Replica
+from model.wording import record_name
+
+
+def start_for_readers(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
+    """The first offset that a consumer can read of this leader: it may have deleted more than leaders before it."""
+    assert pipeline.log_start is not None
+    start = pipeline.log_start.term
+    if leader.log_start is None:
+        return start
+    return z3.If(leader.log_start.term > start, leader.log_start.term, start)
+
+
+def delete_up_to(pipeline: Pipeline, effect: Effect, replica: Replica, start: z3.ArithRef) -> None:
+    """The broker's log starts at ``start`` from now on, or further on (``Log.maybeIncrementLogStartOffset``).
+
+    Up to 2.3 it forgets each producer whose last record it had is before that (``ProducerStateManager.truncateHead``),
+    and nothing of one that has a record left.
+    """
+    if replica.log_start is None:
+        return
+    effect.set_when(start > replica.log_start.term, replica.log_start, start)
+    sequencing = pipeline.deployment.sequencing
+    if sequencing is None or sequencing.forgets is not Forgets.WITH_ITS_RECORDS:
+        return
+    for offset, slot in enumerate(replica.log.slots):
+        left = [
+            z3.And(effect[replica.log.end] > later, start <= later, _of_one_producer(pipeline, effect, slot, other))
+            for later, other in enumerate(replica.log.slots)
+            if later > offset
+        ]
+        gone = z3.And(effect[replica.log.end] > offset, start > offset, z3.Not(z3.Or(*left)))
+        effect.set_when(gone, slot[FORGOTTEN], 1)
+
+
+def _of_one_producer(pipeline: Pipeline, effect: Effect, one: Slot, other: Slot) -> z3.BoolRef:
+    """What stands in the two slots was sent under the same producer id."""
+    batches = pipeline.producer.batches
+    same = z3.Or(
+        *(
+            z3.And(effect[one["batch"]] == batch.number, pipeline.producer.shares_id(effect[other["batch"]], batch))
+            for batch in batches
+        )
+    )
+    if pipeline.deployment.takes_new_ids:
+        same = z3.And(same, effect[one["producer_epoch"]] == effect[other["producer_epoch"]])
+    return same
+
+
+def take_over_start(pipeline: Pipeline, effect: Effect, follower: Replica, leader: Replica) -> None:
+    """With what it fetches a follower hears where its leader's log starts (semantics 6.1, R3)."""
+    if leader.log_start is None:
+        return
+    end, start = effect[follower.log.end], leader.log_start.term
+    delete_up_to(pipeline, effect, follower, z3.If(start < end, start, end))
+
+
+def forget_deleted(effect: Effect, replica: Replica) -> None:
+    """A broker that starts knows no producer by what was before the start of its log (semantics 3.5).
+
+    Snapshots from before it are deleted (``ProducerStateManager.truncateAndReload``), and from that offset on it reads.
+    """
+    if replica.log_start is None:
+        return
+    if replica.knows_producer is not None:
+        effect.set_when(replica.log_start.term > 0, replica.knows_producer, 0)
+    for offset, slot in enumerate(replica.log.slots):
+        effect.set_when(z3.And(replica.log.has(offset), replica.log_start.term > offset), slot[FORGOTTEN], 1)
+
+
+def forgets_in_words(replica: Replica, before: State, after: State) -> str:
+    """That a step made the broker forget numbers of what it has in its log, where it did."""
+    known = [slot[FORGOTTEN] for slot in replica.log.slots] if replica.log_start is not None else []
+    forgets = any(after[one.name] > before[one.name] for one in known)
+    return ", and knows nothing of its producer any more" if forgets else ""
+
+
+def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
+    """A broker whose log nobody reads deletes its first record as well, when it is old enough (semantics 10, D1)."""
+    log_start = replica.log_start
+    assert log_start is not None and pipeline.log_start is not None
+    effect = Effect()
+    delete_up_to(pipeline, effect, replica, z3.IntVal(offset + 1))
+    for_readers = z3.And(pipeline.serves(replica), pipeline.log_start.term <= offset)
+    return Action(
+        "expire_by_itself",
+        replica.name,
+        "brokers",
+        {"broker": replica.number, "offset": offset, "batch": batch.number},
+        z3.And(
+            replica.up.is_set,
+            log_start.term == offset,
+            replica.high_watermark.term > offset,
+            replica.log.slots[offset]["batch"].term == batch.number,
+            z3.Not(for_readers),
+            numbers_will_be_asked_for(pipeline),
+        ),
+        effect.updates,
+        lambda before, after: (
+            f"{replica.name} deletes its {record_name(batch)} at offset {offset}, which is older than retention.ms"
+            + forgets_in_words(replica, before, after)
+        ),
+        "3.5, 10 D1",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """Every broker that deletes by itself, where it matters what it still has."""
+    for replica, batch in product(pipeline.replicas, pipeline.producer.batches):
+        if replica.log_start is not None:
+            for offset in range(replica.log.capacity):
+                yield expire_by_itself(pipeline, replica, offset, batch)
