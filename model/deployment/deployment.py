@@ -315,15 +315,14 @@ class Deployment:
         anew what it had in memory may come back to a record at any time. So may a record that is retried once it is
         deleted, where brokers may have forgotten its producer by then.
         """
-        retention = self.durations.retention
-        comes_back = self.reads_all_again and retention.most is not None
-        return comes_back or gets_too_old(self, retention) or self._retries_outlast_records
+        kept = self.durations.retention
+        comes_back = self.reads_all_again and kept.most is not None
+        return comes_back or gets_too_old(self, kept) or self._retries_outlast_records
 
     @property
     def reads_all_again(self) -> bool:
         """A consumer that starts makes what it has in memory from the whole log (semantics 12.1)."""
-        never_commits = self.commit is Commit.NEVER and self.outages_of_consumer > 0
-        return self.sink is Sink.IN_MEMORY and never_commits
+        return self.sink is Sink.IN_MEMORY and self.commit is Commit.NEVER and self.outages_of_consumer > 0
 
     @property
     def cleans(self) -> bool:
