@@ -41,7 +41,7 @@ ALIKE = 10
 ENOUGH = 4
 """After so many in a row from which nothing new was learnt no more are asked."""
 
-LEAST_SECOND_LOOK = 6_000_000
+LEAST_SECOND_LOOK = 10_000_000
 SECOND_LOOK_SHARE = 0.5
 """A second look at a group of properties may find so many states, or such a share of what was found without clocks, if
 that is more and some property is not known to be violated; where somebody said how long it may take, that alone counts.
