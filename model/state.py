@@ -14,7 +14,7 @@ from itertools import chain
 
 import z3
 
-from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted, declare_compacted
+from model.compaction.state import DROPPED, MARKER, REMOVED, REPLACED, Compacted, Marker, declare_compacted
 from model.decisions import Controller
 from model.deployment.choices import Commit, Group, OnSendError, Processing, ProducerId, Sink
 from model.deployment.deployment import Deployment
@@ -387,6 +387,8 @@ def _declare_replica(deployment: Deployment, number: int, numbers: Sequence[int]
         fields[FORGOTTEN] = (0, 1)
     if deployment.cleans:
         fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
+    if deployment.drops_markers:
+        fields[MARKER] = (0, max(Marker))
     possible = deployment.possible_faults
     stops = Fault.SHUTDOWN in possible
     every = deployment.flush_messages

@@ -47,6 +47,9 @@ REQUESTS_TO_FIND = 5
 JOINING = Quantity("the client's allowance for joining a group", 5_000, 5_000)
 """How much longer than max.poll.interval.ms a consumer waits for the answer to a request to join its group."""
 
+KEEPS_ABORTED = (3, 1, 1)
+"""From here on the cleaner leaves no transaction out of the index of those that are aborted (10, D7; KAFKA-13727)."""
+
 
 @dataclass(frozen=True)
 class Deployment:
@@ -282,8 +285,21 @@ class Deployment:
 
     @property
     def cleans(self) -> bool:
-        """Whether the cleaner takes out records: the topic is compacted, and they share a key (semantics 10, D3)."""
-        return self.compaction is not None and self.keys is not Keys.DISTINCT
+        """Whether the cleaner takes out records: those that share a key, or may be aborted (semantics 10, D3 D6)."""
+        return self.compaction is not None and (self.keys is not Keys.DISTINCT or self.transactional is not None)
+
+    @property
+    def forgets_aborted(self) -> bool:
+        """The cleaner may leave a transaction out of the index of those that are aborted (before 3.1.1; 10, D7)."""
+        compacts = self.compaction is not None and self.transactional is not None
+        return compacts and self.kafka < KEEPS_ABORTED
+
+    @property
+    def drops_markers(self) -> bool:
+        """Whether it may be seen that the cleaner removes a marker, or leaves it out of the index (10, D6 D7)."""
+        if self.compaction is None or self.transactional is None:
+            return False
+        return self.forgets_aborted or outlasts_brokers(self, self.durations.delete_retention)
 
     @property
     def clients_miss_tombstones(self) -> bool:

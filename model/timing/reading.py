@@ -143,8 +143,8 @@ class Reading(Part):
 
     def _polling(self) -> Iterator[Clock]:
         """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
-        gets_on = ("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position", "pass_hole")
-        polls = self.named(gets_on)
+        moves = ("reset_beyond_end", "reset_position", "pass_hole", "pass_over")
+        polls = self.named(("poll", "hand_off", "seek_to_divergence", *moves))
         position, within = self._pipeline.consumer.position, self._pipeline.deployment.until_next_poll
         misled = without_news(self._pipeline.replicas, self._pipeline.controller.epoch.term)
         for offset in range(position.low, position.high + 1):
