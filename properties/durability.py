@@ -174,7 +174,7 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
     if left:
         return f"the cleaner removed it from {where}, and left {' and '.join(left)}, which was sent before it"
     if taken_for_it:
-        return f"the cleaner removed it from {where} for a record that was aborted"
+        return f"the cleaner removed it from {where}, for a record that was aborted"
     return f"the cleaner removed it from {where}, and what stood behind it is gone"
 
 
