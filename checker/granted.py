@@ -90,6 +90,10 @@ def _logs_are_cut_short(deployment: Deployment) -> bool:
     return bool(FALLS_SILENT & possible) or (deployment.unclean_leader_election and bool(possible & BROKER_FAULTS))
 
 
+def _compacts_transactions(deployment: Deployment) -> bool:
+    return deployment.compaction is not None and deployment.transactional is not None
+
+
 def _stores_offsets_itself(deployment: Deployment) -> bool:
     by_itself = not deployment.commit.is_by_client or deployment.sink is Sink.TRANSACTIONAL
     return by_itself and deployment.outages_of_consumer > 0 and _logs_are_cut_short(deployment)
@@ -97,6 +101,9 @@ def _stores_offsets_itself(deployment: Deployment) -> bool:
 
 BROKER_FAULTS = (BREAKS_CONNECTIONS - FALLS_SILENT) | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
 """The faults by which a leader may be replaced, or a follower fall behind, that lose nothing by themselves."""
+
+TAKE_MARKERS_FOR_RECORDS = ((3, 1, 0), (3, 1, 1), (3, 2, 0))
+"""The releases in which the cleaner looks for the keys of markers as well, of those whose transactions are modelled."""
 
 READ_IN_TIME = Granted(
     "records are taken to be read and processed before retention.ms deletes them, however long brokers are away and "
@@ -278,6 +285,23 @@ MARKERS_IN_TIME = Granted(
     lambda deployment: deployment.transactional is not None,
 )
 
+MARKERS_SEEN = Granted(
+    "brokers are taken to have the marker of each transaction before the cleaner removes it, delete.retention.ms after "
+    "it first passed over it, however often they are away",
+    lambda deployment: (
+        _compacts_transactions(deployment)
+        and deployment.replicas > 1
+        and not deployment.drops_markers
+        and bool(deployment.faults.any_number)
+    ),
+)
+
+KEYS_OF_THEIR_OWN = Granted(
+    "no record is taken to have a key of four bytes that are the number 0 or 1: brokers before 3.1.2 and 3.2.1 take a "
+    "marker for an older record with that key, and may remove it too early (KAFKA-14055)",
+    lambda deployment: _compacts_transactions(deployment) and deployment.kafka in TAKE_MARKERS_FOR_RECORDS,
+)
+
 COMMITS_LAST = Granted(
     "the brokers are taken to keep what the group commits: name the fault lost-offsets for what happens if the topic "
     "of offsets loses it",
@@ -314,6 +338,8 @@ EVERYTHING = (
     INPUT_LASTS,
     COORDINATOR_LASTS,
     MARKERS_IN_TIME,
+    MARKERS_SEEN,
+    KEYS_OF_THEIR_OWN,
     COMMITS_LAST,
     DELETES_READ_IN_TIME,
     RESULTS_LAST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
 
 JITTER = Fraction(1, 5)
 """How far a client's backoff or time to connect is off its setting, either way; backoffs of retries from 3.7 on only
@@ -116,6 +116,11 @@ class Duration:
                 return None
             total += factor * value
         return max(0, ceil(total))
+
+
+def longest(quantity: Quantity) -> float:
+    """The most of a range, in ms; infinity where nothing limits it."""
+    return inf if quantity.most is None else quantity.most
 
 
 def _merged(parts: list[tuple[Fraction, Quantity]]) -> Iterator[tuple[Fraction, Quantity]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import z3
 
 from model.compaction.holes import session_of
-from model.compaction.state import REMOVED
+from model.compaction.state import MARKER, REMOVED, Marker
 from model.deployment.truncation import Truncation
 from model.kept_numbers import FORGOTTEN
 from model.language import Action, Effect, State
@@ -155,19 +155,50 @@ def copied(pipeline: Pipeline, leader: Replica, offset: z3.ArithRef) -> dict[str
     """What a follower gets of the leader's log at an offset.
 
     Of a record that was removed nobody learns its sequence number, unless it is the producer's last: then the cleaner
-    has left an empty batch (semantics 10, D3).
+    has left an empty batch (semantics 10, D3). A marker that was removed it never sees, and of one that stands it knows
+    as much as if it were new (D6).
     """
     entry = {name: leader.log.at(offset, name) for name in leader.log.slots[0]}
     if pipeline.compacted is not None and "sequence" in entry:
-        session = session_of(pipeline, entry["batch"])
-        followed = leader.log.some(
-            lambda later, slot: z3.And(offset < later, session_of(pipeline, slot["batch"].term) == session)
-        )
-        entry["sequence"] = z3.If(z3.And(entry[REMOVED] == 1, followed), -1, entry["sequence"])
+        gone = entry[REMOVED] == 1 if pipeline.transactions is None else entry[REMOVED] > 0
+        followed = _is_followed(pipeline, leader, offset, entry)
+        entry["sequence"] = z3.If(z3.And(gone, followed), -1, entry["sequence"])
+    if pipeline.deployment.drops_markers:
+        dropped = entry[MARKER] >= int(Marker.DROPPED)
+        entry[MARKER] = z3.If(dropped, int(Marker.UNSEEN), int(Marker.STANDS))
     if leader.log_start is not None:
         # A follower begins where its leader's log does, and gets nothing of what was before.
         entry[FORGOTTEN] = z3.If(leader.log_start.term > offset, z3.IntVal(1), z3.IntVal(0))
     return entry
+
+
+def is_hole(pipeline: Pipeline, state: State, replica: Replica, offset: int) -> bool:
+    """What stood at the offset the cleaner had removed before the replica copied it."""
+    slot = replica.log.slots[offset]
+    if pipeline.deployment.drops_markers and state[slot[MARKER].name] == Marker.UNSEEN:
+        return True
+    return pipeline.compacted is not None and bool(state[slot[REMOVED].name])
+
+
+def _is_followed(
+    pipeline: Pipeline, leader: Replica, offset: z3.ArithRef, entry: Mapping[str, z3.ArithRef]
+) -> z3.BoolRef:
+    """The producer has a batch further on in the log, or a marker of a newer epoch, in which it has none (10, D3)."""
+    transactions = pipeline.transactions
+    if transactions is not None:
+        return leader.log.some(
+            lambda later, slot: z3.And(
+                offset < later,
+                z3.Or(
+                    z3.Not(transactions.is_marker(slot["batch"].term)),
+                    slot["producer_epoch"].term > entry["producer_epoch"],
+                ),
+            )
+        )
+    session = session_of(pipeline, entry["batch"])
+    return leader.log.some(
+        lambda later, slot: z3.And(offset < later, session_of(pipeline, slot["batch"].term) == session)
+    )
 
 
 def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
@@ -192,7 +223,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
         offset = before[follower.log.end.name]
         if after[follower.log.end.name] == offset:
             return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
-        if pipeline.compacted is not None and after[follower.log.slots[offset][REMOVED].name]:
+        if is_hole(pipeline, after, follower, offset):
             return (
                 f"{follower.name} fetches from {leader.name} behind offset {offset}, where the cleaner left nothing of "
                 f"{entry_name(pipeline, after, follower, offset)}"

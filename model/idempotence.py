@@ -13,6 +13,7 @@ from model.restoring import is_remembered
 from model.sequence_check import SequenceCheck, check_by_release
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.early_expiry import is_forgotten
+from model.transactions.markers import has_seen
 
 
 def check_sequence(
@@ -55,7 +56,12 @@ def check_sequence(
             numbered = z3.And(ours, z3.Not(z3.And(transactions.is_marker(slot["batch"].term), same_epoch)))
         if pipeline.compacted is not None:
             # Of a record of which the cleaner had left nothing when the broker copied the log it knows nothing.
-            ours = numbered = z3.And(ours, slot["sequence"].term >= 0)
+            left = slot["sequence"].term >= 0
+            if transactions is None:
+                ours = numbered = z3.And(ours, left)
+            else:
+                seen = z3.And(transactions.is_marker(slot["batch"].term), has_seen(pipeline, leader, offset))
+                ours, numbered = (z3.And(one, z3.Or(left, seen)) for one in (ours, numbered))
         last_epoch = z3.If(ours, slot["producer_epoch"].term, last_epoch)
         last_sequence = z3.If(numbered, slot["sequence"].term, last_sequence)
         same = z3.And(slot["producer_epoch"].term == epoch, slot["sequence"].term == sequence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.compaction.state import DROPPED, REMOVED, REPLACED
+from model.compaction.state import DROPPED, MARKER, REMOVED, REPLACED, Marker
 from model.deployment.deployment import Deployment
 from model.kept_numbers import FORGOTTEN
 
@@ -18,4 +18,6 @@ def fields_of_log(deployment: Deployment, entries: int) -> dict[str, tuple[int, 
         fields[FORGOTTEN] = (0, 1)
     if deployment.cleans:
         fields[REMOVED] = (0, DROPPED if deployment.drops_tombstones else REPLACED)
+    if deployment.drops_markers:
+        fields[MARKER] = (0, max(Marker))
     return fields

@@ -44,7 +44,7 @@ from model import (
     taken_out,
 )
 from model.application import forget_numbers_when_done, resend_due
-from model.compaction import cleaner, reading
+from model.compaction import aborted, cleaner, reading
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.faults import Fault
@@ -77,7 +77,7 @@ def build(deployment: Deployment) -> Model:
     of_transactions = (ending, bumping, apart, keeping_epochs, early_expiry, coordinator, forgetting)
     of_consumers = (consumer, saving, restarting, failing, membership, overrun)
     of_offsets = (offsets_topic, overlapping_offsets)
-    of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, reading)
+    of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
     actions = tuple(
         reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, one)))

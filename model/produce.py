@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import z3
 
 from model.arrival import accepts, arrives, checked, offset_of, replicated, waits_at
-from model.compaction.state import REMOVED
+from model.compaction.state import MARKER, REMOVED, Marker
 from model.deployment.choices import Acks
 from model.draining import acknowledge_what_came_before
 from model.elsewhere import note_success
@@ -50,6 +50,8 @@ def _entry(
         entry[FORGOTTEN] = 0
     if pipeline.compacted is not None:
         entry[REMOVED] = 0
+    if pipeline.deployment.drops_markers:
+        entry[MARKER] = int(Marker.STANDS)
     return entry
 
 

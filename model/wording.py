@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.compaction.state import REMOVED
+from model.compaction.state import MARKER, REMOVED
 from model.language import State, Variable
 from model.reassignment import Reassignment
 from model.state import Batch, Pipeline, Replica
+
+_OF_MARKERS = ("", ", not in the index", ", removed", ", removed")
+"""What the cleaner has made of a marker, by :class:`~model.compaction.state.Marker`."""
 
 
 def record_name(batch: Batch) -> str:
@@ -40,7 +43,7 @@ def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
     """A replica's log: records, and markers, with their leader epochs."""
     entries = replica.log.entries(state)
     names = (entry_words(pipeline, entry["batch"]) for entry in entries)
-    gone = (", removed" if entry.get(REMOVED) else "" for entry in entries)
+    gone = (", removed" if entry.get(REMOVED) else _OF_MARKERS[entry.get(MARKER, 0)] for entry in entries)
     words = (f"{name} @{entry['epoch']}{left}" for name, entry, left in zip(names, entries, gone, strict=True))
     return "[" + "; ".join(words) + "]" if pipeline.compacted is not None else "[" + ", ".join(words) + "]"
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 import z3
 
+from model.compaction.holes import of_value
 from model.compaction.reading import is_no_loss, was_passed_rightly
 from model.compaction.state import DROPPED, REMOVED
 from model.consumer import unprocessed, validated
 from model.faults import Fault
-from model.language import State
+from model.language import State, Variable
 from model.resuming import may_be_committed
 from model.state import Fate, Pipeline, Replica
+from model.transactions.markers import is_aborted
 from model.transactions.state import Outcome, Transactions
-from model.transactions.visibility import is_aborted, keeps_record
+from model.transactions.visibility import keeps_record
 from properties.property import Property
 from properties.situations import (
     accepted,
@@ -133,24 +135,46 @@ def _leader_words(pipeline: Pipeline, state: State) -> str:
     return "any leader's log" if leader is None else f"the log of {leader.name}, which leads"
 
 
+def _is_only_aborted(pipeline: Pipeline, leader: Replica, record: int) -> z3.BoolRef:
+    """The record stands, or stood, in the log, and only in transactions that this log aborts."""
+    batches = [batch.number for batch in pipeline.producer.of_record(record)]
+
+    def is_it(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
+        return z3.Or(*(slot["batch"].term == number for number in batches))
+
+    committed = leader.log.some(
+        lambda offset, slot: z3.And(is_it(offset, slot), z3.Not(is_aborted(pipeline, leader, offset)))
+    )
+    return z3.And(leader.log.some(is_it), z3.Not(committed))
+
+
 def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
     """How the leader comes to lack a record."""
     leader, where = serving_leader(pipeline, state), _leader_words(pipeline, state)
     entries = [] if leader is None or pipeline.compacted is None else leader.log.entries(state)
-    records = [pipeline.producer.batches[entry["batch"]].record for entry in entries]
-    left = [f"record {known + 1}" for known, entry in zip(records, entries, strict=True) if not entry[REMOVED]]
     if (
         leader is not None
         and pipeline.transactions is not None
-        and value(pipeline.holds_record(leader, record), pipeline, state)
+        and value(_is_only_aborted(pipeline, leader, record), pipeline, state)
     ):
         return f"its transaction is aborted in {where}"
+    batches, taken_for_it = pipeline.producer.batches, False
+    if leader is not None and pipeline.transactions is not None:
+        # Neither markers nor what was aborted can stand in the place of a record.
+        of_values = [z3.And(*of_value(pipeline, leader, offset)) for offset in range(len(entries))]
+        aborted = [value(is_aborted(pipeline, leader, offset), pipeline, state) for offset in range(len(entries))]
+        taken_for_it = any(one and not entry[REMOVED] for one, entry in zip(aborted, entries, strict=True))
+        entries = [one for one, kept in zip(entries, of_values, strict=True) if value(kept, pipeline, state)]
+    records = [batches[entry["batch"]].record for entry in entries]
+    left = [f"record {known + 1}" for known, entry in zip(records, entries, strict=True) if not entry[REMOVED]]
     if record not in records:
         return f"it is not in {where}"
     if entries[records.index(record)][REMOVED] == DROPPED:
         return f"the tombstone was dropped before {where}, had it, and {' and '.join(left)} is still there"
     if left:
         return f"the cleaner removed it from {where}, and left {' and '.join(left)}, which was sent before it"
+    if taken_for_it:
+        return f"the cleaner removed it from {where}, for a record that was aborted"
     return f"the cleaner removed it from {where}, and what stood behind it is gone"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import z3
 
-from model.language import State
+from model.compaction.holes import kept_as, stands
+from model.language import State, Variable
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.coordinator import refuses_markers
 from model.transactions.sending import batches_of
@@ -18,9 +19,20 @@ from properties.situations import on_serving_leader, serving_leader, value
 
 def _is_read(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
     """The consumer can be given this batch."""
-    return leader.log.some(
-        lambda offset, slot: z3.And(slot["batch"].term == batch.number, can_be_read(pipeline, leader, offset))
-    )
+
+    def is_given(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
+        given = [slot["batch"].term == batch.number, can_be_read(pipeline, leader, offset)]
+        return z3.And(*given) if pipeline.compacted is None else z3.And(*given, stands(leader, offset))
+
+    return leader.log.some(is_given)
+
+
+def _unless_replaced(pipeline: Pipeline, leader: Replica, batch: Batch) -> tuple[z3.BoolRef, ...]:
+    """The cleaner has not removed the batch for what is there in its place, and was committed as well (10, D3)."""
+    if pipeline.compacted is None:
+        return ()
+    replaced = kept_as(pipeline, leader, [batch.number], removed=True)
+    return (z3.Not(replaced),)
 
 
 def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
@@ -30,7 +42,7 @@ def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     def in_part(leader: Replica) -> z3.BoolRef:
         read = [_is_read(pipeline, leader, batch) for batch in batches]
         missing = [
-            z3.And(z3.Not(batch.is_(Fate.UNSENT)), z3.Not(is_read))
+            z3.And(z3.Not(batch.is_(Fate.UNSENT)), z3.Not(is_read), *_unless_replaced(pipeline, leader, batch))
             for batch, is_read in zip(batches, read, strict=True)
         ]
         return z3.And(z3.Or(*read), z3.Or(*missing))

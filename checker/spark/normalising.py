@@ -81,7 +81,7 @@ def _unused(deployment: Deployment) -> Iterator[tuple[str, Quantity]]:
         yield "retention", Quantity("", LONGEST, LONGEST if assumed else None)
     if not deployment.reading_is_timed or deployment.group is not Group.UNAWARE:
         yield "consumer_metadata", Quantity("", 0, 0)
-    if not deployment.drops_tombstones:
+    if not deployment.drops_tombstones and not deployment.drops_markers:
         yield "delete_retention", Quantity("", LONGEST, LONGEST if deployment.deletes_in_time_are_assumed else None)
     if not deployment.cleans:
         yield "compaction_lag", Quantity("", LONGEST, None)

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 
 import z3
 
+from model.compaction.aborted import is_decided, pass_markers
 from model.compaction.holes import is_removed, is_tombstone, stands
 from model.compaction.state import DROPPED, REMOVED, REPLACED, Compacted
+from model.deployment.compaction import Keys
 from model.language import Action, Effect, State
 from model.state import Batch, Pipeline, Replica
+from model.transactions.markers import is_marker, is_taken_for_aborted
 from model.wording import entry_name, record_name
 
 
@@ -24,21 +27,35 @@ def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.Bool
     """
     compaction = pipeline.deployment.compaction
     assert compaction is not None
+    if pipeline.transactions is not None:
+        return z3.And(is_decided(pipeline, replica, offset), _is_told_of(pipeline, replica, offset))
     if compaction.below_high_watermark:
         return z3.And(replica.presumes_leadership, replica.high_watermark.term > offset)
     return z3.And(replica.up.is_set, replica.log.end.term > offset)
 
 
+def _is_told_of(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
+    """The cleaner takes what stands at the offset for a record that was committed."""
+    aborted = is_taken_for_aborted(pipeline, replica, offset)
+    return z3.Not(z3.Or(is_marker(pipeline, replica, offset), aborted))
+
+
 def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: int, batch: Batch | None) -> Action:
     """The cleaner removes all that the record at ``last`` replaces: what has its key and stands before it (10, D3).
 
+    All that is before it has been decided: what was aborted goes as well (D6).
     ``batch`` is that record where its age matters.
     """
     before_it = range(last)
     effect = Effect()
+    something_to_do = []
     for offset in before_it:
-        effect.set_when(z3.Not(is_removed(replica, offset)), replica.log.slots[offset][REMOVED], REPLACED)
-    something_to_do = [z3.Not(is_removed(replica, offset)) for offset in before_it]
+        replaced = z3.Not(is_removed(replica, offset))
+        if pipeline.transactions is not None:
+            replaced = z3.And(replaced, z3.Not(is_marker(pipeline, replica, offset)))
+        effect.set_when(replaced, replica.log.slots[offset][REMOVED], REPLACED)
+        something_to_do.append(replaced)
+    pass_markers(pipeline, effect, replica, last)
     if compacted.marked is not None:
         deletes = is_tombstone(pipeline, replica, last)
         effect.set_when(deletes, compacted.marked, 1)
@@ -51,7 +68,7 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
 
     def sentence(before: State, after: State) -> str:
         slots = replica.log.slots
-        gone = [offset for offset in before_it if not before[slots[offset][REMOVED].name]]
+        gone = [one for one in before_it if before[slots[one][REMOVED].name] != after[slots[one][REMOVED].name]]
         names = ", ".join(entry_name(pipeline, before, replica, offset) for offset in gone)
         by = entry_name(pipeline, before, replica, last)
         if before[slots[last]["batch"].name] in compacted.tombstones:
@@ -78,6 +95,9 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
     effect[replica.log.slots[offset][REMOVED]] = DROPPED
     it_is_this = replica.log.slots[offset]["batch"].term == batch.number
     nothing_before = [is_removed(replica, earlier) for earlier in range(offset)]
+    if pipeline.transactions is not None:
+        markers = (is_marker(pipeline, replica, earlier) for earlier in range(offset))
+        nothing_before = [z3.Or(gone, marker) for gone, marker in zip(nothing_before, markers, strict=True)]
     return Action(
         "drop_tombstone",
         replica.name,
@@ -96,7 +116,7 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
 def actions(pipeline: Pipeline) -> Iterator[Action]:
     """What cleaners do, where they take out anything."""
     compacted = pipeline.compacted
-    if compacted is None:
+    if compacted is None or pipeline.deployment.keys is Keys.DISTINCT:
         return
     waits = pipeline.deployment.durations.compaction_lag.least > 0
     for replica in pipeline.replicas:

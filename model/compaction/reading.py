@@ -11,7 +11,7 @@ from model.compaction.holes import has_done_its_work, is_dropped, is_removed, is
 from model.consumer import advance, commit_position, is_fetched, unprocessed
 from model.language import Action, Effect, State
 from model.state import Pipeline, Replica
-from model.transactions.visibility import end_of_reading
+from model.transactions.visibility import end_of_reading, is_left_open
 from model.wording import entry_name
 
 
@@ -24,7 +24,7 @@ def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     had_it = [z3.Not(unprocessed(pipeline, record)) for record in range(pipeline.deployment.bounds.records - 1)]
     nobody_had_it = z3.Not(z3.Or(*had_it)) if had_it else z3.BoolVal(False)
     replaced = z3.And(is_removed(leader, offset), is_replaced(pipeline, leader, offset))
-    needless = z3.And(has_done_its_work(leader, offset), nobody_had_it)
+    needless = z3.And(has_done_its_work(pipeline, leader, offset), nobody_had_it)
     return z3.Or(replaced, needless, z3.And(is_dropped(leader, offset), _was_served(pipeline)))
 
 
@@ -53,12 +53,15 @@ def is_unserved(pipeline: Pipeline) -> z3.BoolRef:
     """The consumer may have to wait for as long as it takes: only an outage of brokers ends when it likes.
 
     There is no leader; or some broker is cut off, and may mislead whoever asks it; or a leader waits for its ISR before
-    it shows what is committed (from 3.7 on; semantics 2).
+    it shows what is committed (from 3.7 on; semantics 2), or for a transaction to end.
     """
     reasons = [pipeline.controller.leader.term == 0, *(broker.cut_off.is_set for broker in pipeline.replicas)]
     if pipeline.deployment.high_watermark_needs_min_isr:
         for leader in pipeline.replicas:
             reasons.append(z3.And(leader.presumes_leadership, z3.Not(pipeline.enough_in_sync(leader))))
+    if pipeline.transactions is not None:
+        for leader in pipeline.replicas:
+            reasons.append(z3.And(leader.presumes_leadership, is_left_open(pipeline, leader)))
     return z3.Or(*reasons)
 
 

@@ -141,8 +141,6 @@ def build(given: GivenDeployment) -> Deployment:
     if uses and is_java and Fault.FULL_BUFFER.value in given.faults and producer.release.line < (3, 2):
         what = "full-buffer with transactions before 3.2, which could be committed without the record (KAFKA-9279)"
         raise complaint(given.faults[Fault.FULL_BUFFER.value], f"not modelled yet: {what}", NotModelledError)
-    if uses and compacts:
-        raise transaction_rules.refuse_compaction(producer_section)
     if uses:
         error = "InvalidTxnTimeoutException" if is_java else "INVALID_TRANSACTION_TIMEOUT"
         transaction_rules.check_length(producer_settings.section, broker_settings.section, error)
@@ -153,6 +151,8 @@ def build(given: GivenDeployment) -> Deployment:
             raises_epochs=is_java and producer.release.line >= transaction_rules.RAISES_EPOCHS,
             older=sending.older_transactions,
         )
+    if transactional is not None and compacts:
+        transaction_rules.check_compaction(producer_section, broker_settings.section, transactional, given.faults)
     if sending.older_transactions is not None and Fault.LOST_TRANSACTION_STATE.value in given.faults:
         what = f"{Fault.LOST_TRANSACTION_STATE} with clients or brokers before 2.5"
         raise complaint(given.faults[Fault.LOST_TRANSACTION_STATE.value], f"not modelled yet: {what}", NotModelledError)

@@ -18,6 +18,10 @@ class Keys(StrEnum):
     DELETED = "deleted"
 
 
+KEEPS_ABORTED = (3, 1, 1)
+"""From here on the cleaner leaves no transaction out of the index of those that are aborted (10, D7; KAFKA-13727)."""
+
+
 @dataclass(frozen=True)
 class Compaction:
     """What the release makes of compaction.

@@ -24,7 +24,7 @@ from model.deployment.choices import (
     Sends,
     Sink,
 )
-from model.deployment.compaction import Compaction, Keys
+from model.deployment.compaction import KEEPS_ABORTED, Compaction, Keys
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.rebalancing import Rebalancing
@@ -37,22 +37,12 @@ from model.deployment.truncation import Truncation
 from model.deployment.waiting import (
     clients_may_miss,
     gets_too_old,
-    longest,
     may_get_too_old,
     outlasts_brokers,
     retries_outlast,
 )
-from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity
-from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, MOVES_LEADER, REPLACES_MEMBER, Fault
-
-REQUESTS_TO_START = 14
-"""Messages both ways until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
-
-REQUESTS_TO_FIND = 5
-"""Messages until a consumer knows who took over: the answer that says so, who leads or coordinates, and the request."""
-
-JOINING = Quantity("the client's allowance for joining a group", 5_000, 5_000)
-"""How much longer than max.poll.interval.ms a consumer waits for the answer to a request to join its group."""
+from model.durations import longest
+from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, REPLACES_MEMBER, Fault
 
 
 @dataclass(frozen=True)
@@ -248,60 +238,6 @@ class Deployment:
         return self.restart_before_fenced and breaks and times.delivery_timeout.least <= noticed
 
     @property
-    def between_polls(self) -> Duration:
-        """How long a group takes from one poll to the next: one whose only member takes longer gets another (12)."""
-        times = self.durations
-        return Duration.of(min(times.poll_interval, times.max_poll, key=longest))
-
-    @property
-    def until_next_poll(self) -> Duration:
-        """How long it takes until a consumer that runs polls what is there.
-
-        One that was restarted connects to a broker, its coordinator and the leader, joins, and may have to wait until
-        the session of the one before it is over, or for other members that never come, and for the answer of a
-        coordinator that falls silent; one whose leader is another one now until it knows, and has connected to it.
-        """
-        times = self.durations
-        until = self.between_polls + Duration.of(times.metadata) + Duration.of(times.network, 2)
-        if self.consumer_waits_for_bytes:
-            until = until + Duration.of(times.consumer_fetch_wait)
-        if self.outages_of_consumer:
-            until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
-            until = until + Duration.of(times.network, 3 * self.consumer_connects + REQUESTS_TO_START)
-            until = until + times.until_assigned if self.rebalancing.by_brokers else until
-        if self.possible_faults & (BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF}):
-            until = until + Duration.of(times.consumer_request) + self._consumer_connects_again
-        if FALLS_SILENT & self.possible_faults and self.outages_of_consumer:
-            until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
-        return until
-
-    @property
-    def until_committed(self) -> Duration:
-        """How long after a poll returned a record its offset is committed, if the consumer runs on (semantics 12).
-
-        So long no broker may be away; the coordinator of the group may have been before, and be another one now.
-        """
-        times = self.durations
-        until = self.between_polls + Duration.of(times.network, 2)
-        if self.brokers_may_be_away:
-            until = until + Duration.of(times.consumer_request, CLIENT_LOOKS) + Duration.of(times.metadata)
-            until = until + self._consumer_connects_again
-        if self.commit.is_by_client or self.commits_on_timer:
-            until = until + Duration.of(times.auto_commit)
-        if not self.commit.is_by_client and self.processing is Processing.HANDED_OFF:
-            until = until + Duration.of(times.processing_time)
-        return until
-
-    @property
-    def _consumer_connects_again(self) -> Duration:
-        """Until a consumer that heard that a broker is gone has asked who took over, and connected to that one."""
-        times = self.durations
-        until = Duration.of(times.network, 2 * self.consumer_connects + REQUESTS_TO_FIND)
-        for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
-            until = until + Duration.of(pause, 1 + JITTER)
-        return until
-
-    @property
     def brokers_may_be_away(self) -> bool:
         """Whether a broker may be such that neither clients nor the others reach it, or that it knows of nothing."""
         return bool(self.possible_faults & (BREAKS_CONNECTIONS | {Fault.CUT_OFF}))
@@ -326,8 +262,21 @@ class Deployment:
 
     @property
     def cleans(self) -> bool:
-        """Whether the cleaner takes out records: the topic is compacted, and they share a key (semantics 10, D3)."""
-        return self.compaction is not None and self.keys is not Keys.DISTINCT
+        """Whether the cleaner takes out records: those that share a key, or may be aborted (semantics 10, D3 D6)."""
+        return self.compaction is not None and (self.keys is not Keys.DISTINCT or self.transactional is not None)
+
+    @property
+    def forgets_aborted(self) -> bool:
+        """The cleaner may leave a transaction out of the index of those that are aborted (before 3.1.1; 10, D7)."""
+        compacts = self.compaction is not None and self.transactional is not None
+        return compacts and self.kafka < KEEPS_ABORTED
+
+    @property
+    def drops_markers(self) -> bool:
+        """Whether it may be seen that the cleaner removes a marker, or leaves it out of the index (10, D6 D7)."""
+        if self.compaction is None or self.transactional is None:
+            return False
+        return self.forgets_aborted or outlasts_brokers(self, self.durations.delete_retention)
 
     @property
     def clients_miss_tombstones(self) -> bool:
@@ -383,18 +332,6 @@ class Deployment:
     def replacements_of_consumer(self) -> int:
         """How often the group may give the partition to another member while the one before runs on."""
         return sum(self.at_most(kind) for kind in REPLACES_MEMBER)
-
-    @property
-    def until_replaced(self) -> Duration:
-        """How long it takes until another member has what one has that polls too late (semantics 12, C10)."""
-        times = self.durations
-        until = Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
-        return until + times.until_assigned if self.rebalancing.by_brokers else until
-
-    @property
-    def until_discovered(self) -> Duration:
-        """How long it takes until a group reads a partition that is new: one member hears of it, and all rejoin."""
-        return Duration.of(self.durations.consumer_metadata) + self.until_replaced
 
     @property
     def possible_faults(self) -> frozenset[Fault]:

@@ -69,6 +69,8 @@ def _differences(deployment: Deployment, consumer: Section) -> Iterator[str]:
         yield f"where a leader may lead on in the same epoch with another log; name faults without {kinds}"
     if deployment.durations.processing_time.most is not None:
         yield "with workers that are done in time; leave processing_time unbounded"
+    if deployment.drops_markers:
+        yield "that may have missed the end of a transaction (cleanup.policy=compact)"
     retention = deployment.durations.retention
     waits = consumer.milliseconds(LEASE) * (deployment.bounds.log + 1) * (deployment.outages_of_consumer + 1)
     if deployment.records_expire_unread or (retention.most is not None and retention.least <= 2 * waits):

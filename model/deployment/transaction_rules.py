@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from model.deployment.errors import DeploymentError
-from model.deployment.given import complaint
+from model.deployment.errors import DeploymentError, NotModelledError
+from model.deployment.given import Settings, complaint
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.section import Section
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
+from model.faults import Fault
 
 VERIFICATION = "transaction.partition.verification.enable"
 FEATURE = "transaction.version"
@@ -118,9 +119,22 @@ def notes_of(broker: Section, transactional: Transactional) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def refuse_compaction(producer: Section) -> DeploymentError:
-    """The error for transactions in a topic that is compacted."""
-    return producer.not_modelled("transactional.id", "transactions in a topic that is compacted")
+CLEANS_DECIDED = (3, 1)
+"""From here on no cleaner goes beyond the last stable offset, also of a log that has just been read again (10, D6)."""
+
+
+def check_compaction(producer: Section, broker: Section, transactional: Transactional, faults: Settings) -> None:
+    """Refuses what is not modelled of transactions in a topic that is compacted."""
+    if broker.release.line < CLEANS_DECIDED:
+        release = ".".join(map(str, CLEANS_DECIDED))
+        raise producer.not_modelled("transactional.id", f"transactions in a topic that is compacted before {release}")
+    if transactional.older is not None:
+        what = "transactions in a topic that is compacted, with clients before 2.5"
+        raise producer.not_modelled("transactional.id", what)
+    lost = faults.get(Fault.LOST_TRANSACTION_STATE.value)
+    if lost is not None:
+        what = f"not modelled yet: {Fault.LOST_TRANSACTION_STATE} with transactions in a topic that is compacted"
+        raise complaint(lost, what, NotModelledError)
 
 
 def refuse_retention(producer: Section) -> DeploymentError:

@@ -9,16 +9,12 @@ from collections.abc import Iterator
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
-from model.durations import JITTER, Quantity
+from model.deployment.polling import until_committed, until_discovered, until_next_poll, until_replaced
+from model.durations import JITTER, Quantity, longest
 from model.faults import BREAKS_CONNECTIONS, Fault
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment
-
-
-def longest(quantity: Quantity) -> float:
-    """The most of a range, in ms."""
-    return inf if quantity.most is None else quantity.most
 
 
 def gets_too_old(deployment: Deployment, kept: Quantity) -> bool:
@@ -83,10 +79,10 @@ def _for_consumer(deployment: Deployment) -> float:
     crashes = outages - replaced
     away = crashes * longest(deployment.durations.application_restart) if crashes else 0
     if deployment.group == "unaware":
-        away += deployment.until_discovered.at_most() or inf
+        away += until_discovered(deployment).at_most() or inf
     if replaced:
-        away += replaced * (deployment.until_replaced.at_most() or inf)
-    polls = (deployment.until_next_poll * (deployment.bounds.log + 1)).at_most()
+        away += replaced * (until_replaced(deployment).at_most() or inf)
+    polls = (until_next_poll(deployment) * (deployment.bounds.log + 1)).at_most()
     return away + (outages + 1) * (inf if polls is None else polls)
 
 
@@ -94,7 +90,7 @@ def _for_commits(deployment: Deployment) -> float:
     """A consumer that restarts reads again what was returned to it and not committed yet."""
     if not deployment.commits_may_be_missed:
         return 0
-    most = deployment.until_committed.at_most()
+    most = until_committed(deployment).at_most()
     return deployment.outages_of_consumer * (inf if most is None else most)
 
 

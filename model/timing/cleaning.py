@@ -17,8 +17,13 @@ class Cleaning(Part):
             return
         for batch in self._batches:
             looked_at = Need(self.age(batch), at_least=Duration.of(self._times.compaction_lag))
-            yield ("compact",), {"batch": batch.number}, looked_at
+            yield ("compact", "remove_aborted", "forget_aborted"), {"batch": batch.number}, looked_at
         kept = Duration.of(self._times.delete_retention)
+        if self._pipeline.deployment.drops_markers:
+            for number, expires in enumerate(compacted.expiring):
+                since = "a cleaner first passed over the marker"
+                passed = Clock("expiring", {"transaction": number}, expires.is_set, since)
+                yield ("drop_marker",), {"transaction": number}, Need(passed, at_least=kept)
         if compacted.marked is not None:
             since = "a cleaner first passed over the tombstone"
             yield ("drop_tombstone",), {}, Need(Clock("marked", {}, compacted.marked.is_set, since), at_least=kept)

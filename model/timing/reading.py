@@ -8,7 +8,14 @@ from dataclasses import replace
 import z3
 
 from model.deployment.choices import Commit, Group
-from model.deployment.deployment import REQUESTS_TO_START
+from model.deployment.polling import (
+    REQUESTS_TO_START,
+    between_polls,
+    until_committed,
+    until_discovered,
+    until_next_poll,
+    until_replaced,
+)
 from model.language import Clock, Duration, Need
 from model.state import EXPIRED
 from model.timing.part import Part, Requirement, one_of, without_news
@@ -68,7 +75,7 @@ class Reading(Part):
         if not deployment.offsets_age_in_use:
             yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept)
         elif deployment.commit.is_by_client:
-            renewed = Duration.of(self._times.auto_commit) + deployment.between_polls
+            renewed = Duration.of(self._times.auto_commit) + between_polls(deployment)
             yield ("expire_offsets",), {}, Need(self.consumer_away(), at_least=kept - renewed)
         else:
             position = self._pipeline.consumer.position
@@ -84,7 +91,7 @@ class Reading(Part):
         may_be_missed = deployment.commits_may_be_missed and not deployment.offsets_may_be_lost
         if not deployment.reading_is_timed or not may_be_missed:
             return
-        within = deployment.until_committed
+        within = until_committed(deployment)
         for offset in range(1, self._pipeline.consumer.position.high + 1):
             longest = Duration.of(self._times.application_restart)
             if deployment.replacements_of_consumer:
@@ -100,7 +107,7 @@ class Reading(Part):
         back = one_of("consumer_back", {}, "the consumer crashed", longest, restarts)
         undiscovered = self._pipeline.consumer.undiscovered
         if undiscovered is not None:
-            within = self._pipeline.deployment.until_discovered + self._joins
+            within = until_discovered(self._pipeline.deployment) + self._joins
             found = one_of("discovering", {}, "the partition was added", within, restarts)
             yield replace(found, runs=z3.And(found.runs, undiscovered.is_set))
         if self._only_crashes:
@@ -115,7 +122,7 @@ class Reading(Part):
     @property
     def _until_replaced(self) -> Duration:
         """How long the group is without a consumer at most while another member takes over (semantics 12, C10 C11)."""
-        return self._pipeline.deployment.until_replaced + self._joins
+        return until_replaced(self._pipeline.deployment) + self._joins
 
     @property
     def _joins(self) -> Duration:
@@ -143,9 +150,9 @@ class Reading(Part):
 
     def _polling(self) -> Iterator[Clock]:
         """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
-        gets_on = ("poll", "hand_off", "seek_to_divergence", "reset_beyond_end", "reset_position", "pass_hole")
-        polls = self.named(gets_on)
-        position, within = self._pipeline.consumer.position, self._pipeline.deployment.until_next_poll
+        moves = ("reset_beyond_end", "reset_position", "pass_hole", "pass_over")
+        polls = self.named(("poll", "hand_off", "seek_to_divergence", *moves))
+        position, within = self._pipeline.consumer.position, until_next_poll(self._pipeline.deployment)
         misled = without_news(self._pipeline.replicas, self._pipeline.controller.epoch.term)
         for offset in range(position.low, position.high + 1):
             since = f"there was something to poll for a consumer at offset {offset}"

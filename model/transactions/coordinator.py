@@ -8,6 +8,7 @@ from dataclasses import replace
 import z3
 
 from model.arrival import accepts
+from model.compaction.state import MARKER, REMOVED, Marker
 from model.faults import OF_BROKERS, Fault
 from model.idempotence import epoch_left
 from model.kept_numbers import FORGOTTEN
@@ -66,6 +67,10 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
     entry = {"batch": marker, "epoch": leader.epoch.term, "producer_epoch": transactions.epoch.term, "sequence": -1}
     if pipeline.deployment.brokers_forget_fenced:
         entry[FORGOTTEN] = 0
+    if pipeline.compacted is not None:
+        entry[REMOVED] = 0
+    if pipeline.deployment.drops_markers:
+        entry[MARKER] = int(Marker.STANDS)
     append(pipeline, effect, leader, entry)
     advance_high_watermark(pipeline, effect, leader)
     return Action(

@@ -58,12 +58,12 @@ def begins_next(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
     """It is this transaction's turn: its records are to be sent now, in this attempt.
 
     One of later records makes a difference only where something is left open in a log, which it would end, or something
-    late may yet become part of it.
+    late may yet become part of it, or where the cleaner then no longer needs the markers before it.
     """
     transactions, rules = of(pipeline)
     each = transactions.each
     conditions = [transaction.is_(Outcome.UNBEGUN)]
-    if not batches_of(pipeline, transaction):
+    if not batches_of(pipeline, transaction) and not pipeline.deployment.drops_markers:
         there = [is_left_open(pipeline, replica) for replica in pipeline.replicas]
         if not rules.epoch_each:
             there += [batch.delayed.term != 0 for batch in pipeline.producer.batches]

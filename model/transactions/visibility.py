@@ -1,8 +1,7 @@
-"""What can be read of a log that transactions are written to: markers, the last stable offset, aborted records.
+"""What can be read of a log that transactions are written to: the last stable offset, aborted records (semantics 11.2).
 
-Semantics 11.2. There is one transactional id, so that a marker ends whatever is open before it (of its producer id,
-where the coordinator can forget that). Without transactions
-everything below the high watermark can be read, but for what the cleaner removed where a topic is compacted.
+Without transactions everything below the high watermark can be read, but for what the cleaner removed where a topic is
+compacted.
 """
 
 from __future__ import annotations
@@ -11,42 +10,7 @@ import z3
 
 from model.compaction import holes
 from model.state import Pipeline, Replica
-
-
-def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """What stands at an offset ends a transaction, and is no record."""
-    if pipeline.transactions is None:
-        return z3.BoolVal(False)
-    return pipeline.transactions.is_marker(leader.log.slots[offset]["batch"].term)
-
-
-def _ends_it(pipeline: Pipeline, leader: Replica, later: int, offset: int) -> z3.BoolRef:
-    """A marker there would be of the producer id of what stands at the offset (semantics 11.4)."""
-    own_log = None if pipeline.transactions is None else pipeline.transactions.own_log
-    if own_log is None:
-        return z3.BoolVal(True)
-    is_new = [leader.log.slots[one]["producer_epoch"].term >= own_log.new_id.term for one in (later, offset)]
-    return z3.Or(own_log.new_id.term == 0, is_new[0] == is_new[1])
-
-
-def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """The first marker after the offset is there, and aborts."""
-    assert pipeline.transactions is not None
-    aborts = z3.BoolVal(False)
-    for later in range(leader.log.capacity - 1, offset, -1):
-        entry = leader.log.slots[later]["batch"].term
-        is_one = z3.And(leader.log.has(later), pipeline.transactions.is_marker(entry))
-        if pipeline.transactions.own_log is not None:
-            is_one = z3.And(is_one, _ends_it(pipeline, leader, later, offset))
-        aborts = z3.If(is_one, pipeline.transactions.is_abort(entry), aborts)
-    return aborts
-
-
-def is_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
-    """The record at the offset is in a transaction that this log aborts."""
-    if pipeline.transactions is None:
-        return z3.BoolVal(False)
-    return z3.And(z3.Not(is_marker(pipeline, leader, offset)), _next_marker_aborts(pipeline, leader, offset))
+from model.transactions.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted
 
 
 def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef) -> z3.BoolRef:
@@ -54,10 +18,13 @@ def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef)
     after = range(offset + 1, leader.log.capacity)
     ended = [z3.And(end > later, is_marker(pipeline, leader, later)) for later in after]
     if pipeline.transactions is not None and pipeline.transactions.own_log is not None:
-        ended = [
-            z3.And(one, _ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)
-        ]
-    return z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
+        ended = [z3.And(one, ends_it(pipeline, leader, later, offset)) for one, later in zip(ended, after, strict=True)]
+    if pipeline.deployment.drops_markers:
+        ended = [z3.And(one, has_seen(pipeline, leader, later)) for one, later in zip(ended, after, strict=True)]
+    is_open = z3.And(end > offset, z3.Not(is_marker(pipeline, leader, offset)), z3.Not(z3.Or(*ended)))
+    if pipeline.transactions is not None and pipeline.compacted is not None:
+        return z3.And(is_open, z3.Not(holes.is_removed(leader, offset)))
+    return is_open
 
 
 def is_left_open(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
@@ -95,7 +62,7 @@ def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
 def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     transactional = pipeline.deployment.transactional
     assert transactional is not None
-    aborted = z3.And(is_aborted(pipeline, leader, offset), z3.BoolVal(transactional.read_committed))
+    aborted = z3.And(is_taken_for_aborted(pipeline, leader, offset), z3.BoolVal(transactional.read_committed))
     return z3.Or(is_marker(pipeline, leader, offset), aborted)
 
 
@@ -104,14 +71,17 @@ def can_be_passed_over(pipeline: Pipeline, leader: Replica, position: z3.ArithRe
     here = [
         z3.And(position == offset, _is_passed_over(pipeline, leader, offset)) for offset in range(leader.log.capacity)
     ]
-    return z3.And(position < end_of_reading(pipeline, leader), z3.Or(*here))
+    passed = z3.And(position < end_of_reading(pipeline, leader), z3.Or(*here))
+    if pipeline.transactions is not None and pipeline.compacted is not None:
+        return z3.And(passed, z3.Not(holes.some_removed(leader, position, 1)))
+    return passed
 
 
 def can_all_be_read(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, count: int) -> z3.BoolRef:
     """The consumer can be given all of so many entries from the position on."""
     below = position + count <= end_of_reading(pipeline, leader)
     if pipeline.compacted is not None:
-        return z3.And(below, z3.Not(holes.some_removed(leader, position, count)))
+        below = z3.And(below, z3.Not(holes.some_removed(leader, position, count)))
     if pipeline.transactions is None:
         return below
     passed = [

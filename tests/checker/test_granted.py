@@ -20,8 +20,10 @@ from checker.granted import (
     GOES_BACK_TO_THE_END,
     HEARD_IN_TIME,
     INPUT_LASTS,
+    KEYS_OF_THEIR_OWN,
     KNOWN_AFTER_DELETION,
     MARKERS_IN_TIME,
+    MARKERS_SEEN,
     OFFSETS_HAVE_EPOCHS,
     ONE_CONNECTION,
     PARTITIONS_APART,
@@ -51,6 +53,8 @@ GONE_UNREAD = {"retention.ms": "1800000"}
 """Longer than any retry or late request, and shorter than a consumer may take."""
 
 NUMBERED = {"enable.idempotence": "true"}
+TRANSACTIONS = {"topic": COMPACTED, "producer": {"transactional.id": "t"}}
+OFTEN_AWAY = {"faults.slow-follower": "any", "slowness": "0..1ms"}
 
 NEAR = [
     (HEARD_IN_TIME, {"broker": {"broker.session.timeout.ms": "2000"}}),
@@ -85,6 +89,9 @@ NEAR = [
     (KNOWN_AFTER_DELETION, {"topic": GONE_UNREAD, "assume": {"faults.kill": "1"}}),
     (RESULTS_LAST, {"consumer": BY_HAND, "assume": {"sink": "kafka"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any"}}),
+    (MARKERS_SEEN, {**TRANSACTIONS, "assume": OFTEN_AWAY}),
+    (KEYS_OF_THEIR_OWN, {**TRANSACTIONS, "kafka": "3.1.1"}),
+    (KEYS_OF_THEIR_OWN, {**TRANSACTIONS, "kafka": "3.2.0"}),
 ]
 
 FAR = [
@@ -126,6 +133,12 @@ FAR = [
     (ERRORS_BEFORE_THE_END, {"kafka": "3.5", "assume": {"faults.slow-follower": "2"}}),
     (COMMITS_LAST, {"assume": {"sink": "transactional"}}),
     (RESULTS_LAST, {"assume": {"sink": "transactional"}}),
+    (MARKERS_SEEN, {"topic": COMPACTED, "assume": OFTEN_AWAY}),
+    (MARKERS_SEEN, {**TRANSACTIONS, "assume": {"faults.slow-follower": "9", "slowness": "0..1ms"}}),
+    (MARKERS_SEEN, {**TRANSACTIONS, "assume": {"faults.kill": "any"}}),
+    (KEYS_OF_THEIR_OWN, {**TRANSACTIONS, "kafka": "3.1.2"}),
+    (KEYS_OF_THEIR_OWN, {**TRANSACTIONS, "kafka": "3.2.1"}),
+    (KEYS_OF_THEIR_OWN, {"producer": {"transactional.id": "t"}, "kafka": "3.2.0"}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.kill": "any", "keys": "updated"}}),
     (DELETES_READ_IN_TIME, {"topic": COMPACTED, "assume": {"faults.lost-request": "1"}}),
     (REMEMBERED, {"producer": {"client": "franz-go"}, "assume": {"faults.lost-request": "2"}}),

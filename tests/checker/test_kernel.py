@@ -297,6 +297,16 @@ def deployments() -> dict[str, Deployment]:
             keys=Keys.DELETED,
             durations=replace(example("acks-1").durations, delete_retention=Quantity("delete.retention.ms", 1, 1)),
         ),
+        "compacted, with transactions": replace(
+            example("idempotent", IN_TRANSACTIONS),
+            kafka=(3, 1, 0),
+            bounds=replace(TWO, sends=1, log=4, producer_epochs=4),
+            replicas=2,
+            transactional=Transactional(1, False, False, False, read_committed=True),
+            compaction=Compaction(below_high_watermark=True, horizon_from_cleaning=True),
+            keys=Keys.DELETED,
+            durations=replace(example("idempotent").durations, delete_retention=Quantity("delete.retention.ms", 1, 1)),
+        ),
     }
 
 

@@ -17,8 +17,10 @@ from checker.cone import FreeVariables
 from model.deployment import Deployment, read_properties
 from model.deployment.choices import Acks, OnRestart, Processing, ProducerId
 from model.deployment.compaction import Compaction, Keys
+from model.deployment.explored import FaultBudget
 from model.deployment.release import parse_release
 from model.deployment.sequencing import sequencing_of
+from model.deployment.transactional import Transactional
 from model.durations import Duration, Quantity
 from model.faults import ONCE, REPLACES_MEMBER, Fault
 from model.language import Action, Need, TransitionSystem
@@ -483,6 +485,24 @@ def compacted(kinds: Iterable[Fault] = ALL) -> Deployment:
 
 COMPACTED = build(compacted()).system
 
+
+def compacted_with_transactions() -> Deployment:
+    """Markers are kept for as long; a slow follower may take longer. The cleaner waits for a minute."""
+    few = replace(compacted(), faults=FaultBudget(2, (("slow-follower", 1), ("transaction-timeout", 1))), replicas=2)
+    rules = Transactional(1, verified=True, epoch_each=False, first_is_zero=False, read_committed=True)
+    lag = Quantity("min.compaction.lag.ms", 60_000, 60_000)
+    return replace(
+        few,
+        kafka=(3, 1, 0),
+        bounds=replace(few.bounds, records=1, log=3, producer_epochs=4),
+        durations=replace(few.durations, compaction_lag=lag),
+        idempotence=True,
+        transactional=rules,
+    )
+
+
+WITH_TRANSACTIONS = build(compacted_with_transactions()).system
+
 QUICK_RESTARTS = [build(defaults(kafka=kafka, broker_restart="0..1s")).system for kafka in ("3.9", "4.0")]
 """A broker could be back before its session is over."""
 
@@ -507,7 +527,16 @@ def not_both(one: z3.BoolRef, other: z3.BoolRef, system: TransitionSystem) -> bo
 
 @pytest.mark.parametrize(
     "system",
-    [DEFAULTS, SEEN_AT_ONCE, BEFORE_4, DELETING_UNREAD, DELETING_NUMBERS, COMPACTED, *QUICK_RESTARTS],
+    [
+        DEFAULTS,
+        SEEN_AT_ONCE,
+        BEFORE_4,
+        DELETING_UNREAD,
+        DELETING_NUMBERS,
+        COMPACTED,
+        WITH_TRANSACTIONS,
+        *QUICK_RESTARTS,
+    ],
 )
 def test_what_is_due_can_be_done_in_time(system: TransitionSystem) -> None:
     """It is no fault, one of it can happen whenever the clock runs, and it needs no longer than until the deadline."""
@@ -548,6 +577,21 @@ def test_a_tombstone_is_kept_from_when_the_cleaner_passed_over_it() -> None:
         (need,) = action.needs
         assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("marked", 3_600_000)
     assert "pass_hole" in {name for clock in COMPACTED.clocks if clock.name == "polling" for name, _ in clock.due}
+
+
+def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:
+    dropping = [action for action in WITH_TRANSACTIONS.actions if action.name == "drop_marker"]
+    assert dropping
+    for action in dropping:
+        (need,) = action.needs
+        assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("expiring", 3_600_000)
+    for action in WITH_TRANSACTIONS.actions:
+        if action.name in ("remove_aborted", "forget_aborted"):
+            (need,) = action.needs
+            assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("age", 60_000)
+    assert "pass_over" in {
+        name for clock in WITH_TRANSACTIONS.clocks if clock.name == "polling" for name, _ in clock.due
+    }
 
 
 @pytest.mark.parametrize("system", [DEFAULTS, build(deployment_with_workers()).system])

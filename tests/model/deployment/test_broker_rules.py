@@ -123,7 +123,7 @@ def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
         "kafka: 4.0\nproducer: {client: kafkajs}",
         "kafka: 4.0\nconsumer: {client: kafka-python}",
         "kafka: 4.0\nproducer: {version: 2.0, enable.idempotence: true, acks: all}",
-        "kafka: 4.0\ntopic: {cleanup.policy: compact}\nproducer: {transactional.id: t}",
+        "kafka: 3.0.2\ntopic: {cleanup.policy: compact}\nproducer: {transactional.id: t}",
         "kafka: 4.0\ntopic: {remote.storage.enable: true}",
     ],
 )

@@ -82,10 +82,40 @@ def test_a_tombstone_that_nobody_waits_for_is_never_dropped(read_yaml) -> None:
 
 
 def test_refusals(refusal) -> None:
-    assert "not modelled yet: transactions in a topic that is compacted" in refusal(
-        COMPACT + "producer: {transactional.id: t}"
+    producer = "producer: {transactional.id: t, "
+    assert "not modelled yet: transactions in a topic that is compacted before 3.1" in refusal(
+        of("3.0.2", "cleanup.policy: compact").split("producer")[0] + producer + "}"
+    )
+    assert "in a topic that is compacted, with clients before 2.5" in refusal(COMPACT + producer + 'version: "2.4"}')
+    assert "not modelled yet: lost-transaction-state with transactions in a topic that is compacted" in refusal(
+        COMPACT + producer + "}", {"faults.lost-transaction-state": "1"}
     )
     assert "must be compact or delete" in refusal(of("0.10.0", "cleanup.policy: 'compact,delete'"))
+
+
+TRANSACTIONS = "producer: {transactional.id: t}"
+
+
+def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_key(read_yaml) -> None:
+    assert read_yaml(COMPACT + TRANSACTIONS, {"keys": "distinct"}).cleans
+    assert not read_yaml(COMPACT, {"keys": "distinct"}).cleans
+
+
+def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> None:
+    """As with tombstones, whatever the keys are."""
+    said = {"faults.kill": "1", "keys": "distinct"}
+    assert read_yaml(COMPACT + TRANSACTIONS, said).drops_markers
+    assert not read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}).drops_markers
+    assert not read_yaml(COMPACT, said).drops_markers
+
+
+@pytest.mark.parametrize(("kafka", "forgets"), [("3.1.0", True), ("3.1.1", False), ("3.2.0", False), ("4.0", False)])
+def test_before_3_1_1_the_index_of_aborted_transactions_may_lose_one(read_yaml, kafka: str, forgets: bool) -> None:
+    """KAFKA-13727."""
+    compacted = of(kafka, "cleanup.policy: compact").split("producer")[0]
+    deployment = read_yaml(compacted + TRANSACTIONS, {"faults.kill": "1", "broker_restart": "1s..8h"})
+    assert (deployment.forgets_aborted, deployment.drops_markers) == (forgets, forgets)
+    assert not read_yaml(compacted + "producer: {enable.idempotence: true}").forgets_aborted
 
 
 def test_it_survives_a_document(read_yaml) -> None:

@@ -51,6 +51,10 @@ def test_a_consumer_without_a_rack_or_brokers_without_a_selector_read_from_the_l
         (sent("3.4"), "client.rack: not modelled yet: reading from followers with brokers before 3.4.1"),
         (sent("2.4"), "with brokers before 3.4.1"),
         (sent("3.9"), "in the same epoch with another log; name faults without disk-loss and power-loss"),
+        (
+            sent(more="topic: {replicas: 2, cleanup.policy: compact}\nproducer: {transactional.id: t}"),
+            "that may have missed the end of a transaction",
+        ),
         (sent(consumer="version: '2.3', settings: {client.rack: a}"), "other than Java's from 2.4 on"),
         (sent(consumer="client: librdkafka, settings: {client.rack: a}"), "other than Java's from 2.4 on"),
         (sent(consumer="client: sarama, settings: {RackID: a}"), "RackID: not modelled yet"),

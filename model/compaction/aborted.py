@@ -1,0 +1,211 @@
+"""The cleaner and transactions: aborted records go at once, markers when nothing of theirs is left (10, D6 D7).
+
+What a broker takes for aborted stands in its index of aborted transactions. The cleaner writes that anew with each
+segment that it cleans, from what it has seen of the segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import z3
+
+from model.compaction.holes import is_removed, stands
+from model.compaction.state import MARKER, REMOVED, REPLACED, Marker
+from model.language import Action, Effect, State
+from model.state import Batch, Pipeline, Replica
+from model.transactions.markers import is_listed, is_marker, is_taken_for_aborted
+from model.transactions.state import Transaction
+from model.transactions.visibility import last_stable_offset
+from model.wording import entry_name
+
+
+def is_decided(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
+    """The broker leads, and the offset is below its last stable one: no cleaner goes further (semantics 10, D6)."""
+    return z3.And(replica.presumes_leadership, last_stable_offset(pipeline, replica) > offset)
+
+
+def _is_abort(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:
+    """There is a marker that aborts, of a transaction that has been decided."""
+    assert pipeline.transactions is not None
+    aborts = pipeline.transactions.is_abort(replica.log.slots[offset]["batch"].term)
+    return z3.And(aborts, is_decided(pipeline, replica, offset))
+
+
+def _follows(replica: Replica, marker: int, batch: Batch) -> z3.BoolRef:
+    """The marker ends a transaction of which this was the last record."""
+    return replica.log.slots[marker - 1]["batch"].term == batch.number
+
+
+def _has_no_records(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
+    """Nothing is left in the log of what the marker ends."""
+    left = []
+    ends = z3.BoolVal(True)
+    for offset in range(marker - 1, -1, -1):
+        ends = z3.And(ends, z3.Not(is_marker(pipeline, replica, offset)))
+        left.append(z3.And(ends, z3.Not(is_removed(replica, offset))))
+    return z3.Not(z3.Or(*left))
+
+
+def _is_not_the_last(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
+    """The broker knows the producer by something behind: records of its, or a marker of a newer epoch (10, D6).
+
+    The last transaction has records, which are not shown.
+    """
+    transactions = pipeline.transactions
+    assert transactions is not None
+    epoch = replica.log.slots[marker]["producer_epoch"].term
+    behind = []
+    for later in range(marker + 1, replica.log.capacity):
+        slot = replica.log.slots[later]
+        newer = slot["producer_epoch"].term > epoch
+        is_record = z3.Not(is_marker(pipeline, replica, later))
+        has_records = slot["batch"].term == transactions.marker(transactions.each[-1], commits=True)
+        behind.append(z3.And(replica.log.has(later), z3.Or(is_record, newer, has_records)))
+    return z3.Or(*behind)
+
+
+def _is_known_by_data(pipeline: Pipeline, replica: Replica, marker: int) -> z3.BoolRef:
+    """The producer's last batch is of the marker's epoch, and the broker needs no marker to know that."""
+    slots = replica.log.slots
+    before = [
+        z3.And(
+            z3.Not(is_marker(pipeline, replica, offset)),
+            slots[offset]["producer_epoch"].term == slots[marker]["producer_epoch"].term,
+        )
+        for offset in range(marker)
+    ]
+    return z3.Or(*before)
+
+
+def pass_markers(pipeline: Pipeline, effect: Effect, replica: Replica, end: int) -> None:
+    """The cleaner passes over the markers below an offset, and their time begins (semantics 10, D6)."""
+    if pipeline.transactions is None or pipeline.compacted is None:
+        return
+    for transaction, expires in zip(pipeline.transactions.each, pipeline.compacted.expiring, strict=False):
+        ends = [pipeline.transactions.marker(transaction, commits=commits) for commits in (True, False)]
+        stands_there = [slot["batch"].term == one for slot in replica.log.slots[:end] for one in ends]
+        effect.set_when(z3.Or(*stands_there), expires, 1)
+
+
+def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Batch | None) -> Action:
+    """The cleaner removes what was aborted, whatever its keys, up to the marker (semantics 10, D6).
+
+    ``batch`` is the last record of the transaction where its age matters.
+    """
+    effect = Effect()
+    found = []
+    for offset in range(marker):
+        gone = z3.And(stands(replica, offset), is_taken_for_aborted(pipeline, replica, offset))
+        effect.set_when(gone, replica.log.slots[offset][REMOVED], REPLACED)
+        found.append(gone)
+    pass_markers(pipeline, effect, replica, marker + 1)
+    conditions = [_is_abort(pipeline, replica, marker), z3.Or(*found)]
+    arguments = {"broker": replica.number, "marker": marker}
+    if batch is not None:
+        conditions.append(_follows(replica, marker, batch))
+        arguments["batch"] = batch.number
+
+    def sentence(before: State, after: State) -> str:
+        slots = replica.log.slots
+        gone = [one for one in range(marker) if before[slots[one][REMOVED].name] != after[slots[one][REMOVED].name]]
+        names = ", ".join(entry_name(pipeline, before, replica, offset) for offset in gone)
+        return f"the cleaner of {replica.name} removes {names}, which was aborted"
+
+    return Action(
+        "remove_aborted",
+        replica.name,
+        "brokers",
+        arguments,
+        z3.And(*conditions),
+        effect.updates,
+        sentence,
+        "10 D6",
+    )
+
+
+def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: Transaction) -> Action:
+    """The cleaner removes a marker of which no record is left, or so it believes (semantics 10, D6 D7).
+
+    Of one that it has left out of its index it believes that, also of the producer's last transaction: of any other it
+    keeps an empty batch there, and the marker with it.
+    """
+    assert pipeline.transactions is not None and pipeline.compacted is not None
+    slot = replica.log.slots[marker]
+    effect = Effect()
+    effect[slot[MARKER]] = int(Marker.DROPPED)
+    ends = [slot["batch"].term == pipeline.transactions.marker(transaction, commits=one) for one in (True, False)]
+    followed = _is_not_the_last(pipeline, replica, marker)
+    known = z3.Or(followed, _is_known_by_data(pipeline, replica, marker))
+    unlisted = z3.And(slot[MARKER].term == int(Marker.UNLISTED), known)
+    due = z3.And(is_listed(replica, marker), _has_no_records(pipeline, replica, marker), followed)
+    conditions = [
+        z3.Or(*ends),
+        pipeline.compacted.expiring[transaction.number].is_set,
+        is_decided(pipeline, replica, marker),
+        z3.Or(unlisted, due),
+    ]
+
+    def sentence(before: State, after: State) -> str:
+        what = f"the {entry_name(pipeline, before, replica, marker)}"
+        if before[slot[MARKER].name] == Marker.UNLISTED:
+            return f"the cleaner of {replica.name} removes {what}, for it takes the transaction to have no records"
+        return f"the cleaner of {replica.name} removes {what}, of which no records are left"
+
+    return Action(
+        "drop_marker",
+        replica.name,
+        "brokers",
+        {"broker": replica.number, "marker": marker, "transaction": transaction.number},
+        z3.And(*conditions),
+        effect.updates,
+        sentence,
+        "10 D6 D7",
+    )
+
+
+def forget_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Batch) -> Action:
+    """The cleaner gets no further than to before the transaction, and leaves it out of the new index (10, D7).
+
+    It has no room for more keys, in the middle of a segment: the rest of that is copied as it is.
+    """
+    slot = replica.log.slots[marker]
+    effect = Effect()
+    effect[slot[MARKER]] = int(Marker.UNLISTED)
+    pass_markers(pipeline, effect, replica, marker + 1)
+    conditions = [
+        _is_abort(pipeline, replica, marker),
+        is_listed(replica, marker),
+        z3.Not(_has_no_records(pipeline, replica, marker)),
+        _follows(replica, marker, batch),
+    ]
+    return Action(
+        "forget_aborted",
+        replica.name,
+        "brokers",
+        {"broker": replica.number, "marker": marker, "batch": batch.number},
+        z3.And(*conditions),
+        effect.updates,
+        lambda before, after: (
+            f"the cleaner of {replica.name} has no room for more keys (log.cleaner.dedupe.buffer.size) and stops in "
+            f"the middle of a segment: the {entry_name(pipeline, before, replica, marker)}, in the rest of it, is not "
+            f"in the index of aborted transactions any more (KAFKA-13727)"
+        ),
+        "10 D7",
+    )
+
+
+def actions(pipeline: Pipeline) -> Iterator[Action]:
+    """What cleaners do to transactions."""
+    if pipeline.transactions is None or pipeline.compacted is None:
+        return
+    deployment, batches = pipeline.deployment, pipeline.producer.batches
+    waits = deployment.durations.compaction_lag.least > 0
+    for replica in pipeline.replicas:
+        for marker in range(1, replica.log.capacity):
+            for last in batches if waits else (None,):
+                yield remove_aborted(pipeline, replica, marker, last)
+            for transaction in pipeline.transactions.each[:-1] if deployment.drops_markers else ():
+                yield drop_marker(pipeline, replica, marker, transaction)
+            for batch in batches if deployment.forgets_aborted else ():
+                yield forget_aborted(pipeline, replica, marker, batch)

@@ -1,0 +1,87 @@
+"""How long a consumer takes: from poll to poll, until it has committed, and until it is replaced (semantics 12)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from model.deployment.choices import Processing
+from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity, longest
+from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, MOVES_LEADER, Fault
+
+if TYPE_CHECKING:
+    from model.deployment.deployment import Deployment
+
+REQUESTS_TO_START = 14
+"""Messages both ways until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""
+
+REQUESTS_TO_FIND = 5
+"""Messages until a consumer knows who took over: the answer that says so, who leads or coordinates, and the request."""
+
+JOINING = Quantity("the client's allowance for joining a group", 5_000, 5_000)
+"""How much longer than max.poll.interval.ms a consumer waits for the answer to a request to join its group."""
+
+
+def between_polls(deployment: Deployment) -> Duration:
+    """How long a group takes from one poll to the next: one whose only member takes longer gets another (12)."""
+    times = deployment.durations
+    return Duration.of(min(times.poll_interval, times.max_poll, key=longest))
+
+
+def until_next_poll(deployment: Deployment) -> Duration:
+    """How long it takes until a consumer that runs polls what is there.
+
+    One that was restarted connects to a broker, its coordinator and the leader, joins, and may have to wait until
+    the session of the one before it is over, or for other members that never come, and for the answer of a
+    coordinator that falls silent; one whose leader is another one now until it knows, and has connected to it.
+    """
+    times = deployment.durations
+    until = between_polls(deployment) + Duration.of(times.metadata) + Duration.of(times.network, 2)
+    if deployment.consumer_waits_for_bytes:
+        until = until + Duration.of(times.consumer_fetch_wait)
+    if deployment.outages_of_consumer:
+        until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
+        until = until + Duration.of(times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
+        until = until + times.until_assigned if deployment.rebalancing.by_brokers else until
+    if deployment.possible_faults & (BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF}):
+        until = until + Duration.of(times.consumer_request) + _connects_again(deployment)
+    if FALLS_SILENT & deployment.possible_faults and deployment.outages_of_consumer:
+        until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
+    return until
+
+
+def until_committed(deployment: Deployment) -> Duration:
+    """How long after a poll returned a record its offset is committed, if the consumer runs on (semantics 12).
+
+    So long no broker may be away; the coordinator of the group may have been before, and be another one now.
+    """
+    times = deployment.durations
+    until = between_polls(deployment) + Duration.of(times.network, 2)
+    if deployment.brokers_may_be_away:
+        until = until + Duration.of(times.consumer_request, CLIENT_LOOKS) + Duration.of(times.metadata)
+        until = until + _connects_again(deployment)
+    if deployment.commit.is_by_client or deployment.commits_on_timer:
+        until = until + Duration.of(times.auto_commit)
+    if not deployment.commit.is_by_client and deployment.processing is Processing.HANDED_OFF:
+        until = until + Duration.of(times.processing_time)
+    return until
+
+
+def _connects_again(deployment: Deployment) -> Duration:
+    """Until a consumer that heard that a broker is gone has asked who took over, and connected to that one."""
+    times = deployment.durations
+    until = Duration.of(times.network, 2 * deployment.consumer_connects + REQUESTS_TO_FIND)
+    for pause in (times.consumer_connection, times.consumer_reconnect, times.consumer_backoff):
+        until = until + Duration.of(pause, 1 + JITTER)
+    return until
+
+
+def until_replaced(deployment: Deployment) -> Duration:
+    """How long it takes until another member has what one has that polls too late (semantics 12, C10)."""
+    times = deployment.durations
+    until = Duration.of(times.max_poll) + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
+    return until + times.until_assigned if deployment.rebalancing.by_brokers else until
+
+
+def until_discovered(deployment: Deployment) -> Duration:
+    """How long it takes until a group reads a partition that is new: one member hears of it, and all rejoin."""
+    return Duration.of(deployment.durations.consumer_metadata) + until_replaced(deployment)
