@@ -80,7 +80,7 @@ def test_decisions_end_where_they_are_stopped() -> None:
 
 
 def test_the_command(tmp_path: Path) -> None:
-    run = proofka("claims", "C005", "C004", "C002", "--out", tmp_path)
+    run = proofka("claims", "C005", "C004", "C079", "--out", tmp_path)
     assert run.exit_code == 0, run.stderr
     assert "3 claims: 1 confirmed, 1 about a setting, 1 undecided" in run.stdout
     page = (tmp_path / "claims" / "C005.md").read_text(encoding="utf-8")
