@@ -54,7 +54,7 @@ def read_settings(path: Path) -> dict[str, Given]:
 
     file = str(path)
     text = decode_properties(read_bytes(path))
-    _check_continuations(text, file)
+    check_continuations(text, file)
     settings: dict[str, Given] = {}
     line = 1
     try:
@@ -63,7 +63,7 @@ def read_settings(path: Path) -> dict[str, Given]:
                 key = element.key
                 if key.startswith(BYTE_ORDER_MARK):
                     if key[1:].startswith(("#", "!")):
-                        line += _lines(element.source)
+                        line += count_lines(element.source)
                         continue
                     message = "begins with a byte order mark, which Java takes for a part of this key; save it without"
                     raise DeploymentError(message, file=file, line=line, key=shown_key(key[1:]))
@@ -77,14 +77,14 @@ def read_settings(path: Path) -> dict[str, Given]:
                 if len(settings) >= MOST_KEYS:
                     raise DeploymentError(f"has more than {MOST_KEYS} settings", file=file, line=line)
                 settings[key] = Given(key, element.value, Origin("file", "", file, line))
-            line += _lines(element.source)
+            line += count_lines(element.source)
     except InvalidUEscapeError:
         message = "has a malformed \\u escape; four hexadecimal digits must follow (in Java: IllegalArgumentException)"
         raise DeploymentError(message, file=file, line=line) from None
     return settings
 
 
-def _check_continuations(text: str, file: str) -> None:
+def check_continuations(text: str, file: str) -> None:
     """Refuse a value of very many lines: joining them takes the parser quadratic time."""
     run = 0
     for number, line in enumerate(_LINE_END.split(text), start=1):
@@ -94,7 +94,7 @@ def _check_continuations(text: str, file: str) -> None:
             raise DeploymentError(message, file=file, line=number)
 
 
-def _lines(source: str) -> int:
+def count_lines(source: str) -> int:
     """How many line ends a piece of the file has: LF, CR LF or CR, as Java counts them."""
     return source.count("\n") + source.count("\r") - source.count("\r\n")
 

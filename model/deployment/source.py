@@ -80,3 +80,16 @@ def decode_properties(content: bytes) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError:
         return content.decode("iso-8859-1")
+
+
+def decode_text(content: bytes) -> tuple[str, tuple[str, ...]]:
+    """The text of a file without its mark, and what to know about it: bytes that are not UTF-8 are ISO-8859-1's.
+
+    Names and values of settings are ASCII, so that only comments differ.
+    """
+    notes = ("begins with a byte order mark",) if content.startswith(_UTF8_MARK) else ()
+    try:
+        return content.removeprefix(_UTF8_MARK).decode("utf-8"), notes
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return content.decode("iso-8859-1"), (*notes, f"is not UTF-8 (line {line}); read as ISO-8859-1")

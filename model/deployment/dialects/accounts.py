@@ -1,0 +1,87 @@
+"""Where each value of a file goes: into a component, to what is ignored, or to what is rejected; exactly one way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from model.deployment.dialects.component import Component, Found, Left
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.placeholders import Fillings, fill
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+from model.deployment.hiding import shown_key
+from model.deployment.setting import Origin
+
+NOT_KAFKAS = "no setting of Kafka's clients, topics or brokers"
+
+
+class Accounts:
+    """The values of one document, while a reader sorts them. ``separators``: between a placeholder and its default.
+
+    What is ignored or rejected is kept without its value, which may be a secret.
+    """
+
+    def __init__(
+        self, document: Document, fillings: Fillings, separators: tuple[str, ...] = (":-", ":", "-"), first: int = 0
+    ) -> None:
+        self._document = document
+        self._fillings = fillings
+        self._separators = separators
+        self._lines_before = first
+        self._ignored: list[Left] = []
+        self._rejected: list[Left] = []
+
+    def take(self, said: Said, key: str, value: str | None = None) -> Given:
+        """The value under the name that Kafka or a library has for it, its placeholders filled where that is possible.
+
+        ``value``: what it comes to in the unit of that setting, where the file has another one.
+        """
+        text = fill(said.value, self._fillings, self._separators).text if value is None else value
+        return Given(key, text, self._origin(said))
+
+    def text(self, said: Said) -> str:
+        """The text of a value, its placeholders filled where that is possible."""
+        return fill(said.value, self._fillings, self._separators).text.strip()
+
+    def by_framework(self, key: str, value: str, framework: str) -> Given:
+        """A value that no file says and a framework sets by itself."""
+        return Given(key, value, Origin("rule", framework))
+
+    def ignore(self, said: Said, reason: str = NOT_KAFKAS) -> None:
+        """The value does not matter, or nobody reads it."""
+        self._ignored.append(self._left(said, reason))
+
+    def reject(self, said: Said, reason: str) -> None:
+        """The value should matter, and cannot be used as it is."""
+        self._rejected.append(self._left(said, reason))
+
+    def last_of_each(self, values: Iterable[Said], who: str) -> list[Said]:
+        """Each key once: of one that comes again ``who`` keeps the last, and the others are ignored."""
+        kept: dict[tuple[str, ...], Said] = {}
+        for said in values:
+            before = kept.pop(said.path, None)
+            if before is not None:
+                self.ignore(before, f"is given again in line {self._line(said)}; {who} keeps the last")
+            kept[said.path] = said
+        return sorted(kept.values(), key=lambda said: said.line)
+
+    def found(self, dialect: str, components: Sequence[Component], notes: Iterable[str] = ()) -> Found:
+        """What the file says, once each of its values was sorted."""
+        return Found(
+            self._document.file,
+            dialect,
+            tuple(components),
+            tuple(self._ignored),
+            tuple(self._rejected),
+            (*self._document.notes, *notes),
+        )
+
+    def _left(self, said: Said, reason: str) -> Left:
+        return Left(Given(shown_key(said.key), "", self._origin(said)), reason)
+
+    def _origin(self, said: Said) -> Origin:
+        """Its place; the name that stands there as the detail."""
+        return Origin("file", shown_key(said.key), self._document.file, self._line(said))
+
+    def _line(self, said: Said) -> int:
+        return said.line + self._lines_before

@@ -1,0 +1,70 @@
+"""What a file is found to configure: producers, consumers, topics and brokers, and where each of its values went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from model.deployment.given import Given, Settings
+
+
+class Role(StrEnum):
+    """What a component is."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    TOPIC = "topic"
+    BROKER = "broker"
+
+
+@dataclass(frozen=True)
+class Component:
+    """One producer, consumer or topic, or the brokers of a cluster.
+
+    ``name``: as the file calls it, for a reader; a topic's own name. ``settings`` are under the names of Kafka's, or of
+    the library's own configuration, with what a framework sets by itself (of the origin ``rule``). ``topics``: those
+    that it writes to or reads from, as far as the file says; empty if it does not. ``client`` and ``version``: which
+    library, in which release. ``application``: what the file says of what the application does, by the names of
+    assumptions. ``kafka``: the release of the brokers. ``profile``: the file says it for one environment only.
+    """
+
+    role: Role
+    name: str
+    settings: Settings = field(default_factory=dict)
+    topics: tuple[str, ...] = ()
+    client: Given | None = None
+    version: Given | None = None
+    application: Settings = field(default_factory=dict)
+    kafka: Given | None = None
+    profile: str = ""
+
+
+@dataclass(frozen=True)
+class Left:
+    """A value that is in no component, by the name that stands in the file, and why."""
+
+    given: Given
+    reason: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one file says: every value of it is in a component, ignored, or rejected.
+
+    ``dialect`` is what it was taken for, in words. ``ignored``: the value does not matter to delivery, or nobody reads
+    it. ``rejected``: it should matter, and cannot be used as it is; what becomes of the pipeline is then unknown.
+    ``notes``: what a reader of the verdict should know besides.
+    """
+
+    file: str
+    dialect: str
+    components: tuple[Component, ...] = ()
+    ignored: tuple[Left, ...] = ()
+    rejected: tuple[Left, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def by_role(self) -> Mapping[Role, tuple[Component, ...]]:
+        """The components of each role, in the order of the file."""
+        return {role: tuple(one for one in self.components if one.role is role) for role in Role}

@@ -1,0 +1,25 @@
+"""A dialect: one way to write down a configuration, how to know a file of it, and how to read one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from model.deployment.dialects.component import Found
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.placeholders import Fillings
+
+Fits = Callable[[Document], bool]
+"""Whether a file is of the dialect. Never raises: what cannot be parsed does not fit."""
+
+Read = Callable[[Document, Fillings], Found]
+"""What a file of it says. Raises DeploymentError for a file that cannot be read as a whole."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """``name`` is what a reader is told that a file was taken for: ``Spring Boot application``."""
+
+    name: str
+    fits: Fits
+    read: Read

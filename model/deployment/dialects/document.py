@@ -1,0 +1,54 @@
+"""A file that may be a configuration: its text, and what that says in the formats that it may be in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePath
+
+from model.deployment.dialects.formats.properties import said_in_properties
+from model.deployment.dialects.formats.yaml import documents_of
+from model.deployment.dialects.said import Said
+from model.deployment.source import decode_text, read_bytes
+from model.deployment.yaml_tree import Node
+
+PROPERTIES = frozenset({".properties", ".config", ".conf", ".cfg", ".example", ".sample", ".j2", ".template", ".tpl"})
+YAML = frozenset({".yaml", ".yml"})
+
+
+@dataclass(frozen=True)
+class Document:
+    """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took."""
+
+    file: str
+    text: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its folders, in small letters."""
+        return PurePath(self.file).name.lower()
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name; of ``x.yaml.sample`` and its like the one before."""
+        suffixes = PurePath(self.name).suffixes
+        while len(suffixes) > 1 and suffixes[-1] in (".example", ".sample", ".template", ".tpl", ".dist", ".j2"):
+            suffixes.pop()
+        return suffixes[-1] if suffixes else ""
+
+    @cached_property
+    def properties(self) -> tuple[Said, ...]:
+        """What it says as Java ``.properties``. Raises DeploymentError."""
+        return tuple(said_in_properties(self.text, self.file))
+
+    @cached_property
+    def yaml(self) -> tuple[Node, ...]:
+        """Its YAML documents. Raises DeploymentError."""
+        return documents_of(self.text, self.file)
+
+
+def read_document(path: Path) -> Document:
+    """The text of a file. Raises DeploymentError for what is no text, too large, or cannot be read."""
+    text, notes = decode_text(read_bytes(path))
+    return Document(str(path), text, notes)

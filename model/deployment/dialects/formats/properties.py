@@ -1,0 +1,30 @@
+"""Java ``.properties``, as ``java.util.Properties`` reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.properties_reader import check_continuations, count_lines
+from model.deployment.source import MOST_KEYS
+
+
+def said_in_properties(text: str, file: str, first: int = 1) -> Iterator[Said]:
+    """Every setting, in the order of the file; ``first`` is the number of the first line. Raises DeploymentError."""
+    from javaproperties import InvalidUEscapeError, KeyValue, parse
+
+    check_continuations(text, file)
+    line = first
+    found = 0
+    try:
+        for element in parse(text):
+            if isinstance(element, KeyValue):
+                found += 1
+                if found > MOST_KEYS:
+                    raise DeploymentError(f"has more than {MOST_KEYS} settings", file=file, line=line)
+                yield Said((element.key,), element.value, line)
+            line += count_lines(element.source)
+    except InvalidUEscapeError:
+        message = "has a malformed \\u escape; four hexadecimal digits must follow (in Java: IllegalArgumentException)"
+        raise DeploymentError(message, file=file, line=line) from None

@@ -1,0 +1,129 @@
+"""YAML as other tools write and read it: several documents, anchors, merge keys, tags, keys that come twice.
+
+Nothing is constructed from tags, and what aliases expand to is counted, so that no text becomes more than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.hiding import printable
+from model.deployment.source import MOST_KEYS
+from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
+
+DEEPEST = 64
+"""No configuration is nested deeper than this."""
+
+MOST_NODES = 10 * MOST_KEYS
+"""So many values at most, aliases written out."""
+
+_NULLS = ("", "~", "null", "Null", "NULL")
+
+
+def documents_of(text: str, file: str) -> tuple[Node, ...]:
+    """The documents of a YAML text, those that are empty left out. Raises DeploymentError with the line."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.reader import ReaderError
+
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        return tuple(_Documents(iter(yaml.parse(text)), file).all())
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = printable(" ".join(str(error.problem or error.context or "cannot be parsed").split()))
+        line = mark.line + 1 if mark is not None else None
+        raise DeploymentError(f"is not valid YAML: {problem}", file=file, line=line) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise DeploymentError("has a character that YAML does not allow", file=file, line=line) from None
+    except (YAMLError, ValueError, RecursionError, AssertionError, AttributeError, IndexError, TypeError) as error:
+        # The parser has errors of its own for some broken input; a reader of configurations never fails with them.
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise DeploymentError(f"is not valid YAML: {printable(lines[0])}", file=file) from None
+
+
+def values_of(node: Node, path: tuple[str, ...] = ()) -> Iterator[Said]:
+    """Every value under a node, with the names that lead to it. Of a mapping or list that is empty, its place."""
+    if isinstance(node, Scalar):
+        yield Said(path, node.text, node.line, node.null)
+    elif isinstance(node, Mapping):
+        if not node.entries and path:
+            yield Said(path, "", node.line, null=True)
+        for entry in node.entries:
+            yield from values_of(entry.node, (*path, entry.key))
+    else:
+        if not node.items and path:
+            yield Said(path, "", node.line, null=True)
+        for number, item in enumerate(node.items):
+            yield from values_of(item, (*path, f"[{number}]"))
+
+
+class _Documents:
+    def __init__(self, events: Iterator[Any], file: str) -> None:
+        self._events = events
+        self._file = file
+        self._anchors: dict[str, tuple[Node, int]] = {}
+        self._nodes = 0
+
+    def all(self) -> Iterator[Node]:
+        next(self._events)  # the stream starts
+        while type(next(self._events)).__name__ != "StreamEndEvent":
+            self._anchors.clear()
+            root = self._node(next(self._events), 0)
+            next(self._events)  # the document ends
+            if not (isinstance(root, Scalar) and root.null):
+                yield root
+
+    def _node(self, event: Any, depth: int) -> Node:
+        kind = type(event).__name__
+        line = event.start_mark.line + 1
+        if kind == "AliasEvent":
+            if event.anchor not in self._anchors:
+                raise DeploymentError("an alias (*) to what has no anchor (&)", file=self._file, line=line)
+            node, size = self._anchors[event.anchor]
+            self._count(size, line)
+            return node
+        before = self._nodes
+        self._count(1, line)
+        if kind == "ScalarEvent":
+            plain = event.style is None or event.style == ""
+            node = Scalar(event.value, line, bool(plain and event.value in _NULLS))
+        elif depth >= DEEPEST:
+            raise DeploymentError(f"is nested deeper than {DEEPEST} levels", file=self._file, line=line)
+        else:
+            node = self._mapping(line, depth) if kind == "MappingStartEvent" else self._sequence(line, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = (node, self._nodes - before)
+        return node
+
+    def _count(self, nodes: int, line: int) -> None:
+        self._nodes += nodes
+        if self._nodes > MOST_NODES:
+            raise DeploymentError(f"has more than {MOST_NODES} values", file=self._file, line=line)
+
+    def _mapping(self, line: int, depth: int) -> Mapping:
+        entries: list[Entry] = []
+        merged: list[Entry] = []
+        while type(event := next(self._events)).__name__ != "MappingEndEvent":
+            key = self._node(event, depth + 1)
+            node = self._node(next(self._events), depth + 1)
+            if not isinstance(key, Scalar):
+                # As with a template's square brackets or braces: what it means only its tool knows.
+                entries.append(Entry("[...]", line, node))
+            elif key.text == "<<":
+                for other in node.items if isinstance(node, Sequence) else (node,):
+                    merged += other.entries if isinstance(other, Mapping) else ()
+            else:
+                entries.append(Entry(key.text, key.line, node))
+        own = {entry.key for entry in entries}
+        return Mapping((*(entry for entry in merged if entry.key not in own), *entries), line)
+
+    def _sequence(self, line: int, depth: int) -> Sequence:
+        items: list[Node] = []
+        while type(event := next(self._events)).__name__ != "SequenceEndEvent":
+            items.append(self._node(event, depth + 1))
+        return Sequence(tuple(items), line)

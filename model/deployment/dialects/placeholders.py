@@ -1,0 +1,84 @@
+"""What something else has yet to fill in: ``${NAME:default}`` and its like, filled with values that somebody gives.
+
+Nothing is looked up by itself: neither files nor the environment, unless the command is told to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from model.deployment.values import has_placeholder
+
+Fillings = Mapping[str, str]
+"""Values by the name of the placeholder, as ``--set NAME=VALUE`` gives them."""
+
+DEEPEST = 8
+"""A placeholder in the default of another one, and so on, at most so often."""
+
+_INNERMOST = re.compile(r"\$\{([^${}]*)\}|\{\{-?\s*([^{}]+?)\s*-?\}\}|%\(([\w.-]+)\)s|^\$([A-Za-z_]\w*)$")
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A text after filling. ``missing``: the names of the placeholders that are left in it."""
+
+    text: str
+    missing: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Nothing is left to fill in."""
+        return not self.missing and not has_placeholder(self.text)
+
+
+def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":", "-")) -> Filled:
+    """Fill what can be filled, innermost first; ``separators`` stand between a name and its default.
+
+    A value that is given wins over the default. Without either the placeholder stays.
+
+    >>> fill("${ACKS:all}", {})
+    Filled(text='all', missing=())
+    >>> fill("${ACKS:all}", {"ACKS": "1"}).text
+    '1'
+    >>> fill("${ACKS}", {}).missing
+    ('ACKS',)
+    """
+    kept: list[str] = []
+
+    def replaced(match: re.Match[str]) -> str:
+        inner = next(group for group in match.groups() if group is not None)
+        name, default = _parted(inner, separators) if match.group(1) is not None else (inner, None)
+        for known in (inner, name, name.lstrip(".")):
+            if known in fillings:
+                return fillings[known]
+        if default is not None:
+            return default
+        kept.append(match.group(0))
+        return f"\0{len(kept) - 1}\0"
+
+    for _ in range(DEEPEST):
+        before, text = text, _INNERMOST.sub(replaced, text)
+        if text == before:
+            break
+    names = tuple(dict.fromkeys(_name(one, separators) for one in kept if one))
+    for number in range(len(kept) - 1, -1, -1):
+        text = text.replace(f"\0{number}\0", kept[number])
+    return Filled(text, names)
+
+
+def _parted(inner: str, separators: tuple[str, ...]) -> tuple[str, str | None]:
+    """The name and the default of a placeholder; the separator that comes first counts, the longest of these."""
+    places = [(inner.index(one), -len(one), one) for one in separators if one in inner]
+    if not places:
+        return inner.strip(), None
+    at, _, separator = min(places)
+    return inner[:at].strip(), inner[at + len(separator) :]
+
+
+def _name(placeholder: str, separators: tuple[str, ...]) -> str:
+    match = _INNERMOST.fullmatch(placeholder)
+    if match is None:
+        return placeholder
+    return _parted(next(group for group in match.groups() if group is not None), separators)[0]

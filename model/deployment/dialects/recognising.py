@@ -1,0 +1,17 @@
+"""Which dialect a file is in: the first that fits, the more particular ones before the general ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model.deployment.dialects import spring
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+
+DIALECTS: Sequence[Dialect] = (spring.DIALECT,)
+"""All that are known, in the order in which they are tried."""
+
+
+def dialect_of(document: Document) -> Dialect | None:
+    """The dialect of a file, or None where it is of none."""
+    return next((dialect for dialect in DIALECTS if dialect.fits(document)), None)

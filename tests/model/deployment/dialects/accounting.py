@@ -1,0 +1,61 @@
+"""Every value that a file says goes somewhere: what a test of any dialect asks of a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.document import Document, read_document
+from model.deployment.dialects.recognising import dialect_of
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+
+REAL = Path(__file__).parents[5] / "shared" / "real-configs"
+"""Configuration files of public projects. They are other people's: read where they lie, never copied."""
+
+needs_real_files = pytest.mark.skipif(not REAL.is_dir(), reason="SKIPPED: the files of public projects are not here")
+
+
+def read_text(text: str, name: str, fillings: Mapping[str, str] | None = None, dialect: str | None = None) -> Found:
+    """What a text says that is in a file of this name; ``dialect``: it must be taken for that."""
+    return read_with(Document(name, text), fillings, dialect)
+
+
+def read_file(path: Path, fillings: Mapping[str, str] | None = None, dialect: str | None = None) -> Found:
+    """What a file says."""
+    return read_with(read_document(path), fillings, dialect)
+
+
+def read_with(document: Document, fillings: Mapping[str, str] | None = None, dialect: str | None = None) -> Found:
+    """What a document says."""
+    taken_for = dialect_of(document)
+    assert taken_for is not None, f"{document.file} is taken for nothing"
+    assert dialect in (None, taken_for.name)
+    return taken_for.read(document, fillings or {})
+
+
+def lines_of(found: Found) -> set[int]:
+    """The lines of the file that went somewhere."""
+    left = [one.given for one in (*found.ignored, *found.rejected)]
+    return {given.origin.line for given in (*left, *_given(found.components)) if given.origin.line is not None}
+
+
+def unaccounted(said: Iterable[Said], found: Found) -> list[Said]:
+    """The values of a file that went nowhere."""
+    lines = lines_of(found)
+    return [one for one in said if one.line not in lines]
+
+
+def values(found: Found, role: Role, number: int = 0) -> dict[str, str]:
+    """The settings of a component, as key and value."""
+    return {key: given.value for key, given in found.by_role[role][number].settings.items()}
+
+
+def _given(components: Iterable[Component]) -> Iterable[Given]:
+    for one in components:
+        yield from one.settings.values()
+        yield from one.application.values()
+        yield from (given for given in (one.client, one.version, one.kafka) if given is not None)
