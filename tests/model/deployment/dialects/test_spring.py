@@ -52,7 +52,6 @@ def test_a_default_in_a_placeholder_and_a_value_that_is_given() -> None:
 @pytest.mark.parametrize("path", sorted(REAL.glob("spring/*application*")), ids=lambda path: path.name)
 def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
     document = read_document(path)
-    said = (
-        [one for node in document.yaml for one in values_of(node)] if document.suffix in YAML else document.properties
-    )
-    assert not unaccounted((replace(one) for one in said), read_file(path, dialect=SPRING))
+    nested = document.suffix in YAML
+    said = [one for node in document.yaml for one in values_of(node)] if nested else document.properties
+    assert not unaccounted(said, read_file(path, dialect=SPRING))
