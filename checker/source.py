@@ -1,34 +1,99 @@
-"""Where a check's deployment comes from: the files and assumptions named on the command line."""
+"""Where a check's deployments come from: the files, folders and assumptions named on the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.deployment import read_deployment, read_properties
 from model.deployment.deployment import Deployment
+from model.deployment.dialects.document import read_document
+from model.deployment.dialects.finding import Findings, find
+from model.deployment.dialects.judging import Judged, judge
+from model.deployment.dialects.pairing import MOST_PIPELINES, Paired, pair
+from model.deployment.dialects.recognising import dialect_of, is_deployment
 from model.deployment.errors import DeploymentError
+from model.deployment.hiding import shown_value
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What was found in a file or a folder that was not written for this program: configurations, and pipelines."""
+
+    findings: Findings
+    paired: Paired
+    judged: tuple[Judged, ...]
+
+    @property
+    def deployments(self) -> tuple[Deployment, ...]:
+        """Those that can be checked, each by a name of its own."""
+        named: list[Deployment] = []
+        for one in self.judged:
+            if one.deployment is not None:
+                alike = sum(other.name.partition(" #")[0] == one.deployment.name for other in named)
+                name = f"{one.deployment.name} #{alike + 1}" if alike else one.deployment.name
+                named.append(replace(one.deployment, name=name))
+        return tuple(named)
+
+    @property
+    def problems(self) -> tuple[DeploymentError, ...]:
+        """What keeps pipelines from being checked."""
+        return tuple(dict.fromkeys(problem for one in self.judged for problem in one.problems))
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a deployment is read from: one YAML file, or .properties files of a release."""
+    """Where deployments are read from: a YAML file of its own, .properties files of a release, or files as they lie.
+
+    ``topic`` is a file beside other .properties files, and the name of a topic beside ``file``. ``fill``: values of
+    placeholders, ``NAME=VALUE``; ``environment``: those that are not said are looked up there. ``pipeline``: the
+    number of the one that is asked for, where there are several.
+    """
 
     file: Path | None
     kafka: str | None = None
-    topic: Path | None = None
+    topic: str | None = None
     broker: Path | None = None
     producer: Path | None = None
     consumer: Path | None = None
     assume: tuple[str, ...] = ()
+    fill: tuple[str, ...] = ()
+    environment: bool = False
+    pipeline: int | None = None
+
+    def seek(self) -> Sought | None:
+        """What there is in a folder, or in a file of another program; None of a deployment. Raises DeploymentError."""
+        if self.file is None or not _is_of_others(self.file):
+            return None
+        fillings = said_as(self.fill, "--set")
+        findings = find(self.file, {**os.environ, **fillings} if self.environment else fillings)
+        paired = pair(findings, self.topic)
+        if len(paired.pipelines) > MOST_PIPELINES:
+            topics = ", ".join(paired.topics[:8])
+            say = f"say --topic, one of {topics}" if len(paired.topics) > 1 else "name a folder with fewer"
+            raise DeploymentError(f"makes {len(paired.pipelines)} pipelines; {say}", file=str(self.file))
+        if self.pipeline is not None:
+            if not 1 <= self.pipeline <= len(paired.pipelines):
+                raise DeploymentError(f"--pipeline {self.pipeline}: there are {len(paired.pipelines)} pipelines")
+            paired = replace(paired, pipelines=(paired.pipelines[self.pipeline - 1],))
+        assume = assumed(self.assume)
+        return Sought(findings, paired, tuple(judge(one, self.kafka, assume) for one in paired.pipelines))
 
     def read(self) -> Deployment:
-        """The deployment, with every ``--assume`` applied."""
+        """The one deployment, with every ``--assume`` applied. Raises DeploymentError, also if there are several."""
+        sought = self.seek()
+        if sought is not None:
+            return _only(sought, str(self.file))
         assume = assumed(self.assume)
         if self.file is not None:
             if self._given():
                 raise DeploymentError("give a deployment FILE or .properties files, not both")
+            if self.pipeline is not None:
+                raise DeploymentError("--pipeline chooses one of several; this is one deployment")
+            if self.fill:
+                raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
             return read_deployment(self.file, assume)
         if not self._given():
             raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
@@ -36,7 +101,7 @@ class Source:
             raise DeploymentError("--kafka V is needed with .properties files: defaults depend on the release")
         return read_properties(
             kafka=self.kafka,
-            topic=self.topic,
+            topic=None if self.topic is None else Path(self.topic),
             broker=self.broker,
             producer=self.producer,
             consumer=self.consumer,
@@ -50,7 +115,11 @@ class Source:
             words += [f"--{name}", str(value)]
         for assumption in self.assume:
             words += ["--assume", assumption]
-        return words
+        for filling in self.fill:
+            name, _, value = filling.partition("=")
+            words += ["--set", f"{name}={shown_value(name, value)}"]
+        words += ["--env"] if self.environment else []
+        return words + (["--pipeline", str(self.pipeline)] if self.pipeline is not None else [])
 
     def _given(self) -> dict[str, str | Path]:
         options = {
@@ -63,15 +132,43 @@ class Source:
         return {name: value for name, value in options.items() if value is not None}
 
 
+def _is_of_others(file: Path) -> bool:
+    """A folder, or a file that was not written for this program."""
+    if file.is_dir():
+        return True
+    try:
+        document = read_document(file)
+    except DeploymentError:
+        return False
+    return not is_deployment(document) and dialect_of(document) is not None
+
+
+def _only(sought: Sought, place: str) -> Deployment:
+    for problem in sought.problems:
+        raise problem
+    if len(sought.judged) != 1:
+        names = ", ".join(one.pipeline.name for one in sought.judged[:8])
+        what = f"has {len(sought.judged)} pipelines ({names}); one is needed here" if names else "has no pipeline"
+        raise DeploymentError(what, file=place)
+    deployment = sought.judged[0].deployment
+    assert deployment is not None
+    return deployment
+
+
 def assumed(options: Iterable[str]) -> dict[str, str]:
     """What ``--assume KEY=VALUE``, given several times, says. Raises DeploymentError."""
+    return dict(said_as(options, "--assume"))
+
+
+def said_as(options: Iterable[str], option: str) -> Mapping[str, str]:
+    """What an option of the form KEY=VALUE says that may come several times. Raises DeploymentError."""
     values: dict[str, str] = {}
     for text in options:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise DeploymentError(f"--assume {text}: expected KEY=VALUE")
+            raise DeploymentError(f"{option} {text if option == '--assume' else key}: expected KEY=VALUE")
         if key in values:
-            raise DeploymentError(f"--assume {key} is given twice")
+            raise DeploymentError(f"{option} {key} is given twice")
         values[key] = value
     return values
 

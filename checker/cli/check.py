@@ -6,13 +6,16 @@ import json
 import shlex
 import sys
 import threading
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
+from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VIOLATED, exit_status, worst_of
 from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.limits import budget_of
@@ -25,13 +28,16 @@ from checker.cli.options import (
     Consumer,
     Engine,
     EngineName,
+    Environment,
     Faults,
     File,
+    Fill,
     JsonFile,
     Kafka,
     Master,
     Memory,
     NoSensitivity,
+    PipelineNumber,
     Producer,
     Quiet,
     ReportFolder,
@@ -44,9 +50,10 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
+from checker.cli.show import print_found
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
-from checker.source import Source, narrowed
+from checker.source import Sought, Source, narrowed
 
 if TYPE_CHECKING:
     from checker.budget import Budget
@@ -64,6 +71,9 @@ def check(
     producer: Producer = None,
     consumer: Consumer = None,
     assume: Assume = None,
+    fill: Fill = None,
+    environment: Environment = False,
+    pipeline: PipelineNumber = None,
     faults: Faults = None,
     seconds: Seconds = None,
     states: States = None,
@@ -85,44 +95,136 @@ def check(
 ) -> None:
     """Check a deployment: a verdict per property, and the shortest trace of each violation.
 
+    Of a folder, or of files as they lie, each pipeline that is found in them is checked (docs/dialects.md).
+
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
     passes only because what it speaks of never happened.
     """
-    source = Source(file, kafka, topic, broker, producer, consumer, tuple(assume or ()))
+    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline)
+    source = Source(file, kafka, topic, broker, producer, consumer, *said)
     with one_line_errors():
         _check_writable(json_file, report)
-        deployment = narrowed(source.read(), faults, require)
+        sought = source.seek()
+        deployments = [source.read()] if sought is None else list(sought.deployments)
+        deployments = [narrowed(one, faults, require) for one in deployments]
         reductions = chosen(switch_on or (), switch_off or ())
+        if len(deployments) > 1 and json_file is not None:
+            fail(f"--json takes one result, and there are {len(deployments)} pipelines; choose one with --pipeline")
+    if sought is not None:
+        with one_line_errors():
+            _print_sought(sought, kafka, quiet=quiet)
 
-    limits = {"states": states, "memory": memory, "threads": threads}
-    with one_line_errors(), engine_of(engine, master, checkpoint, checkpoint_every, memory, stats=stats) as explorer:
-        run, result = _run(deployment, budget_of(seconds, limits), explorer, reductions)
+    asked = _Asked(
+        faults=faults,
+        seconds=seconds,
+        limits={"states": states, "memory": memory, "threads": threads},
+        require=tuple(require or ()),
+        switches=(("--with", tuple(switch_on or ())), ("--without", tuple(switch_off or ()))),
+        reductions=reductions,
+        engine=engine,
+        explorer=partial(engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats),
+        json_file=json_file,
+        report=report,
+        all_traces=all_traces,
+        sensitivity=not (no_sensitivity or quiet or len(deployments) > 1),
+        no_sensitivity=no_sensitivity,
+        quiet=quiet,
+    )
+    statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
+    checked: dict[Deployment, str] = {}
+    for number, deployment in enumerate(deployments, start=1):
+        same = checked.setdefault(_question(deployment), deployment.name)
+        if same != deployment.name:
+            typer.echo(plain(f"{deployment.name}: as {same}, which differs in nothing that matters"))
+            continue
+        if len(deployments) > 1:
+            typer.echo(plain(f"{deployment.name}: ") if quiet else "", nl=not quiet)
+        of_one = source if len(deployments) == 1 else replace(source, pipeline=_number(sought, number))
+        status, interrupted = _check_one(deployment, of_one, asked)
+        statuses.append(status)
+        if interrupted:
+            break
+    raise typer.Exit(worst_of(statuses))
 
-    command = ["proofka", "check", *source.arguments()]
-    for name, value in {"faults": faults, "time": seconds, **limits}.items():
-        command += [] if value is None else [f"--{name}", str(value)]
-    for name in require or ():
-        command += ["--require", name]
-    for option, names in (("--with", switch_on), ("--without", switch_off)):
-        command += [word for name in names or () for word in (option, name)]
-    command += [] if engine is EngineName.EMBEDDED else ["--engine", engine.value]
-    command += ["--no-sensitivity"] if no_sensitivity else []
-    again = shlex.join(command)
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the options say of a check, whatever it is of."""
+
+    faults: str | None
+    seconds: float | None
+    limits: Mapping[str, int | None]
+    require: tuple[str, ...]
+    switches: tuple[tuple[str, tuple[str, ...]], ...]
+    reductions: frozenset[Reduction]
+    engine: EngineName
+    explorer: Callable[[], AbstractContextManager[ExploringEngine]]
+    json_file: Path | None
+    report: Path | None
+    all_traces: bool
+    sensitivity: bool
+    no_sensitivity: bool
+    quiet: bool
+
+    def budget(self) -> Budget:
+        """What an exploration may spend."""
+        return budget_of(self.seconds, dict(self.limits))
+
+    def command(self, source: Source) -> str:
+        """The command that asks the same again."""
+        words = ["proofka", "check", *source.arguments()]
+        for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
+            words += [] if value is None else [f"--{name}", str(value)]
+        for name in self.require:
+            words += ["--require", name]
+        for option, names in self.switches:
+            words += [word for name in names for word in (option, name)]
+        words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
+        return shlex.join([*words, *(["--no-sensitivity"] if self.no_sensitivity else [])])
+
+
+def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[int, bool]:
+    """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
+    with one_line_errors(), asked.explorer() as explorer:
+        run, result = _run(deployment, asked.budget(), explorer, asked.reductions)
+    again = asked.command(source)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
-    shown = json_file != Path("-")
+    shown = asked.json_file != Path("-")
     if shown:
         with one_line_errors():
-            _print_findings(deployment, result, all_traces=all_traces, quiet=quiet)
-    if not (no_sensitivity or quiet or interrupted):
-        result = _with_sensitivities(run, result, budget_of(seconds, limits))
+            _print_findings(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
+    if asked.sensitivity and not interrupted:
+        result = _with_sensitivities(run, result, asked.budget())
     with one_line_errors():
-        _write(deployment, result, again, json_file, report)
-    if shown and not quiet:
+        _write(deployment, result, again, asked.json_file, asked.report)
+    if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, again)
-
     status = exit_status(result.verdicts)
-    raise typer.Exit(EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status)
+    return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
+
+
+def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool) -> None:
+    """What was found, and what keeps pipelines from being checked."""
+    if not quiet:
+        print_found(sought, kafka, each_value=False)
+    for problem in sought.problems:
+        complain(str(problem))
+    if not sought.judged:
+        complain(f"{sought.findings.place}: no pipeline to check")
+
+
+def _question(deployment: Deployment) -> Deployment:
+    """The deployment without what tells it from others that mean the same: its name, and where its values are from."""
+    return replace(deployment, name="", settings=(), ignored=(), notes=())
+
+
+def _number(sought: Sought | None, number: int) -> int | None:
+    """The number of the pipeline of which this is the deployment with that number."""
+    if sought is None:
+        return None
+    checkable = [at for at, one in enumerate(sought.judged, start=1) if one.deployment is not None]
+    return checkable[number - 1]
 
 
 def _run(

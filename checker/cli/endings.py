@@ -25,6 +25,12 @@ def audit_status(summary: AuditSummary) -> int:
     return EXIT_BAD_INPUT if summary.rejected and status != EXIT_VIOLATED else status
 
 
+def worst_of(statuses: Collection[int]) -> int:
+    """Of several checks: the worst, in the order 1, 2, 3, 4; 0 if each ended so."""
+    order = (EXIT_VIOLATED, EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VACUOUS)
+    return next((status for status in order if status in statuses), EXIT_HOLDS)
+
+
 def _worst(required: Collection[Status]) -> int:
     if Status.VIOLATED in required:
         return EXIT_VIOLATED

@@ -38,11 +38,21 @@ def _bytes(text: str) -> int:
     return value
 
 
-File = Annotated[Path | None, typer.Argument(metavar="FILE", help="A deployment in YAML.")]
-Kafka = Annotated[
-    str | None, typer.Option(metavar="V", help="Release of the brokers, where .properties files are given.")
+File = Annotated[
+    Path | None,
+    typer.Argument(metavar="PATH", help="A deployment in YAML, a configuration as it lies somewhere, or a folder."),
 ]
-Topic = Annotated[Path | None, typer.Option(metavar="F", help="The topic's .properties file.")]
+Kafka = Annotated[str | None, typer.Option(metavar="V", help="Release of the brokers, where no file says it.")]
+Topic = Annotated[
+    str | None, typer.Option(metavar="F|NAME", help="The topic's .properties file; beside PATH, the topic's name.")
+]
+Fill = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="What a placeholder such as ${NAME} stands for.")
+]
+PipelineNumber = Annotated[
+    int | None, typer.Option("--pipeline", metavar="N", min=1, help="The one of several pipelines that is asked for.")
+]
+Environment = Annotated[bool, typer.Option("--env", help="Take placeholders from the environment of this command.")]
 Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .properties file.")]
 Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file.")]
 Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file.")]

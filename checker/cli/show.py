@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from checker.cli.errors import one_line_errors
-from checker.cli.options import Assume, Broker, Consumer, File, Kafka, Producer, Topic
-from checker.source import Source
+import typer
+
+from checker.cli.endings import EXIT_BAD_INPUT
+from checker.cli.errors import complain, one_line_errors
+from checker.cli.options import (
+    Assume,
+    Broker,
+    Consumer,
+    Environment,
+    File,
+    Fill,
+    Kafka,
+    PipelineNumber,
+    Producer,
+    Topic,
+)
+from checker.source import Sought, Source
 
 
 def show(
@@ -15,12 +29,43 @@ def show(
     producer: Producer = None,
     consumer: Consumer = None,
     assume: Assume = None,
+    fill: Fill = None,
+    environment: Environment = False,
+    pipeline: PipelineNumber = None,
 ) -> None:
-    """Show every effective setting of a deployment and where it came from."""
-    source = Source(file, kafka, topic, broker, producer, consumer, tuple(assume or ()))
+    """Show every effective setting and where it came from; of files as they lie, what became of each value.
+
+    Exit status: 0 all was read, 2 something keeps a pipeline from being checked.
+    """
+    source = Source(
+        file, kafka, topic, broker, producer, consumer, tuple(assume or ()), tuple(fill or ()), environment, pipeline
+    )
     with one_line_errors():
-        deployment = source.read()
+        sought = source.seek()
+        deployments = [source.read()] if sought is None else sought.deployments
     from reports.settings import SettingsReport
     from reports.terminal import console
 
-    console().print(SettingsReport(deployment))
+    if sought is not None:
+        print_found(sought, kafka, each_value=True)
+    if len(deployments) == 1:
+        console().print(SettingsReport(deployments[0]))
+    elif deployments:
+        console().print("\n--pipeline N shows every effective setting of one of them")
+    if sought is not None and sought.problems:
+        for problem in sought.problems:
+            complain(str(problem))
+        raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def print_found(sought: Sought, kafka: str | None, *, each_value: bool) -> None:
+    """What there is in a folder, and, if that is wanted, what became of each value of its files."""
+    from model.deployment.dialects.accounting import accounts_of
+    from reports.found import AccountReport, FoundReport
+    from reports.terminal import console
+
+    accounts = accounts_of(sought.findings, sought.judged, kafka)
+    console().print(FoundReport(sought.findings, sought.paired, accounts))
+    for account in accounts if each_value else ():
+        console().print()
+        console().print(AccountReport(account))

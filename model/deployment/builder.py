@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
 from model.deployment.assumptions import read_application
@@ -67,15 +68,16 @@ def build(given: GivenDeployment) -> Deployment:
     producer = read_client("producer", given.producer, kafka)
     consumer = read_client("consumer", given.consumer, kafka)
     brokers = f"Kafka {kafka}"
-    topic_settings = _accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
+    accept = partial(_accept, as_found=given.as_found)
+    topic_settings = accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
     broker_section = Section("broker", brokers, kafka, given.broker, given.kafka)
     own_keys = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *transaction_rules.KEYS)
-    broker_settings = _accept(broker_section, (*own_keys, *keys_of("broker")))
+    broker_settings = accept(broker_section, (*own_keys, *keys_of("broker")))
     sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
     producer_section = _client_section(producer, given.producer, given.kafka)
-    producer_settings = _accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
+    producer_settings = accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = _accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
+    consumer_settings = accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
     follows = sent_to_followers(broker_settings.section, consumer_section)
 
     era = era_of(broker_settings.section, topic_settings.section)
@@ -333,7 +335,7 @@ def _client_section(client: Client, given: GivenClient, kafka: Given) -> Section
     return Section(client.role, client.software, client.release, settings, given.version or kafka, client.library)
 
 
-def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
+def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = False) -> _Accepted:
     """Check every setting by itself; put aside what this release, or this component, does not read."""
     scope, release = section.scope, section.release
     accepted: dict[str, Given] = {}
@@ -341,7 +343,7 @@ def _accept(section: Section, must_know: Iterable[str]) -> _Accepted:
     for key, value in section.given.items():
         reason = None
         if (scope, key) not in _READ_IN_EVERY_RELEASE:
-            reason = reason_to_ignore(section, value)
+            reason = reason_to_ignore(section, value, as_found=as_found)
         if reason is None and has_placeholder(value.value):
             if key in must_know:
                 raise complaint(value, f"has a placeholder ({shown_value(key, value.value)}); give a value")

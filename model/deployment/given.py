@@ -54,7 +54,8 @@ class GivenDeployment:
 
     ``application`` holds what the application does (``on_send_error`` and its like), ``environment`` how long things
     take, ``faults`` the keys ``total`` and kinds of fault, ``bounds`` the bounds, ``require`` the names of properties,
-    or None when nothing says which.
+    or None when nothing says which. ``as_found``: the files were not written for this reader, so that what their own
+    readers do with a setting that they do not know is done here (elsewhere it is an error, misspelt most likely).
     """
 
     name: str
@@ -69,3 +70,4 @@ class GivenDeployment:
     faults: Settings = field(default_factory=dict)
     bounds: Settings = field(default_factory=dict)
     require: tuple[Given, ...] | None = None
+    as_found: bool = False

@@ -20,8 +20,11 @@ _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
 
 
-def reason_to_ignore(section: Section, given: Given) -> str | None:
-    """Why this component does not read the setting at all; None if it does. An unknown key is an error."""
+def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) -> str | None:
+    """Why this component does not read the setting at all; None if it does. An unknown key is an error.
+
+    ``as_found``: of files that were not written for this reader only what their own readers refuse is one.
+    """
     key, scope, table, release = given.key, section.scope, section.table, section.release
     if find_definition(table, key, release) is not None or names_key(scope, key):
         return None
@@ -40,7 +43,23 @@ def reason_to_ignore(section: Section, given: Given) -> str | None:
     if other is not None and (is_known(others, key) or names_key(other, key)):
         return f"a {other} setting: the {scope} does not read it"
     whose = "" if section.library == JAVA else f" of {section.library}"
-    raise unknown(given, f"unknown {scope} setting{whose}", known_keys(table), scope)
+    error = unknown(given, f"unknown {scope} setting{whose}", known_keys(table), scope)
+    if not as_found:
+        raise error
+    return _as_found(section, error)
+
+
+def _as_found(section: Section, error: DeploymentError) -> str:
+    """What reads the setting in earnest: clients of Java and brokers warn and go on. Raises what others refuse."""
+    hint = error.message.partition("; ")[2]
+    if section.scope == "topic":
+        what = f"refused by {section.software} with InvalidConfigurationException: Unknown topic config name"
+    elif section.library != JAVA:
+        what = f"refused by the {section.software}: no such configuration property"
+    else:
+        return f"unknown to {section.software}, which warns and goes on" + (f"; {hint}" if hint else "")
+    message = what + (f"; {hint}" if hint else "")
+    raise RefusedError(message, file=error.file, line=error.line, key=error.key)
 
 
 def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") -> DeploymentError:

@@ -1,0 +1,146 @@
+"""What became of each value of the files that were found: used, ignored or rejected, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from model.deployment.dialects.component import Component, Found, Left, Role
+from model.deployment.dialects.finding import Findings
+from model.deployment.dialects.judging import Judged, judge
+from model.deployment.dialects.pairing import Pipeline, Placed
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.hiding import shown_value
+from model.deployment.setting import Origin
+
+
+class Fate(StrEnum):
+    """What can become of a value."""
+
+    USED = "used"
+    IGNORED = "ignored"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One value of a file: its line, its name there, and what became of it, in words."""
+
+    line: int
+    name: str
+    fate: Fate
+    what: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """Every value of one file, in the order of its lines."""
+
+    found: Found
+    entries: tuple[Entry, ...]
+
+    def count(self, fate: Fate) -> int:
+        """How many values it became of."""
+        return sum(entry.fate is fate for entry in self.entries)
+
+
+def accounts_of(findings: Findings, judged: Sequence[Judged], kafka: str | None = None) -> tuple[Account, ...]:
+    """The account of each file; ``judged`` are the pipelines, ``kafka`` is the release where no file says it."""
+    return tuple(_account(found, judged, kafka) for found in findings.found)
+
+
+def _account(found: Found, judged: Sequence[Judged], kafka: str | None) -> Account:
+    entries: dict[tuple[int, str], Entry] = {}
+    for component in found.components:
+        in_pipelines = [one for one in judged if _has(one.pipeline, component)]
+        for one in in_pipelines or (judge(_alone(component, found.file), kafka),):
+            for entry in _of_component(component, one):
+                known = entries.get((entry.line, entry.name))
+                if known is None or _weight(entry) > _weight(known):
+                    entries[entry.line, entry.name] = entry
+    for fate, ones in ((Fate.IGNORED, found.ignored), (Fate.REJECTED, found.rejected)):
+        for left in ones:
+            entry = _of_left(left, fate)
+            entries.setdefault((entry.line, entry.name), entry)
+    return Account(found, tuple(sorted(entries.values(), key=lambda entry: (entry.line, entry.name))))
+
+
+def _weight(entry: Entry) -> int:
+    """Of a value that several components share the more telling fate is told."""
+    return (Fate.IGNORED, Fate.USED, Fate.REJECTED).index(entry.fate)
+
+
+def _has(pipeline: Pipeline, component: Component) -> bool:
+    members = (pipeline.topic, pipeline.brokers, pipeline.producer, pipeline.consumer)
+    return any(one is not None and one.component is component for one in members)
+
+
+def _alone(component: Component, file: str) -> Pipeline:
+    placed = Placed(component, file)
+    members = {
+        Role.TOPIC: "topic",
+        Role.BROKER: "brokers",
+        Role.PRODUCER: "producer",
+        Role.CONSUMER: "consumer",
+    }
+    rest = dict.fromkeys(members.values())
+    return Pipeline(component.name, **{**rest, members[component.role]: placed})
+
+
+def _of_left(left: Left, fate: Fate) -> Entry:
+    return Entry(left.given.origin.line or 0, left.given.key, fate, left.reason)
+
+
+def _of_component(component: Component, judged: Judged) -> Iterator[Entry]:
+    for given in component.settings.values():
+        if given.origin.kind == "file":
+            yield _of_setting(component, given, judged)
+    others = (component.client, component.version, component.kafka)
+    for given in (*component.application.values(), *(one for one in others if one is not None)):
+        if given.origin.kind == "file":
+            yield Entry(_line(given), _name(given), Fate.USED, f"{component.name}: {given.key}={given.value}")
+
+
+def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
+    line, name = _line(given), _name(given)
+    said = f"{component.name}: {given.key}={shown_value(given.key, given.value.strip())}"
+    problem = next((one for one in judged.problems if _is_about(one, given)), None)
+    if problem is not None:
+        return Entry(line, name, Fate.REJECTED, problem.message)
+    if judged.rest is None:
+        why = judged.problems[0].message if judged.problems else "nothing can be made of it"
+        return Entry(line, name, Fate.REJECTED, f"{said}, of what cannot be built: {why}")
+    for setting in judged.rest.settings:
+        if _is_at(setting.origin, given.origin):
+            changed = (
+                "" if setting.origin.kind == "file" else f" ({setting.key}={setting.value}: {setting.origin.detail})"
+            )
+            return Entry(line, name, Fate.USED, said + changed)
+    for ignored in judged.rest.ignored:
+        if ignored.key == given.key and _is_at(ignored.origin, given.origin):
+            return Entry(line, name, Fate.IGNORED, ignored.reason)
+    return Entry(line, name, Fate.IGNORED, "another value takes precedence, or no property depends on it")
+
+
+def _is_about(problem: DeploymentError, given: Given) -> bool:
+    here = (problem.file, problem.line) == (given.origin.file, given.origin.line) and problem.line is not None
+    return here and problem.key in (None, given.key)
+
+
+def _is_at(one: Origin, other: Origin) -> bool:
+    return (one.file, one.line) == (other.file, other.line) and one.line is not None
+
+
+def _line(given: Given) -> int:
+    return given.origin.line or 0
+
+
+def _name(given: Given) -> str:
+    return given.origin.detail or given.key
+
+
+def rejected(accounts: Iterable[Account]) -> tuple[Entry, ...]:
+    """All that was rejected, in any file."""
+    return tuple(entry for account in accounts for entry in account.entries if entry.fate is Fate.REJECTED)

@@ -1,0 +1,95 @@
+"""The configurations in a folder: every file that is one, what it was taken for, and why others were passed over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.deployment.dialects.component import Found
+from model.deployment.dialects.document import Document, read_document
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.recognising import dialect_of
+from model.deployment.errors import DeploymentError
+from model.deployment.source import LARGEST
+
+MOST_FILES = 20_000
+"""A folder with more files than this is none of configurations."""
+
+NOT_LOOKED_INTO = frozenset(
+    {"node_modules", "vendor", "target", "build", "dist", "out", "venv", "__pycache__", "site-packages", "testdata"}
+)
+"""Folders of what was built or fetched."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A file that is of a dialect, and cannot be read, or that could not be looked at."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What lies in a folder, or in one file: configurations, what could not be read, and how many other files."""
+
+    place: str
+    found: tuple[Found, ...]
+    unread: tuple[Unread, ...]
+    others: int
+
+
+def find(place: Path, fillings: Fillings) -> Findings:
+    """Look into a folder, or one file. Raises DeploymentError for one file that is no configuration."""
+    if not place.is_dir():
+        return Findings(str(place), (read_one(place, fillings),), (), 0)
+    found: list[Found] = []
+    unread: list[Unread] = []
+    others = 0
+    for number, path in enumerate(sorted(_files(place))):
+        if number == MOST_FILES:
+            raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
+        try:
+            document = _looked_at(path)
+            dialect = None if document is None else dialect_of(document)
+            if document is None or dialect is None:
+                others += 1
+            else:
+                found.append(dialect.read(document, fillings))
+        except DeploymentError as error:
+            unread.append(Unread(str(path), _without_file(error)))
+    return Findings(str(place), tuple(found), tuple(unread), others)
+
+
+def read_one(path: Path, fillings: Fillings) -> Found:
+    """What one file says. Raises DeploymentError if it is no configuration that is known."""
+    document = read_document(path)
+    dialect = dialect_of(document)
+    if dialect is None:
+        raise DeploymentError("is no configuration of Kafka that is known (docs/dialects.md)", file=str(path))
+    return dialect.read(document, fillings)
+
+
+def _files(place: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(place):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_LOOKED_INTO)
+        for name in names:
+            if not name.startswith(".") or name.startswith(".env"):
+                yield Path(folder, name)
+
+
+def _looked_at(path: Path) -> Document | None:
+    """The text of a file; None of one that holds no text, or is too large for a configuration."""
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            return None
+        return read_document(path)
+    except (DeploymentError, OSError):
+        return None
+
+
+def _without_file(error: DeploymentError) -> str:
+    where = f"line {error.line}: " if error.line is not None else ""
+    return where + (f"{error.key}: " if error.key else "") + error.message

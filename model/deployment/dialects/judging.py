@@ -1,0 +1,130 @@
+"""A pipeline that was found, as a deployment: what its values come to, and what keeps it from being checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from model.deployment.builder import build
+from model.deployment.deployment import Deployment
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.pairing import Pipeline, Placed
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, GivenClient, GivenDeployment, Settings
+from model.deployment.options import outrank, read_options
+from model.deployment.release import NEWEST, Release
+from model.deployment.setting import Origin
+
+MOST_PROBLEMS = 100
+"""So many problems of one pipeline are told at most."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pipeline with its deployment, or what is wrong with it.
+
+    ``rest`` is what the deployment would be without the values that are wrong, for an account of all others; None where
+    not even that can be built.
+    """
+
+    pipeline: Pipeline
+    problems: tuple[DeploymentError, ...]
+    rest: Deployment | None
+
+    @property
+    def deployment(self) -> Deployment | None:
+        """The deployment to check: None where something is wrong."""
+        return None if self.problems else self.rest
+
+
+def judge(pipeline: Pipeline, kafka: str | None = None, assume: Mapping[str, str] | None = None) -> Judged:
+    """Make a pipeline a deployment; ``kafka`` is the release of the brokers where no file says it.
+
+    Raises DeploymentError for an option that makes no sense.
+    """
+    options = read_options(assume or {})
+    given = _given(pipeline, kafka)
+    problems: list[DeploymentError] = []
+    while len(problems) < MOST_PROBLEMS:
+        try:
+            return Judged(pipeline, tuple(problems), build(outrank(given, options)))
+        except DeploymentError as error:
+            problems.append(error)
+            less = _without(given, error)
+            if less is None:
+                break
+            given = less
+    return Judged(pipeline, tuple(problems), None)
+
+
+def _given(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
+    application = {
+        key: given
+        for client in (pipeline.producer, pipeline.consumer)
+        if client is not None
+        for key, given in client.component.application.items()
+    }
+    return GivenDeployment(
+        name=pipeline.name,
+        kafka=_release(pipeline, kafka),
+        topic=_settings(pipeline.topic),
+        broker=_settings(pipeline.brokers),
+        producer=_client(pipeline.producer),
+        consumer=_client(pipeline.consumer),
+        application=application,
+        as_found=True,
+    )
+
+
+def _release(pipeline: Pipeline, kafka: str | None) -> Given:
+    """What the user says, else the files, else the newest that is known."""
+    if kafka is not None:
+        return Given("kafka", kafka, Origin("option", f"--kafka {kafka}"))
+    for one in (pipeline.brokers, pipeline.topic):
+        if one is not None and one.component.kafka is not None:
+            return one.component.kafka
+    return Given("kafka", str(Release(*NEWEST)), Origin("assumption", "no file says the release; --kafka V does"))
+
+
+def _settings(placed: Placed | None) -> Settings:
+    return {} if placed is None else placed.component.settings
+
+
+def _client(placed: Placed | None) -> GivenClient:
+    if placed is None:
+        return GivenClient()
+    one = placed.component
+    return GivenClient(one.settings, one.client, one.version, present=True)
+
+
+def _without(given: GivenDeployment, error: DeploymentError) -> GivenDeployment | None:
+    """The same without the value at which the error points; None if it points at none."""
+    for role, settings in _by_role(given):
+        for key, one in settings.items():
+            if (one.origin.file, one.origin.line) == (error.file, error.line) and error.line is not None:
+                less = {name: value for name, value in settings.items() if name != key}
+                if key == error.key or sum(_at(other, error) for other in settings.values()) == 1:
+                    return _put(given, role, less)
+    return None
+
+
+def _at(given: Given, error: DeploymentError) -> bool:
+    return (given.origin.file, given.origin.line) == (error.file, error.line)
+
+
+def _by_role(given: GivenDeployment) -> Iterator[tuple[Role | str, Settings]]:
+    yield Role.PRODUCER, given.producer.settings
+    yield Role.CONSUMER, given.consumer.settings
+    yield Role.TOPIC, given.topic
+    yield Role.BROKER, given.broker
+    yield "application", given.application
+
+
+def _put(given: GivenDeployment, role: Role | str, settings: Settings) -> GivenDeployment:
+    if role is Role.PRODUCER:
+        return replace(given, producer=replace(given.producer, settings=settings))
+    if role is Role.CONSUMER:
+        return replace(given, consumer=replace(given.consumer, settings=settings))
+    if role is Role.TOPIC:
+        return replace(given, topic=settings)
+    return replace(given, broker=settings) if role is Role.BROKER else replace(given, application=settings)

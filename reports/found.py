@@ -1,0 +1,109 @@
+"""What lies in a folder: each configuration, what it was taken for, and what became of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from model.deployment.dialects.accounting import Account, Entry, Fate
+from model.deployment.dialects.component import Component
+from model.deployment.dialects.finding import Findings
+from model.deployment.dialects.pairing import Paired, Pipeline, Placed
+from reports import lines, wording
+
+STYLES = {Fate.USED: "", Fate.IGNORED: "dim", Fate.REJECTED: "bold"}
+
+
+class FoundReport:
+    """The files, in a line or two each; what could not be read; and the pipelines, by number."""
+
+    def __init__(self, findings: Findings, paired: Paired, accounts: Sequence[Account]) -> None:
+        self.findings = findings
+        self.paired = paired
+        self.accounts = accounts
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        configurations = wording.counted(len(self.accounts), "configuration")
+        others = f", {wording.counted(self.findings.others, 'other file')} passed over" if self.findings.others else ""
+        yield from lines.wrapped(f"{self.findings.place}: {configurations}{others}", width, style="bold")
+        for account in self.accounts:
+            yield from self._file(account, width)
+        for unread in self.findings.unread:
+            told = f"{self._short(unread.file)}: cannot be read: {unread.reason}"
+            yield from lines.wrapped(told, width, rest="    ")
+        for placed, reason in self.paired.unpaired:
+            told = f"{self._short(placed.file)}: {placed.component.name} {reason}"
+            yield from lines.wrapped(told, width, rest="    ")
+        if self.paired.pipelines:
+            yield Text(f"\n{wording.counted(len(self.paired.pipelines), 'pipeline')}", style="bold")
+        for number, pipeline in enumerate(self.paired.pipelines, start=1):
+            told = f"{pipeline.name}: {self._made_of(pipeline)}"
+            yield from lines.wrapped(told, width, first=f"{number:>3}  ", rest="     ")
+
+    def _file(self, account: Account, width: int) -> Iterator[Text]:
+        found = account.found
+        counts = [(account.count(fate), fate) for fate in Fate]
+        told = ", ".join(f"{count} {fate}" for count, fate in counts if count) or "no values"
+        yield from lines.wrapped(f"{self._short(found.file)}: {found.dialect}; {told}", width, rest="    ")
+        for component in found.components:
+            yield from lines.wrapped(described(component), width, first="    ", rest="      ")
+        for note in found.notes:
+            yield from lines.wrapped(note, width, first="    ", rest="      ", style="dim")
+
+    def _made_of(self, pipeline: Pipeline) -> str:
+        """What a pipeline is made of, and what is taken where no file says anything."""
+        members: tuple[tuple[str, Placed | None], ...] = (
+            ("producer", pipeline.producer),
+            ("consumer", pipeline.consumer),
+            ("topic", pipeline.topic),
+            ("brokers", pipeline.brokers),
+        )
+        files: dict[str, list[str]] = {}
+        for role, placed in members:
+            if placed is not None:
+                files.setdefault(self._short(placed.file), []).append(role)
+        given = [f"{wording.listed(roles)} of {file}" for file, roles in files.items()]
+        absent = [role for role, placed in members if placed is None]
+        return "; ".join(given) + (f"; defaults for {wording.listed(absent)}" if absent else "")
+
+    def _short(self, file: str) -> str:
+        """The name of a file from where the search began."""
+        place = self.findings.place
+        return file if file == place else file.removeprefix(place.rstrip("/") + "/")
+
+
+class AccountReport:
+    """Every value of one file, and what became of it."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        found = self.account.found
+        yield from lines.title(f"{found.file}: {found.dialect}", options.max_width)
+        table = Table.grid(padding=(0, 2))
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        for entry in self.account.entries:
+            table.add_row(*self._row(entry))
+        yield table
+
+    @staticmethod
+    def _row(entry: Entry) -> Iterator[Text]:
+        style = STYLES[entry.fate]
+        for cell in (str(entry.line), entry.name, str(entry.fate), entry.what):
+            yield Text(wording.plain(cell), style=style)
+
+
+def described(component: Component) -> str:
+    """A component in words: ``producer orders-out, of librdkafka, to orders``."""
+    client = f", of {component.client.value}" if component.client is not None else ""
+    topics = f", topic {', '.join(component.topics)}" if component.topics else ""
+    release = f", Kafka {component.kafka.value}" if component.kafka is not None else ""
+    return f"{component.role} {component.name}{client}{topics}{release}"
