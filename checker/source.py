@@ -25,22 +25,30 @@ class Sought:
     findings: Findings
     paired: Paired
     judged: tuple[Judged, ...]
+    own: tuple[Deployment | DeploymentError, ...] = ()
 
     @property
     def deployments(self) -> tuple[Deployment, ...]:
         """Those that can be checked, each by a name of its own."""
-        named: list[Deployment] = []
-        for one in self.judged:
-            if one.deployment is not None:
-                alike = sum(other.name.partition(" #")[0] == one.deployment.name for other in named)
-                name = f"{one.deployment.name} #{alike + 1}" if alike else one.deployment.name
-                named.append(replace(one.deployment, name=name))
+        return tuple(deployment for deployment, _ in self.checks)
+
+    @property
+    def checks(self) -> tuple[tuple[Deployment, int | Path], ...]:
+        """The same, each with the number of its pipeline, or the file that it is alone in."""
+        pipelines = [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
+        named: list[tuple[Deployment, int | Path]] = []
+        for one, where in (*pipelines, *zip(self.own, self.findings.deployments, strict=False)):
+            if isinstance(one, Deployment):
+                alike = sum(other.name.partition(" #")[0] == one.name for other, _ in named)
+                named.append((replace(one, name=f"{one.name} #{alike + 1}") if alike else one, where))
         return tuple(named)
 
     @property
     def problems(self) -> tuple[DeploymentError, ...]:
         """What keeps pipelines from being checked."""
-        return tuple(dict.fromkeys(problem for one in self.judged for problem in one.problems))
+        own = [one for one in self.own if isinstance(one, DeploymentError)]
+        told = {str(problem): problem for one in self.judged for problem in one.problems}
+        return (*told.values(), *own)
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,9 @@ class Source:
                 raise DeploymentError(f"--pipeline {self.pipeline}: there are {len(paired.pipelines)} pipelines")
             paired = replace(paired, pipelines=(paired.pipelines[self.pipeline - 1],))
         assume = assumed(self.assume)
-        return Sought(findings, paired, tuple(judge(one, self.kafka, assume) for one in paired.pipelines))
+        judged = tuple(judge(one, self.kafka, assume) for one in paired.pipelines)
+        own = () if self.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
+        return Sought(findings, paired, judged, own)
 
     def read(self) -> Deployment:
         """The one deployment, with every ``--assume`` applied. Raises DeploymentError, also if there are several."""
@@ -141,6 +151,14 @@ def _is_of_others(file: Path) -> bool:
     except DeploymentError:
         return False
     return not is_deployment(document) and dialect_of(document) is not None
+
+
+def _read(file: Path, assume: Mapping[str, str]) -> Deployment | DeploymentError:
+    """A deployment in a folder, or what is wrong with it."""
+    try:
+        return read_deployment(file, assume)
+    except DeploymentError as error:
+        return error
 
 
 def _only(sought: Sought, place: str) -> Deployment:

@@ -32,6 +32,8 @@ class FoundReport:
         yield from lines.wrapped(f"{self.findings.place}: {configurations}{others}", width, style="bold")
         for account in self.accounts:
             yield from self._file(account, width)
+        for own in self.findings.deployments:
+            yield from lines.wrapped(f"{self._short(str(own))}: a deployment", width, rest="    ")
         for unread in self.findings.unread:
             told = f"{self._short(unread.file)}: cannot be read: {unread.reason}"
             yield from lines.wrapped(told, width, rest="    ")

@@ -139,8 +139,7 @@ def check(
             continue
         if len(deployments) > 1:
             typer.echo(plain(f"{deployment.name}: ") if quiet else "", nl=not quiet)
-        of_one = source if len(deployments) == 1 else replace(source, pipeline=_number(sought, number))
-        status, interrupted = _check_one(deployment, of_one, asked)
+        status, interrupted = _check_one(deployment, _alone(source, sought, number), asked)
         statuses.append(status)
         if interrupted:
             break
@@ -210,7 +209,7 @@ def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool) -> None:
         print_found(sought, kafka, each_value=False)
     for problem in sought.problems:
         complain(str(problem))
-    if not sought.judged:
+    if not (sought.judged or sought.own):
         complain(f"{sought.findings.place}: no pipeline to check")
 
 
@@ -219,12 +218,14 @@ def _question(deployment: Deployment) -> Deployment:
     return replace(deployment, name="", settings=(), ignored=(), notes=())
 
 
-def _number(sought: Sought | None, number: int) -> int | None:
-    """The number of the pipeline of which this is the deployment with that number."""
-    if sought is None:
-        return None
-    checkable = [at for at, one in enumerate(sought.judged, start=1) if one.deployment is not None]
-    return checkable[number - 1]
+def _alone(source: Source, sought: Sought | None, number: int) -> Source:
+    """What asks for one deployment only: the one with this number, of all that are checked."""
+    if sought is None or len(sought.checks) == 1:
+        return source
+    where = sought.checks[number - 1][1]
+    if isinstance(where, Path):
+        return Source(where, assume=source.assume)
+    return replace(source, pipeline=where)
 
 
 def _run(

@@ -10,7 +10,7 @@ from pathlib import Path
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.recognising import dialect_of
+from model.deployment.dialects.recognising import dialect_of, is_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 
@@ -33,12 +33,16 @@ class Unread:
 
 @dataclass(frozen=True)
 class Findings:
-    """What lies in a folder, or in one file: configurations, what could not be read, and how many other files."""
+    """What lies in a folder, or in one file: configurations, what could not be read, and how many other files.
+
+    ``deployments`` are the files that were written for this program.
+    """
 
     place: str
     found: tuple[Found, ...]
     unread: tuple[Unread, ...]
     others: int
+    deployments: tuple[Path, ...] = ()
 
 
 def find(place: Path, fillings: Fillings) -> Findings:
@@ -47,12 +51,16 @@ def find(place: Path, fillings: Fillings) -> Findings:
         return Findings(str(place), (read_one(place, fillings),), (), 0)
     found: list[Found] = []
     unread: list[Unread] = []
+    own: list[Path] = []
     others = 0
     for number, path in enumerate(sorted(_files(place))):
         if number == MOST_FILES:
             raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
         try:
             document = _looked_at(path)
+            if document is not None and is_deployment(document):
+                own.append(path)
+                continue
             dialect = None if document is None else dialect_of(document)
             if document is None or dialect is None:
                 others += 1
@@ -60,7 +68,10 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 found.append(dialect.read(document, fillings))
         except DeploymentError as error:
             unread.append(Unread(str(path), _without_file(error)))
-    return Findings(str(place), tuple(found), tuple(unread), others)
+    if not (found or own or unread):
+        what = f"holds no configuration of Kafka that is known, in {others} files (docs/dialects.md)"
+        raise DeploymentError(what, file=str(place))
+    return Findings(str(place), tuple(found), tuple(unread), others, tuple(own))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:
