@@ -35,9 +35,11 @@ class Sought:
     @property
     def checks(self) -> tuple[tuple[Deployment, int | Path], ...]:
         """The same, each with the number of its pipeline, or the file that it is alone in."""
-        pipelines = [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
+        every: list[tuple[Deployment | DeploymentError | None, int | Path]] = []
+        every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
+        every += list(zip(self.own, self.findings.deployments, strict=False))
         named: list[tuple[Deployment, int | Path]] = []
-        for one, where in (*pipelines, *zip(self.own, self.findings.deployments, strict=False)):
+        for one, where in every:
             if isinstance(one, Deployment):
                 alike = sum(other.name.partition(" #")[0] == one.name for other, _ in named)
                 named.append((replace(one, name=f"{one.name} #{alike + 1}") if alike else one, where))

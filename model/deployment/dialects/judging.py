@@ -15,6 +15,8 @@ from model.deployment.options import outrank, read_options
 from model.deployment.release import NEWEST, Release
 from model.deployment.setting import Origin
 
+REPLICAS = "replication.factor"
+
 MOST_PROBLEMS = 100
 """So many problems of one pipeline are told at most."""
 
@@ -67,7 +69,7 @@ def _given(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
     return GivenDeployment(
         name=pipeline.name,
         kafka=_release(pipeline, kafka),
-        topic=_settings(pipeline.topic),
+        topic=_topic(pipeline),
         broker=_settings(pipeline.brokers),
         producer=_client(pipeline.producer),
         consumer=_client(pipeline.consumer),
@@ -84,6 +86,15 @@ def _release(pipeline: Pipeline, kafka: str | None) -> Given:
         if one is not None and one.component.kafka is not None:
             return one.component.kafka
     return Given("kafka", str(Release(*NEWEST)), Origin("assumption", "no file says the release; --kafka V does"))
+
+
+def _topic(pipeline: Pipeline) -> Settings:
+    """What files say of the topic; where neither they nor the brokers' say how many replicas it has, three."""
+    settings = _settings(pipeline.topic)
+    if REPLICAS in settings or pipeline.brokers is not None:
+        return settings
+    origin = Origin("assumption", "no file says how many; --assume replicas=N does")
+    return {REPLICAS: Given(REPLICAS, "3", origin), **settings}
 
 
 def _settings(placed: Placed | None) -> Settings:
