@@ -1,0 +1,82 @@
+"""Folders and files as they lie, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.checker.test_cli import proofka
+
+SERVICE = """\
+spring:
+  kafka:
+    bootstrap-servers: ${BROKERS}
+    producer: {acks: "${ACKS:0}"}
+    consumer: {group-id: orders}
+---
+spring:
+  config: {activate: {on-profile: test}}
+  kafka: {consumer: {max-poll-records: 5}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service" / "application.yml").write_text(SERVICE, encoding="utf-8")
+    (tmp_path / "README.md").write_text("nothing", encoding="utf-8")
+    return tmp_path
+
+
+QUICK = ("--faults", "0", "--no-sensitivity", "--require", "no-acked-loss")
+
+
+def test_a_folder_is_checked_pipeline_by_pipeline(folder: Path) -> None:
+    run = proofka("check", folder, *QUICK)
+    assert run.exit_code in (0, 4), run.stderr
+    assert "service/application.yml: Spring Boot application" in run.stdout
+    assert "2 pipelines" in run.stdout
+    assert "which differs in nothing that matters" not in run.stdout
+    assert f"proofka check {folder} --pipeline 2 --faults 0" in " ".join(run.stdout.split())
+
+
+def test_one_pipeline_of_several(folder: Path) -> None:
+    run = proofka("check", folder, "--pipeline", "2", "--json", folder / "result.json", *QUICK)
+    assert run.exit_code in (0, 4), run.stderr
+    assert (folder / "result.json").exists()
+    assert proofka("check", folder, "--json", folder / "other.json", *QUICK).exit_code == 2
+    assert proofka("check", folder, "--pipeline", "3", *QUICK).exit_code == 2
+
+
+def test_a_placeholder_that_matters_is_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "application.properties"
+    file.write_text("spring.kafka.producer.acks=${ACKS}\n", encoding="utf-8")
+    run = proofka("check", file, *QUICK)
+    assert run.exit_code == 2
+    assert "application.properties:1: acks: has a placeholder" in run.stderr
+    assert proofka("check", file, "--set", "ACKS=1", *QUICK).exit_code in (0, 4)
+
+
+def test_the_environment_is_looked_up_only_if_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "application.properties"
+    file.write_text("spring.kafka.producer.acks=${PROOFKA_TEST_ACKS}\n", encoding="utf-8")
+    monkeypatch.setenv("PROOFKA_TEST_ACKS", "1")
+    assert proofka("show", file).exit_code == 2
+    assert "acks=1" in proofka("show", file, "--env").stdout
+
+
+def test_show_says_what_became_of_each_value(folder: Path) -> None:
+    run = proofka("show", folder / "service" / "application.yml")
+    assert run.exit_code == 0, run.stderr
+    lines = [line.split() for line in run.stdout.splitlines()]
+    assert any(words[:1] == ["4"] and "used" in words for words in lines)
+    assert any(words[:1] == ["8"] and "ignored" in words for words in lines)
+
+
+def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
+    run = proofka("check", tmp_path)
+    assert run.exit_code == 2
+    assert run.stderr.count("\n") == 1
+    assert "holds no configuration of Kafka" in run.stderr

@@ -1,0 +1,82 @@
+"""What belongs together: by topic, by file, by folder; and what only the user knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.finding import Findings
+from model.deployment.dialects.pairing import pair
+from model.deployment.given import Given
+from model.deployment.setting import Origin
+
+
+def one(role: Role, name: str, topics: tuple[str, ...] = (), profile: str = "", **settings: str) -> Component:
+    given = {key: Given(key, value, Origin("file", "", "f", 1)) for key, value in settings.items()}
+    return Component(role, name, given, topics, profile=profile)
+
+
+def findings(**files: Iterable[Component]) -> Findings:
+    """Files by name; a double underscore is a folder."""
+    found = tuple(Found(name.replace("__", "/"), "test", tuple(components)) for name, components in files.items())
+    return Findings("", found, (), 0)
+
+
+def names(*args: object, **kwargs: object) -> list[tuple[str | None, ...]]:
+    paired = pair(*args, **kwargs)  # type: ignore[arg-type]
+    return [
+        tuple(None if placed is None else placed.component.name for placed in (one.producer, one.consumer, one.topic))
+        for one in paired.pipelines
+    ]
+
+
+def test_one_of_each_is_one_pipeline_wherever_they_lie() -> None:
+    found = findings(a=[one(Role.PRODUCER, "p")], b=[one(Role.CONSUMER, "c")], t=[one(Role.TOPIC, "orders")])
+    assert names(found) == [("p", "c", "orders")]
+
+
+def test_clients_of_one_file_go_together() -> None:
+    services = {
+        f"s{number}": [one(Role.PRODUCER, f"p{number}"), one(Role.CONSUMER, f"c{number}")] for number in range(3)
+    }
+    assert names(findings(**services)) == [(f"p{number}", f"c{number}", None) for number in range(3)]
+
+
+def test_clients_of_one_folder_go_together() -> None:
+    found = findings(
+        x__p=[one(Role.PRODUCER, "p1")],
+        x__c=[one(Role.CONSUMER, "c1")],
+        y__p=[one(Role.PRODUCER, "p2")],
+        y__c=[one(Role.CONSUMER, "c2")],
+    )
+    assert sorted(names(found), key=str) == [("p1", "c1", None), ("p2", "c2", None)]
+
+
+def test_clients_that_name_a_topic_go_with_it() -> None:
+    found = findings(
+        a=[one(Role.PRODUCER, "p1", ("orders",)), one(Role.PRODUCER, "p2", ("bills",))],
+        b=[one(Role.CONSUMER, "c", ("orders", "bills"))],
+        t=[one(Role.TOPIC, "orders")],
+    )
+    assert names(found) == [("p2", "c", None), ("p1", "c", "orders")]
+
+
+def test_a_client_that_may_go_with_several_topics_is_asked_for() -> None:
+    found = findings(a=[one(Role.PRODUCER, "p")], t=[one(Role.TOPIC, "orders"), one(Role.TOPIC, "bills")])
+    paired = pair(found)
+    assert [(placed.component.name, "--topic" in reason) for placed, reason in paired.unpaired] == [("p", True)]
+    assert names(found) == [(None, None, "bills"), (None, None, "orders")]
+    assert names(found, "orders") == [("p", None, "orders")]
+
+
+def test_profiles_do_not_mix() -> None:
+    members = [one(role, f"{role} {profile}", profile=profile) for profile in ("", "prod") for role in list(Role)[:2]]
+    assert names(findings(a=members)) == [("producer ", "consumer ", None), ("producer prod", "consumer prod", None)]
+
+
+def test_brokers_that_are_set_up_alike_are_one_cluster() -> None:
+    alike = [one(Role.BROKER, f"kafka{number}", **{"min.insync.replicas": "2"}) for number in range(3)]
+    found = findings(a=[one(Role.PRODUCER, "p")], b=alike)
+    assert len(pair(found).pipelines) == 1
+    other = one(Role.BROKER, "other", **{"min.insync.replicas": "1"})
+    assert len(pair(findings(a=[one(Role.PRODUCER, "p")], b=[*alike, other])).pipelines) == 2
