@@ -28,6 +28,7 @@ from model.deployment.known_keys import reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
+from model.deployment.refusals import check_refusals
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
@@ -355,7 +356,9 @@ def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = Fals
         if definition is not None and value.value != consumer_rules.NULL_GROUP:
             check_value(value, definition, library(section.library, release).exception)
         accepted[key] = value
-    return _Accepted(replace(section, given=accepted), tuple(ignored))
+    checked = replace(section, given=accepted)
+    check_refusals(checked)
+    return _Accepted(checked, tuple(ignored))
 
 
 def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[str, ...]) -> Iterable[Ignored]:

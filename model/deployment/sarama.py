@@ -16,7 +16,7 @@ from model.deployment.producer_rules import ProducerValues
 from model.deployment.section import Section
 from model.deployment.sender import Sender
 from model.deployment.setting import Origin, Setting
-from model.deployment.values import boolean
+from model.deployment.values import boolean, protocol_version
 
 PRODUCER_KEYS = (
     "Producer.RequiredAcks",
@@ -177,8 +177,7 @@ def _check_idempotence(section: Section) -> None:
 
 def _is_older(version: str) -> bool:
     """``0.10.2.1``, or the name of the constant: ``V0_10_2_1``."""
-    numbers = [int(part) for part in version.removeprefix("V").replace("_", ".").split(".")[:2] if part.isdigit()]
-    return len(numbers) > 0 and tuple(numbers) < OLDEST_VERSION
+    return () < protocol_version(version) < OLDEST_VERSION
 
 
 def _isolation(section: Section) -> Setting | None:

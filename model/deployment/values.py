@@ -56,6 +56,12 @@ def boolean(text: str) -> bool:
     return text.strip().lower() in ("true", "t", "1")
 
 
+def protocol_version(text: str) -> tuple[int, ...]:
+    """The line of a protocol as sarama names it: ``0.10.2.1``, or the name of the constant, ``V0_10_2_1``."""
+    numbers = text.strip().removeprefix("sarama.").removeprefix("V").replace("_", ".").split(".")
+    return tuple(int(part) for part in numbers[:2] if part.isdigit())
+
+
 def milliseconds(text: str) -> int:
     """A checked duration in ms, rounded up: a number of ms, or as Go writes it (``1m30s``)."""
     text = text.strip()
