@@ -67,6 +67,7 @@ DEADLINES = {
     "lagging": 60_600,
     "caught_up": 4_600,
     "returning": None,
+    "stopping": 300_000,
     "slow": None,
     "cut_off": None,
     "consumer_back": 3_600_000,
