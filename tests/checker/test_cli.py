@@ -284,7 +284,8 @@ def test_no_command_prints_help() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "size"), [("1048576", 1 << 20), ("512M", 512 << 20), ("2G", 2 << 30), ("1536k", 1536 << 10), ("2GiB", 2 << 30)]
+    ("text", "size"),
+    [("1048576", 1 << 20), ("512M", 512 << 20), ("2G", 2 << 30), ("1536k", 1536 << 10), ("2GiB", 2 << 30)],
 )
 def test_sizes(text: str, size: int) -> None:
     assert options._bytes(text) == size
