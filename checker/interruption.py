@@ -12,7 +12,7 @@ Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 @contextmanager
-def handling(handler: Handler) -> Iterator[None]:
+def handling(handler: Handler, number: signal.Signals = signal.SIGINT) -> Iterator[None]:
     """Within the block interrupts go to ``handler``, whatever is put in its place meanwhile; afterwards to whom before.
 
     Only the main thread of a process hears of interrupts; in others nothing changes.
@@ -20,11 +20,11 @@ def handling(handler: Handler) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    previous = signal.signal(signal.SIGINT, handler)
+    previous = signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        signal.signal(number, previous)
 
 
 @contextmanager
@@ -54,15 +54,15 @@ def never_interrupted() -> Iterator[None]:
 
 @contextmanager
 def interrupts(stop: threading.Event) -> Iterator[None]:
-    """Within the block an interrupt sets ``stop``; a second one ends the process as usual.
+    """Within the block an interrupt sets ``stop``, and so does the request to end; a second one ends it as usual.
 
     An exception could surface anywhere, also where the solver's bindings drop it.
     """
-    previous = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def request(number: int, frame: FrameType | None) -> None:
         stop.set()
-        signal.signal(signal.SIGINT, previous)
+        signal.signal(number, before[signal.Signals(number)])
 
-    with handling(request):
+    with handling(request), handling(request, signal.SIGTERM):
         yield

@@ -29,9 +29,10 @@ class TamperedDocument(Exception):
 
 @dataclass(frozen=True)
 class Verification:
-    """What was re-checked, a line each."""
+    """What was re-checked, a line each; ``steps`` are those of the traces, by the line that they follow."""
 
     lines: tuple[str, ...]
+    steps: Mapping[int, tuple[str, ...]]
     ok: bool
 
 
@@ -45,7 +46,9 @@ def verify(document: Mapping[str, Any]) -> Verification:
     model = _model_of_traces(deployment, prepared.model, document)
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
     cones = {name: cone for one in groups for name, cone in one.cones.items()}
-    lines = []
+    lines: list[str] = []
+    steps: dict[int, tuple[str, ...]] = {}
+    replayed = 0
     _verify_extent(deployment, [prop.name for one in groups for prop in one.properties], document)
     for verdict in document["verdicts"]:
         name = verdict["property"]
@@ -57,12 +60,13 @@ def verify(document: Mapping[str, Any]) -> Verification:
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:
             _verify_trace(model, properties[name], cones[name], trace)
-            lines.append(f"{name}, {faults_in_words(trace['faults'].items())}:")
-            lines += [
-                f"  step {number} is allowed{_when(step)}: {step['text']}"
-                for number, step in enumerate(trace["steps"], 1)
-            ]
-            lines.append(f"  and {name} is violated at the end: {trace['failure']}")
+            told = enumerate(trace["steps"], 1)
+            steps[len(lines)] = tuple(
+                f"  step {number} is allowed{_when(step)}: {step['text']}" for number, step in told
+            )
+            faults = faults_in_words(trace["faults"].items())
+            lines.append(f"{name}, {faults}: {len(trace['steps'])} steps are allowed, and at the end it is violated")
+            replayed += 1
         if not verdict["traces"]:
             lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
     if document.get("thresholds"):
@@ -73,7 +77,9 @@ def verify(document: Mapping[str, Any]) -> Verification:
             raise TamperedDocument(f"{verdict['property']}: its id is not that of this deployment's question")
     if document[SEAL] != seal(document):
         raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
-    return Verification(tuple(lines), True)
+    traces = f"{replayed} trace{'' if replayed == 1 else 's'} replayed"
+    lines.append(f"as it was written: {traces}, every id and the checksum of all else agree")
+    return Verification(tuple(lines), steps, True)
 
 
 def _verify_extent(deployment: Deployment, names: Sequence[str], document: Mapping[str, Any]) -> None:

@@ -118,6 +118,10 @@ class Duration:
         return max(0, ceil(total))
 
 
+STOPS_WITHIN = Quantity("a broker's patience when it is stopped", 300_000, 300_000)
+"""So long a broker that is to stop waits for the controller; then it stops all the same (``BrokerServer.shutdown``)."""
+
+
 def longest(quantity: Quantity) -> float:
     """The most of a range, in ms; infinity where nothing limits it."""
     return inf if quantity.most is None else quantity.most

@@ -119,5 +119,8 @@ BREAKS_CONNECTIONS = FALLS_SILENT | {Fault.KILL, Fault.SHUTDOWN, Fault.LOG_DIR_F
 MOVES_LEADER = frozenset({Fault.LEADER_MOVE, Fault.REASSIGNMENT})
 """Faults after which another broker may lead, and the one before runs on."""
 
+DELAYS_READING = BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF}
+"""Faults after which a consumer has to find out which broker to read from."""
+
 OF_BROKERS = BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF, Fault.SLOW_FOLLOWER}
 """Faults after which a broker may be away, or another one lead some partition."""

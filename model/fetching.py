@@ -222,7 +222,7 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     def sentence(before: State, after: State) -> str:
         offset = before[follower.log.end.name]
         if after[follower.log.end.name] == offset:
-            return f"{follower.name} fetches at offset {offset} from {leader.name}, which learns how far it is"
+            return f"{follower.name} fetches at offset {offset}: {leader.name} learns that it has all before"
         if is_hole(pipeline, after, follower, offset):
             return (
                 f"{follower.name} fetches from {leader.name} behind offset {offset}, where the cleaner left nothing of "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from model.deployment.choices import Acks
+import z3
+
+from model.deployment.choices import Acks, OnProcessingError
 from model.deployment.deployment import Deployment
-from model.faults import FALLS_SILENT, LOSES_REQUESTS, Fault
-from model.language import Variable, flag
+from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, REPLACES_MEMBER, Fault
+from model.language import Action, Variable, flag
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,8 @@ class History:
     ``fell_silent``, by broker: it died, and nobody closed its connections. ``unnoticed``: neither has the producer
     noticed since. ``lost_requests``: the connection of some request broke, and with acks=0 nobody waits for its answer.
     The group has no consumer because it threw out the one it had (``thrown_out``), or moved the partition in order
-    (``handed_over``).
+    (``handed_over``). ``consumer_was_out``: the group was without its consumer, ``brokers_were_out``: some broker was
+    away, cut off, or no longer led; both where that decides whether a record is read in time.
     """
 
     fell_silent: dict[int, Variable]
@@ -25,10 +28,18 @@ class History:
     lost_requests: Variable | None
     thrown_out: Variable | None
     handed_over: Variable | None
+    consumer_was_out: Variable | None
+    brokers_were_out: Variable | None
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        single = (self.lost_requests, self.thrown_out, self.handed_over)
+        single = (
+            self.lost_requests,
+            self.thrown_out,
+            self.handed_over,
+            self.consumer_was_out,
+            self.brokers_were_out,
+        )
         return (*self.fell_silent.values(), *self.unnoticed.values(), *(one for one in single if one is not None))
 
 
@@ -43,4 +54,20 @@ def declare_history(deployment: Deployment) -> History:
         flag("lost_requests") if nobody_waits else None,
         flag("thrown_out") if Fault.EVICTION in possible else None,
         flag("handed_over") if Fault.REBALANCE in possible else None,
+        flag("consumer_was_out") if deployment.reading_is_timed and deployment.outages_of_consumer else None,
+        flag("brokers_were_out") if deployment.reading_is_timed and possible & DELAYS_READING else None,
     )
+
+
+def remember_outages(deployment: Deployment, history: History, action: Action) -> Action:
+    """A fault that may keep the consumer from reading is remembered, where that decides what is read in time."""
+    closes = deployment.on_processing_error is OnProcessingError.CLOSE
+    of_consumer = {Fault.CONSUMER_CRASH, *REPLACES_MEMBER, *((Fault.FAILED_PROCESSING,) if closes else ())}
+    happened = []
+    if history.consumer_was_out is not None and action.fault in of_consumer:
+        happened.append(history.consumer_was_out)
+    if history.brokers_were_out is not None and action.fault in DELAYS_READING:
+        happened.append(history.brokers_were_out)
+    if not happened:
+        return action
+    return replace(action, updates={**action.updates, **{flag: z3.IntVal(1) for flag in happened}})

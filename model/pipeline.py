@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import z3
@@ -48,6 +49,7 @@ from model.compaction import aborted, cleaner, reading
 from model.deployment.deployment import Deployment
 from model.displays import displays
 from model.faults import Fault
+from model.history import remember_outages
 from model.language import TransitionSystem
 from model.producer import resolution_due
 from model.state import Pipeline, declare
@@ -79,8 +81,11 @@ def build(deployment: Deployment) -> Model:
     of_offsets = (offsets_topic, overlapping_offsets)
     of_readers = (*of_consumers, retention, log_starts, *of_offsets, cleaner, aborted, reading)
     machines = (*of_clients, *of_transactions, *of_brokers, *of_readers)
+    remembered = partial(remember_outages, deployment, pipeline.history)
     actions = tuple(
-        reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, one)))
+        remembered(
+            reading.remember_outage(pipeline, remember_disturbance(pipeline, forget_numbers_when_done(pipeline, one)))
+        )
         for machine in machines
         for action in machine.actions(pipeline)
         if action.fault is None or action.fault in possible

@@ -33,8 +33,8 @@ def _faults(text: str) -> str:
 def _bytes(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     value = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-    if not value:
-        raise typer.BadParameter(f"{text!r} is not a size such as 512M or 2G")
+    if value < 1 << 20:
+        raise typer.BadParameter(f"{text!r} is not a size of at least a megabyte, such as 512M or 2G")
     return value
 
 

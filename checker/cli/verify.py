@@ -15,7 +15,10 @@ MAX_RESULT_BYTES = 64 << 20
 """A result file larger than this is not one of ours."""
 
 
-def verify(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A result that --json wrote.")]) -> None:
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A result that --json wrote.")],
+    steps: Annotated[bool, typer.Option("--steps", help="Print each step of each trace as it is replayed.")] = False,
+) -> None:
     """Replay the traces of an earlier result against the model.
 
     Exit status: 0 every trace is a run of the model that violates its property, 1 one is not, 2 the file is no result.
@@ -29,8 +32,10 @@ def verify(file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A res
         except checker.verify.TamperedDocument as error:
             complain(f"{file}: {error}")
             raise typer.Exit(EXIT_VIOLATED) from None
-    for line in verification.lines:
+    for number, line in enumerate(verification.lines):
         typer.echo(plain(line))
+        for step in verification.steps.get(number, ()) if steps else ():
+            typer.echo(plain(step))
     raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
 
 

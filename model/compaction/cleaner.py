@@ -90,7 +90,13 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
 
 
 def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Batch) -> Action:
-    """The cleaner drops a tombstone that it kept for delete.retention.ms; what it deletes is gone by then (10, D4)."""
+    """The cleaner drops a tombstone that it kept for delete.retention.ms; what it deletes is gone by then (10, D4).
+
+    From 3.1 on it has passed over it before: that is when the time began.
+    """
+    assert pipeline.compacted is not None
+    marked = pipeline.compacted.marked
+    passed_over = [] if marked is None else [marked.is_set]
     effect = Effect()
     effect[replica.log.slots[offset][REMOVED]] = DROPPED
     it_is_this = replica.log.slots[offset]["batch"].term == batch.number
@@ -103,7 +109,13 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
         replica.name,
         "brokers",
         {"broker": replica.number, "offset": offset, "batch": batch.number},
-        z3.And(may_be_cleaned(pipeline, replica, offset), stands(replica, offset), it_is_this, *nothing_before),
+        z3.And(
+            may_be_cleaned(pipeline, replica, offset),
+            stands(replica, offset),
+            it_is_this,
+            *passed_over,
+            *nothing_before,
+        ),
         effect.updates,
         lambda before, after: (
             f"the cleaner of {replica.name} drops {record_name(batch)}, a tombstone that it has kept for "

@@ -24,7 +24,7 @@ from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
-from model.deployment.known_keys import reason_to_ignore
+from model.deployment.known_keys import MISPLACED, reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
@@ -284,10 +284,17 @@ def build(given: GivenDeployment) -> Deployment:
             *(transaction_rules.notes_of(broker_settings.section, transactional) if transactional is not None else ()),
             *faults_in_vain(given, broker_settings.section, era, application, idempotence=sending.idempotence),
             *_slow_polls(given, times.durations),
+            *_misplaced(producer_settings.ignored, "consumer"),
+            *_misplaced(consumer_settings.ignored, "producer"),
         ),
     )
     if reading.goes_to_nearest:
         _check_nearest(deployment, consumer_settings.section)
+    if deployment.sink.is_memory and deployment.drops_tombstones:
+        what = (
+            "a sink in memory where tombstones may be dropped unread (keys=deleted); say a longer delete.retention.ms"
+        )
+        raise complaint(given.application["sink"], f"not modelled yet: {what}", NotModelledError)
     if deployment.transactional is not None and deployment.records_expire_unread:
         raise transaction_rules.refuse_retention(producer_section)
     refuses_unknown = deployment.brokers_forget_deleted and kafka.line < IDEMPOTENT
@@ -314,6 +321,18 @@ def _check_nearest(deployment: Deployment, section: Section) -> None:
 def _said(section: Section, *keys: str) -> tuple[Setting, ...]:
     """Settings that matter where somebody gives them."""
     return tuple(section.setting(key) for key in keys if section.has(key))
+
+
+def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
+    """Settings of one client that stand with the other: a slip that changes what is checked."""
+    found = [one for one in ignored if one.reason == MISPLACED.format(owner=owner, scope=one.scope)]
+    if found:
+        keys = ", ".join(one.key for one in found)
+        many = len(found) > 1
+        yield (
+            f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
+            f"{'them' if many else 'it'}, and the {owner} is checked without"
+        )
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:

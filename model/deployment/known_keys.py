@@ -16,6 +16,9 @@ from model.deployment.release import JAVA
 from model.deployment.section import Section
 from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
+MISPLACED = "a {owner} setting: the {scope} does not read it"
+"""Why a setting is ignored that the other client would read."""
+
 _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
 
@@ -41,7 +44,7 @@ def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) 
     other = _OTHER_CLIENT.get(scope)
     others = "" if other is None else table.replace(scope, other)
     if other is not None and (is_known(others, key) or names_key(other, key)):
-        return f"a {other} setting: the {scope} does not read it"
+        return MISPLACED.format(owner=other, scope=scope)
     whose = "" if section.library == JAVA else f" of {section.library}"
     error = unknown(given, f"unknown {scope} setting{whose}", known_keys(table), scope)
     if not as_found:

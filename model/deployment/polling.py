@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from model.deployment.choices import Processing
 from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity, longest
-from model.faults import BREAKS_CONNECTIONS, FALLS_SILENT, MOVES_LEADER, Fault
+from model.faults import DELAYS_READING, FALLS_SILENT
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment
@@ -27,8 +27,10 @@ def between_polls(deployment: Deployment) -> Duration:
     return Duration.of(min(times.poll_interval, times.max_poll, key=longest))
 
 
-def until_next_poll(deployment: Deployment) -> Duration:
-    """How long it takes until a consumer that runs polls what is there.
+def until_next_poll(
+    deployment: Deployment, *, consumer_was_out: bool = True, brokers_were_out: bool = True
+) -> Duration:
+    """How long it takes until a consumer that runs polls what is there, after outages that are possible.
 
     One that was restarted connects to a broker, its coordinator and the leader, joins, and may have to wait until
     the session of the one before it is over, or for other members that never come, and for the answer of a
@@ -38,13 +40,14 @@ def until_next_poll(deployment: Deployment) -> Duration:
     until = between_polls(deployment) + Duration.of(times.metadata) + Duration.of(times.network, 2)
     if deployment.consumer_waits_for_bytes:
         until = until + Duration.of(times.consumer_fetch_wait)
-    if deployment.outages_of_consumer:
+    replaced = consumer_was_out and deployment.outages_of_consumer
+    if replaced:
         until = until + Duration.of(times.consumer_session) + Duration.of(times.rebalance_delay)
         until = until + Duration.of(times.network, 3 * deployment.consumer_connects + REQUESTS_TO_START)
         until = until + times.until_assigned if deployment.rebalancing.by_brokers else until
-    if deployment.possible_faults & (BREAKS_CONNECTIONS | MOVES_LEADER | {Fault.CUT_OFF}):
+    if brokers_were_out and deployment.possible_faults & DELAYS_READING:
         until = until + Duration.of(times.consumer_request) + _connects_again(deployment)
-    if FALLS_SILENT & deployment.possible_faults and deployment.outages_of_consumer:
+    if brokers_were_out and FALLS_SILENT & deployment.possible_faults and replaced:
         until = until + Duration.of(times.max_poll) + Duration.of(JOINING)
     return until
 

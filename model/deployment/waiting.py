@@ -10,7 +10,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 from model.deployment.polling import until_committed, until_discovered, until_next_poll, until_replaced
-from model.durations import JITTER, Quantity, longest
+from model.durations import JITTER, STOPS_WITHIN, Quantity, longest
 from model.faults import BREAKS_CONNECTIONS, Fault
 
 if TYPE_CHECKING:
@@ -114,4 +114,5 @@ def _for_brokers(deployment: Deployment) -> Iterator[float]:
     for kind, away in most.items():
         if count := deployment.at_most(kind):
             yield count * longest(away)
+            yield count * longest(STOPS_WITHIN) if kind is Fault.SHUTDOWN else 0
             yield count * found

@@ -9,7 +9,7 @@ from fractions import Fraction
 import z3
 
 from model.deployment.truncation import Truncation
-from model.durations import Quantity
+from model.durations import STOPS_WITHIN, Quantity
 from model.fetching import fetches_from
 from model.language import Clock, Duration, Need
 from model.state import Replica
@@ -105,6 +105,8 @@ class Brokers(Part):
             # It runs from the death, and an attempt to register that was refused backs off for as long as a session.
             back = back + Duration.of(times.broker_session, 1 + REGISTRATION_JITTER)
         yield self._due("returning", f"{name} could start again", back, RESTARTS, broker=number)
+        stops = f"{name} could stop"
+        yield self._due("stopping", stops, Duration.of(STOPS_WITHIN), ("finish_shutdown",), broker=number)
         learns = f"there was news from the controller for {name}"
         yield self._due("news", learns, self._news, ("apply_metadata", "learn_isr"), broker=number)
         slow = Duration.of(times.slowness)

@@ -29,7 +29,10 @@ class Cleaning(Part):
             yield ("drop_tombstone",), {}, Need(Clock("marked", {}, compacted.marked.is_set, since), at_least=kept)
             return
         for number in sorted(compacted.tombstones):
-            yield ("drop_tombstone",), {"batch": number}, Need(self.age(self._batches[number]), at_least=kept)
+            age = self.age(self._batches[number])
+            looked_at = Need(age, at_least=Duration.of(self._times.compaction_lag))
+            yield ("drop_tombstone",), {"batch": number}, looked_at
+            yield ("drop_tombstone",), {"batch": number}, Need(age, at_least=kept)
 
     def deadlines(self) -> Iterator[Clock]:
         yield from ()

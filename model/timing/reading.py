@@ -149,15 +149,34 @@ class Reading(Part):
         return self._is_taken_over if undiscovered is None else z3.Or(self._is_taken_over, undiscovered.is_set)
 
     def _polling(self) -> Iterator[Clock]:
-        """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12)."""
+        """A member of the group that does not poll for max.poll.interval.ms is replaced (semantics 12).
+
+        How soon one polls depends on what there was before: an outage of the consumer, or of brokers.
+        """
         moves = ("reset_beyond_end", "reset_position", "pass_hole", "pass_over")
         polls = self.named(("poll", "hand_off", "seek_to_divergence", *moves))
-        position, within = self._pipeline.consumer.position, until_next_poll(self._pipeline.deployment)
+        position = self._pipeline.consumer.position
         misled = without_news(self._pipeline.replicas, self._pipeline.controller.epoch.term)
-        for offset in range(position.low, position.high + 1):
-            since = f"there was something to poll for a consumer at offset {offset}"
-            clock = one_of("polling", {"offset": offset}, since, within, polls)
-            yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled)))
+        for name, within, so_far in self._pauses():
+            for offset in range(position.low, position.high + 1):
+                since = f"there was something to poll for a consumer at offset {offset}"
+                clock = one_of(name, {"offset": offset}, since, within, polls)
+                yield replace(clock, runs=z3.And(clock.runs, position.term == offset, z3.Not(misled), *so_far))
+
+    def _pauses(self) -> Iterator[tuple[str, Duration, tuple[z3.BoolRef, ...]]]:
+        """By what may have happened so far, how long the consumer takes at most to its next poll."""
+        deployment, history = self._pipeline.deployment, self._pipeline.history
+        consumer, brokers = history.consumer_was_out, history.brokers_were_out
+        yield "polling", until_next_poll(deployment), ()
+        if consumer is not None:
+            within = until_next_poll(deployment, consumer_was_out=False)
+            yield "polling_as_ever", within, (z3.Not(consumer.is_set),)
+        if brokers is not None:
+            within = until_next_poll(deployment, brokers_were_out=False)
+            yield "polling_at_the_leader", within, (z3.Not(brokers.is_set),)
+        if consumer is not None and brokers is not None:
+            within = until_next_poll(deployment, consumer_was_out=False, brokers_were_out=False)
+            yield "polling_undisturbed", within, (z3.Not(consumer.is_set), z3.Not(brokers.is_set))
 
     def idle(self, offset: int) -> Clock:
         """How long ago the consumer's position became this one: what is committed was committed since then."""

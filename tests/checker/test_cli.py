@@ -120,7 +120,7 @@ def test_files_are_written(checked: Callable[[Result], None], tmp_path: Path) ->
 
 def test_again_keeps_every_limit(checked: Callable[[Result], None]) -> None:
     checked(samples.RESULT)
-    limits = "--faults 0 --time 2.5 --states 7 --memory 1024 --threads 2 --require no-skip --require no-loss"
+    limits = "--faults 0 --time 2.5 --states 7 --memory 1048576 --threads 2 --require no-skip --require no-loss"
     run = proofka("check", "orders.yaml", "--no-sensitivity", *limits.split())
     assert f"again: proofka check orders.yaml {limits} --no-sensitivity\n" in run.stdout
 
@@ -262,6 +262,7 @@ def test_contradicting_options(arguments: list[str], part: str) -> None:
         ["--time", "0"],
         ["--time", "nan"],
         ["--memory", "much"],
+        ["--memory", "2"],
         ["--threads", "0"],
         ["--states", "x"],
         ["--colour"],
@@ -283,7 +284,8 @@ def test_no_command_prints_help() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "size"), [("1", 1), ("512M", 512 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("2GiB", 2 << 30)]
+    ("text", "size"),
+    [("1048576", 1 << 20), ("512M", 512 << 20), ("2G", 2 << 30), ("1536k", 1536 << 10), ("2GiB", 2 << 30)],
 )
 def test_sizes(text: str, size: int) -> None:
     assert options._bytes(text) == size

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from checker.interruption import held_back
+from checker.interruption import held_back, interrupts
 from tests.checker.test_cli import ROOT, proofka
 
 
@@ -79,3 +79,12 @@ def test_stopped_before_anything_was_explored(form: tuple[str, ...]) -> None:
     done = proofka("published", "kip-320", "--time", "1e-9", *form)
     assert done.exit_code == 3
     assert "before anything was covered" in done.stdout or '"distinct": 0' in done.stdout
+
+
+def test_the_request_to_end_stops_as_an_interrupt_does() -> None:
+    """As ``timeout`` and a container's end ask for it: what was covered by then is printed."""
+    stop = threading.Event()
+    with interrupts(stop):
+        signal.raise_signal(signal.SIGTERM)
+        assert stop.is_set()
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

@@ -63,13 +63,13 @@ def edit_traces(document: Document, change: Callable[[Document], None]) -> None:
 def test_as_written(document: Document) -> None:
     found = verify(document)
     assert found.ok
-    named = {line.partition(":")[0].partition(",")[0] for line in found.lines if not line.startswith(" ")}
-    assert named == {v["property"] for v in document["verdicts"]}
-    steps = sum(len(trace["steps"]) for v in document["verdicts"] for trace in v["traces"])
-    assert sum(" is allowed at " in line for line in found.lines) == steps
-    assert sum(" is violated at the end: " in line for line in found.lines) == sum(
-        len(v["traces"]) for v in document["verdicts"]
-    )
+    *told, last = found.lines
+    assert {line.partition(":")[0].partition(",")[0] for line in told} == {v["property"] for v in document["verdicts"]}
+    traces = [trace for v in document["verdicts"] for trace in v["traces"]]
+    assert [len(steps) for steps in found.steps.values()] == [len(trace["steps"]) for trace in traces]
+    assert all(" is allowed at " in step for steps in found.steps.values() for step in steps)
+    assert sum(line.endswith("at the end it is violated") for line in told) == len(traces)
+    assert last.startswith(f"as it was written: {len(traces)} traces replayed")
 
 
 def test_from_the_command_line(tmp_path: Path) -> None:

@@ -68,6 +68,16 @@ def test_a_tombstone_is_dropped_when_what_it_deletes_is_gone() -> None:
     assert holds(keeps_record(run.pipeline, run.pipeline.replica(1), 1), run.state)
 
 
+def test_no_tombstone_is_dropped_before_the_cleaner_passed_over_it() -> None:
+    """There may be nothing of its key before it; to 3.0 its age alone counts."""
+    bounds = replace(any_scenario().pipeline.deployment.bounds, records=1)
+    for compaction in (CAREFUL, CARELESS):
+        run = scenario(compaction, bounds=bounds).produce(0, 1).replicate(2, 1)
+        assert run.can("drop_tombstone", broker=1, offset=0, batch=0) is (compaction is CARELESS)
+    run = scenario(bounds=bounds).produce(0, 1).replicate(2, 1).do("compact", broker=1, last=0)
+    assert run.can("drop_tombstone", broker=1, offset=0, batch=0)
+
+
 def test_who_comes_late_never_gets_the_tombstone() -> None:
     run = scenario().produce(0, 1).replicate(2, 1).do("become_slow", broker=2)
     run.produce(1, 1).do("shrink_isr", leader=1, follower=2).do("compact", broker=1, last=1).do(

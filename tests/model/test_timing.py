@@ -67,6 +67,7 @@ DEADLINES = {
     "lagging": 60_600,
     "caught_up": 4_600,
     "returning": None,
+    "stopping": 300_000,
     "slow": None,
     "cut_off": None,
     "consumer_back": 3_600_000,
@@ -577,6 +578,18 @@ def test_a_tombstone_is_kept_from_when_the_cleaner_passed_over_it() -> None:
         (need,) = action.needs
         assert (need.clock.name, need.at_least.at_least() if need.at_least else 0) == ("marked", 3_600_000)
     assert "pass_hole" in {name for clock in COMPACTED.clocks if clock.name == "polling" for name, _ in clock.due}
+
+
+def test_no_cleaner_drops_what_it_does_not_look_at_yet() -> None:
+    """To 3.0 nothing passes over a tombstone before: min.compaction.lag.ms holds for its removal itself."""
+    asked = compacted()
+    careless = Compaction(below_high_watermark=False, horizon_from_cleaning=False)
+    lag = Quantity("min.compaction.lag.ms", 60_000, 60_000)
+    system = build(replace(asked, compaction=careless, durations=replace(asked.durations, compaction_lag=lag))).system
+    dropping = [action for action in system.actions if action.name == "drop_tombstone"]
+    assert dropping
+    for action in dropping:
+        assert {need.at_least.at_least() for need in action.needs if need.at_least} == {60_000, 3_600_000}
 
 
 def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:

@@ -136,3 +136,11 @@ def test_a_line_of_a_certificate_is_not_quoted(file_refusal) -> None:
 def test_control_characters_do_not_reach_the_terminal(read_files, file_refusal) -> None:
     assert "\x1b" not in file_refusal(producer="ac\\u001b[31mks=1")
     assert "\x1b" not in repr(read_files(producer="client.id=\\u001b[31m").ignored[0].value)
+
+
+def test_settings_of_the_other_client_are_named_in_a_note(read_yaml) -> None:
+    """They are ignored, and the client that should have them is another one without."""
+    text = 'kafka: "4.0"\nproducer: {isolation.level: read_committed, enable.auto.commit: false}\nconsumer: {acks: 1}\n'
+    notes = read_yaml(text).notes
+    assert any(note.startswith("isolation.level, enable.auto.commit are settings of the consumer") for note in notes)
+    assert any(note.startswith("acks is a setting of the producer: the consumer does not read it") for note in notes)
