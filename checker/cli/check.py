@@ -129,6 +129,7 @@ def check(
         sensitivity=not (no_sensitivity or quiet or len(deployments) > 1),
         no_sensitivity=no_sensitivity,
         quiet=quiet,
+        checkpoint=checkpoint,
     )
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
     checked: dict[Deployment, str] = {}
@@ -164,6 +165,7 @@ class _Asked:
     sensitivity: bool
     no_sensitivity: bool
     quiet: bool
+    checkpoint: Path | None
 
     def budget(self) -> Budget:
         """What an exploration may spend."""
@@ -199,6 +201,8 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, again)
+    if interrupted and asked.checkpoint is not None:
+        complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
     status = exit_status(result.verdicts)
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
