@@ -27,7 +27,7 @@ class Accounts:
         self._document = document
         self._fillings = fillings
         self._separators = separators
-        self._lines_before = first
+        self._lines_before = document.first + first
         self._ignored: list[Left] = []
         self._rejected: list[Left] = []
 
