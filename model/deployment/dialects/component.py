@@ -39,6 +39,12 @@ class Component:
     kafka: Given | None = None
     profile: str = ""
 
+    @property
+    def given(self) -> tuple[Given, ...]:
+        """All that is said of it, each value with its place."""
+        others = tuple(one for one in (self.client, self.version, self.kafka) if one is not None)
+        return (*self.settings.values(), *self.application.values(), *others)
+
 
 @dataclass(frozen=True)
 class Left:
