@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import broker, java_client, spring
+from model.deployment.dialects import broker, connect, java_client, mirror_maker, spring, streams
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 
-DIALECTS: Sequence[Dialect] = (spring.DIALECT, broker.DIALECT, java_client.DIALECT)
+DIALECTS: Sequence[Dialect] = (
+    spring.DIALECT,
+    mirror_maker.DIALECT,
+    streams.DIALECT,
+    connect.DIALECT,
+    broker.DIALECT,
+    java_client.DIALECT,
+)
 """All that are known, in the order in which they are tried."""
 
 
