@@ -69,12 +69,16 @@ class Accounts:
         return sorted(kept.values(), key=lambda said: said.line)
 
     def found(self, dialect: str, components: Sequence[Component], notes: Iterable[str] = ()) -> Found:
-        """What the file says, once each of its values was sorted; a value that was taken for nothing is outranked."""
-        somewhere = {one.origin for component in components for one in component.given}
-        somewhere |= {left.given.origin for left in (*self._ignored, *self._rejected)}
-        self._ignored += {
-            left.given.origin: left for left in self._taken if left.given.origin not in somewhere
-        }.values()
+        """What the file says, once each of its values was sorted, each one way.
+
+        What a component holds is not ignored, also where the value itself says something else than what follows from
+        it; a value that was taken and is in none is outranked.
+        """
+        used = {one.origin for component in components for one in component.given}
+        self._ignored = [left for left in self._ignored if left.given.origin not in used]
+        used |= {left.given.origin for left in (*self._ignored, *self._rejected)}
+        outranked = {left.given.origin: left for left in self._taken if left.given.origin not in used}
+        self._ignored += outranked.values()
         return Found(
             self._document.file,
             dialect,
