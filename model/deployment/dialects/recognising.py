@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import broker, connect, java_client, mirror_maker, spring, streams
+from model.deployment.dialects import broker, connect, java_client, mirror_maker, quarkus, spring, streams
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 
 DIALECTS: Sequence[Dialect] = (
     spring.DIALECT,
+    quarkus.DIALECT,
     mirror_maker.DIALECT,
     streams.DIALECT,
     connect.DIALECT,
