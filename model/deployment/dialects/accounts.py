@@ -75,8 +75,10 @@ class Accounts:
         it; a value that was taken and is in none is outranked.
         """
         used = {one.origin for component in components for one in component.given}
-        self._ignored = [left for left in self._ignored if left.given.origin not in used]
-        used |= {left.given.origin for left in (*self._ignored, *self._rejected)}
+        self._rejected = list(dict.fromkeys(self._rejected))
+        used |= {left.given.origin for left in self._rejected}
+        self._ignored = [left for left in dict.fromkeys(self._ignored) if left.given.origin not in used]
+        used |= {left.given.origin for left in self._ignored}
         outranked = {left.given.origin: left for left in self._taken if left.given.origin not in used}
         self._ignored += outranked.values()
         return Found(

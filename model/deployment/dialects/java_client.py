@@ -183,7 +183,7 @@ def _grouped(values: Iterable[Said], accounts: Accounts, library: str) -> dict[s
             continue
         base = next((base for base in bases if not base or said.key.startswith(base + ".")), None)
         if base is None:
-            accounts.ignore(said, BESIDES if _is_kafkas(key.name) else NOT_KAFKAS)
+            accounts.ignore(said, BESIDES if owners(key.name) else NOT_KAFKAS)
         else:
             groups[base].said.append((_split("", said.key.removeprefix(base).lstrip(".")), said))
     for group in groups.values():
