@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from model.deployment.defaults import is_known, known_keys
@@ -21,6 +21,7 @@ _TABLE = Path(__file__).with_name("tables") / "legacy.csv"
 _OTHER = {Role.PRODUCER: Role.CONSUMER, Role.CONSUMER: Role.PRODUCER}
 _SIMILAR = 0.76
 _LONGEST = 60
+_REMEMBERED = 20_000
 
 SECRET = "a secret; who may connect does not change delivery"
 
@@ -56,11 +57,13 @@ def is_of(role: Role, key: str, library: str = "") -> bool:
     return is_known(f"{library} {role}".strip(), key)
 
 
+@lru_cache(_REMEMBERED)
 def owners(key: str, library: str = "") -> tuple[Role, ...]:
     """The clients that have the setting in some release, or had it when they were written in Scala."""
     return tuple(role for role in CLIENTS if is_of(role, key, library) or (not library and is_legacy(role, key)))
 
 
+@lru_cache(_REMEMBERED)
 def is_named(key: str) -> bool:
     """Whether the key is one that clients are known to be given without any release listing it: security and so on."""
     return any(names_key(role.value, key) for role in CLIENTS)
@@ -83,6 +86,7 @@ def reason_to_leave_out(role: Role, key: str, library: str = "") -> str | None:
     return None
 
 
+@lru_cache(_REMEMBERED)
 def is_misspelt(key: str, role: Role, library: str = "") -> bool:
     """Whether an unknown key is most likely meant to be one of the client's.
 
@@ -92,7 +96,12 @@ def is_misspelt(key: str, role: Role, library: str = "") -> bool:
     if len(key) > _LONGEST or owners(key, library) or is_named(key):
         return False
     as_kafka = key.lower().replace("_", ".").replace("-", ".")
-    return bool(get_close_matches(as_kafka, known_keys(f"{library} {role}".strip()), n=1, cutoff=_SIMILAR))
+    return bool(get_close_matches(as_kafka, _keys(f"{library} {role}".strip()), n=1, cutoff=_SIMILAR))
+
+
+@cache
+def _keys(scope: str) -> list[str]:
+    return known_keys(scope)
 
 
 def matters(scope: str, key: str) -> bool:

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from model.deployment.given import Given, Settings
 
+MOST_COMPONENTS = 1_000
+"""No file configures more than this, all profiles counted."""
+
 
 class Role(StrEnum):
     """What a component is."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from model.deployment.defaults import is_known
@@ -149,13 +150,17 @@ def _matters(key: str) -> bool:
     return any(matters(role.value, name) or is_legacy(role, name) for role in CLIENTS)
 
 
+@lru_cache(20_000)
 def _parted(key: str) -> _Key:
     """The prefix of a key and Kafka's name, the longest that is one; all of it is the name where none is."""
     names = key.split(".")
     for start in range(min(len(names), 8)):
         name = ".".join(names[start:])
-        if (_is_kafkas(name) and (start == 0 or len(names) - start > 1)) or name in TELLING:
-            return _split(".".join(names[:start]), name)
+        prefix = ".".join(names[:start])
+        # A name that is only known by a pattern, as all of ssl., shows nothing behind any other prefix.
+        whole = start == 0 or any(word in prefix.lower() for word in ("kafka", *CLIENTS))
+        if name in TELLING or ((len(names) - start > 1 or not start) and (_is_kafkas(name) if whole else owners(name))):
+            return _split(prefix, name)
     return _Key("", None, key)
 
 

@@ -18,7 +18,7 @@ from model.deployment.dialects import streams
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, owners
 from model.deployment.dialects.client_settings import pass_on, with_defaults
-from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
 from model.deployment.dialects.connect import names_of_topics
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import PROPERTIES, YAML, Document
@@ -111,6 +111,8 @@ def read(document: Document, fillings: Fillings) -> Found:
         for key in keys:
             if profile is shared or key in profile.channels or profile.is_for_all:
                 components += _client(key, name, profile, shared, accounts, notes)
+                if len(components) > MOST_COMPONENTS:
+                    raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
         if profile.streams is not None:
             components += streams.components_of(profile.streams, accounts, notes)
     return accounts.found(NAME, components, dict.fromkeys(notes))

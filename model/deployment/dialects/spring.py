@@ -15,7 +15,7 @@ from model.deployment.dialects import spring_cloud, streams
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
 from model.deployment.dialects.client_settings import pass_on
-from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.placeholders import Fillings
@@ -133,6 +133,8 @@ def read(document: Document, fillings: Fillings) -> Found:
         if application.streams is not None:
             components += streams.components_of(application.streams, accounts, notes)
         components += spring_cloud.components_of(application.cloud, shared.cloud, profile, accounts, notes)
+        if len(components) > MOST_COMPONENTS:
+            raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
     return accounts.found(NAME, components, dict.fromkeys(notes))
 
 
