@@ -46,7 +46,9 @@ BESIDES = "is not under the prefix that the client's settings have"
 TOPICS = frozenset({"topic", "topics", "topic.name", "topic.names"})
 _LOOSE = frozenset({".conf", ".cfg", ".j2", ".template", ".tpl"})
 _SECTION = re.compile(r"\[([\w .-]{1,60})\]")
-_TELLING_ROLES = frozenset({"group.id", "session.timeout.ms"})
+_GROUP = "group.id"
+_WEAK = frozenset({"session.timeout.ms", "send.buffer.bytes"})
+"""Settings of one client that files for all clients hold as well."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,10 @@ class _Clients:
             return tuple(role for role in CLIENTS if role in found | {by_name})
         for name in plain:
             own = owners(name, library)
-            if len(own) == 1 and name in TELLING | _TELLING_ROLES:
+            if len(own) == 1 and (name in TELLING or name == _GROUP):
                 found.add(own[0])
         if not found:
-            found |= {own[0] for own in (owners(name, library) for name in plain) if len(own) == 1}
+            found |= {own[0] for own in (owners(name, library) for name in plain if name not in _WEAK) if len(own) == 1}
         return tuple(role for role in CLIENTS if role in found)
 
 
@@ -88,7 +90,7 @@ def fits(document: Document) -> bool:
     except DeploymentError:
         return False
     parts = [_parted(key) for key in keys]
-    telling = [one for one in parts if one.name in TELLING]
+    telling = _telling(parts, document)
     if document.suffix in _LOOSE:
         # Many tools have files with such an ending: only what is flat and mostly Kafka's is a client's.
         return bool(telling) and 2 * sum(_is_kafkas(one.name) and not one.base for one in parts) >= len(parts)
@@ -106,7 +108,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     library = "" if client is None else client.value
     if library:
         values = list(with_topic_settings(values, accounts))
-    groups, notes = _grouped(values, accounts, library), []
+    groups, notes = _grouped(values, accounts, document), []
     components: list[Component] = []
     for base, group in groups.items():
         roles = group.roles(_role_of_file(document), library)
@@ -130,6 +132,13 @@ def _without_sections(values: Iterable[Said], accounts: Accounts) -> Iterator[Sa
             section = "" if section.lower() == "default" else section + "."
         else:
             yield Said((section + unquoted(said.key),), said.value, said.line, said.null)
+
+
+def _telling(parts: Iterable[_Key], document: Document) -> list[_Key]:
+    """The keys that show a client: a group does so in a consumer's file, or beside the ZooKeeper of an old consumer."""
+    keys = list(parts)
+    old = any(key.name == "zookeeper.connect" for key in keys) or _role_of_file(document) is Role.CONSUMER
+    return [key for key in keys if key.name in TELLING or (old and key.name == _GROUP)]
 
 
 def _role_of_file(document: Document) -> Role | None:
@@ -176,10 +185,10 @@ def _split(prefix: str, name: str) -> _Key:
     return _Key(prefix, None, name)
 
 
-def _grouped(values: Iterable[Said], accounts: Accounts, library: str) -> dict[str, _Clients]:
+def _grouped(values: Iterable[Said], accounts: Accounts, document: Document) -> dict[str, _Clients]:
     """The settings by the prefix they have in common; what is under none of them is ignored."""
     parts = [(_parted(said.key), said) for said in values]
-    telling = [key for key, _ in parts if key.name in TELLING]
+    telling = _telling((key for key, _ in parts), document)
     bases = sorted({key.base for key in telling}, key=lambda base: -len(base))
     groups: dict[str, _Clients] = {base: _Clients() for base in sorted(bases, key=len)}
     for key, said in parts:

@@ -71,6 +71,16 @@ def test_addresses_alone_make_nobody() -> None:
     assert {one.reason for one in found.ignored} == {java_client.SHARED}
 
 
+def test_a_file_for_all_clients() -> None:
+    text = "bootstrap.servers=a:1\nsasl.mechanisms=PLAIN\nsession.timeout.ms=45000\n"
+    assert not read_text(text, "client.properties", dialect=JAVA).components
+
+
+def test_a_group_and_its_zookeeper() -> None:
+    found = read_text("zookeeper.connect=z:2181\ngroup.id=g\n", "kafka.properties", dialect=JAVA)
+    assert values(found, Role.CONSUMER)["group.id"] == "g"
+
+
 def test_old_names_are_taken_for_what_they_mean() -> None:
     found = read_text(OLD, "kafka.properties", dialect=JAVA)
     assert values(found, Role.PRODUCER) == {
@@ -186,7 +196,11 @@ def test_a_malformed_escape_has_a_line() -> None:
 
 
 @needs_real_files
-@pytest.mark.parametrize("path", sorted(REAL.glob("java-client-properties/*")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [*sorted(REAL.glob("java-client-properties/*")), *REAL.glob("spring/canal.properties")],
+    ids=lambda path: path.name,
+)
 def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
     document = read_document(path)
     assert not unaccounted(document.properties, read_file(path, dialect=JAVA))
