@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.formats.yaml import documents_of
 from model.deployment.dialects.said import Said
+from model.deployment.dialects.templates import Templated, templated
 from model.deployment.source import BYTE_ORDER_MARK, decode_text, read_bytes
 from model.deployment.yaml_tree import Node
 
@@ -51,6 +52,11 @@ class Document:
     def properties(self) -> tuple[Said, ...]:
         """What it says as Java ``.properties``. Raises DeploymentError."""
         return tuple(said_in_properties(self.text, self.file))
+
+    @cached_property
+    def template(self) -> Templated:
+        """Which of its lines a template decides about."""
+        return templated(self.text)
 
     @cached_property
     def yaml(self) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.said import Said
-from model.deployment.dialects.templates import is_place, is_tag, templated
+from model.deployment.dialects.templates import is_place, is_tag
 
 PART_OF_A_TEMPLATE = "belongs to a template, which is no setting by itself"
 MAY_BE_LEFT_OUT = "a template decides whether it is there; fill the template in first"
@@ -24,7 +24,7 @@ def read_properties(
 
     ``matters``: whether a key would matter, so that it is rejected and not ignored where a template has it.
     """
-    template = templated(document.text)
+    template = document.template
     kept: list[Said] = []
     for said in document.properties:
         line = said.line

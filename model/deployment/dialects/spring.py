@@ -17,7 +17,8 @@ from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
 from model.deployment.dialects.client_settings import pass_on
 from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
+from model.deployment.dialects.document import YAML, Document
+from model.deployment.dialects.java_properties import MARKED, MAY_BE_LEFT_OUT
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.spring_container import BESIDE, TRANSACTIONS, Mode, container, mode_of
@@ -123,7 +124,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     for values in documents_in(document):
         kept = accounts.last_of_each(values, "Spring")
         profile = next((accounts.text(said) for said in kept if relaxed(said.path) in _PROFILE), of_file)
-        for said in kept:
+        for said in (one for one in kept if not _is_unsettled(one, document, accounts)):
             _sort(said, accounts, applications.setdefault(profile, _Application()))
     shared = applications[of_file]
     components: list[Component] = []
@@ -136,6 +137,20 @@ def read(document: Document, fillings: Fillings) -> Found:
         if len(components) > MOST_COMPONENTS:
             raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
     return accounts.found(NAME, components, dict.fromkeys(notes))
+
+
+def _is_unsettled(said: Said, document: Document, accounts: Accounts) -> bool:
+    """Whether a setting of a ``.properties`` file is behind a byte order mark, or in a part that a template decides."""
+    if document.suffix in YAML:
+        return False
+    ours = relaxed(said.path)[:2] == PREFIX or spring_cloud.is_cloud(relaxed(said.path))
+    if said.line == 1 and document.has_byte_order_mark:
+        accounts.reject(said, MARKED)
+    elif said.line in document.template.inside and not is_tag(said.key):
+        (accounts.reject if ours else accounts.ignore)(said, MAY_BE_LEFT_OUT)
+    else:
+        return False
+    return True
 
 
 def _sort(said: Said, accounts: Accounts, application: _Application) -> None:

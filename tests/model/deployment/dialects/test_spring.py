@@ -12,6 +12,7 @@ from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.document import YAML, Document, read_document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.errors import DeploymentError
+from model.deployment.source import BYTE_ORDER_MARK
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near
 
@@ -134,6 +135,15 @@ def test_lists_and_names_of_the_environment() -> None:
         "enable.auto.commit": "true",
         "max.poll.records": "5",
     }
+
+
+def test_what_a_template_or_a_mark_takes_away() -> None:
+    text = "spring.kafka.producer.acks=1\n{% if x %}\nspring.kafka.producer.retries=1\na.b=1\n{% endif %}\n"
+    found = read_text(text, "application.properties.j2", dialect=SPRING)
+    assert values(found, Role.PRODUCER) == {"acks": "1"}
+    assert [one.given.origin.line for one in found.rejected] == [3]
+    marked = Document("application.properties", text, notes=(BYTE_ORDER_MARK,))
+    assert [one.given.origin.line for one in spring.read(marked, {}).rejected] == [1, 3]
 
 
 def test_streams_in_an_application() -> None:
