@@ -21,6 +21,9 @@ _CONTROL = re.compile(rb"[\x01-\x08\x0b\x0e-\x1f]")
 _MOST_CONTROL = 1 / 30
 _UTF8_MARK = b"\xef\xbb\xbf"
 
+BYTE_ORDER_MARK = "begins with a byte order mark"
+"""What is noted of a text that had one."""
+
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
     """The bytes of a small, regular, non-empty file that holds text, with its byte order mark if it has one."""
@@ -87,7 +90,7 @@ def decode_text(content: bytes) -> tuple[str, tuple[str, ...]]:
 
     Names and values of settings are ASCII, so that only comments differ.
     """
-    notes = ("begins with a byte order mark",) if content.startswith(_UTF8_MARK) else ()
+    notes = (BYTE_ORDER_MARK,) if content.startswith(_UTF8_MARK) else ()
     try:
         return content.removeprefix(_UTF8_MARK).decode("utf-8"), notes
     except UnicodeDecodeError as error:

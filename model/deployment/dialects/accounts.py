@@ -12,6 +12,7 @@ from model.deployment.given import Given
 from model.deployment.hiding import shown_key
 from model.deployment.setting import Origin
 
+OUTRANKED = "another value of the file counts instead"
 NOT_KAFKAS = "no setting of Kafka's clients, topics or brokers"
 
 
@@ -27,9 +28,10 @@ class Accounts:
         self._document = document
         self._fillings = fillings
         self._separators = separators
-        self._lines_before = first
+        self._lines_before = document.first + first
         self._ignored: list[Left] = []
         self._rejected: list[Left] = []
+        self._taken: list[Left] = []
 
     def take(self, said: Said, key: str, value: str | None = None) -> Given:
         """The value under the name that Kafka or a library has for it, its placeholders filled where that is possible.
@@ -37,6 +39,7 @@ class Accounts:
         ``value``: what it comes to in the unit of that setting, where the file has another one.
         """
         text = fill(said.value, self._fillings, self._separators).text if value is None else value
+        self._taken.append(self._left(said, OUTRANKED))
         return Given(key, text, self._origin(said))
 
     def text(self, said: Said) -> str:
@@ -66,7 +69,18 @@ class Accounts:
         return sorted(kept.values(), key=lambda said: said.line)
 
     def found(self, dialect: str, components: Sequence[Component], notes: Iterable[str] = ()) -> Found:
-        """What the file says, once each of its values was sorted."""
+        """What the file says, once each of its values was sorted, each one way.
+
+        What a component holds is not ignored, also where the value itself says something else than what follows from
+        it; a value that was taken and is in none is outranked.
+        """
+        used = {one.origin for component in components for one in component.given}
+        self._rejected = list(dict.fromkeys(self._rejected))
+        used |= {left.given.origin for left in self._rejected}
+        self._ignored = [left for left in dict.fromkeys(self._ignored) if left.given.origin not in used]
+        used |= {left.given.origin for left in self._ignored}
+        outranked = {left.given.origin: left for left in self._taken if left.given.origin not in used}
+        self._ignored += outranked.values()
         return Found(
             self._document.file,
             dialect,

@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from model.deployment.given import Given, Settings
 
+MOST_COMPONENTS = 1_000
+"""No file configures more than this, all profiles counted."""
+
 
 class Role(StrEnum):
     """What a component is."""
@@ -38,6 +41,12 @@ class Component:
     application: Settings = field(default_factory=dict)
     kafka: Given | None = None
     profile: str = ""
+
+    @property
+    def given(self) -> tuple[Given, ...]:
+        """All that is said of it, each value with its place."""
+        others = tuple(one for one in (self.client, self.version, self.kafka) if one is not None)
+        return (*self.settings.values(), *self.application.values(), *others)
 
 
 @dataclass(frozen=True)

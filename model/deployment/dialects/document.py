@@ -9,7 +9,8 @@ from pathlib import Path, PurePath
 from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.formats.yaml import documents_of
 from model.deployment.dialects.said import Said
-from model.deployment.source import decode_text, read_bytes
+from model.deployment.dialects.templates import Templated, templated
+from model.deployment.source import BYTE_ORDER_MARK, decode_text, read_bytes
 from model.deployment.yaml_tree import Node
 
 PROPERTIES = frozenset({".properties", ".config", ".conf", ".cfg", ".example", ".sample", ".j2", ".template", ".tpl"})
@@ -18,16 +19,26 @@ YAML = frozenset({".yaml", ".yml"})
 
 @dataclass(frozen=True)
 class Document:
-    """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took."""
+    """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took.
+
+    Of a file that another one holds, ``inside`` is its own name, and ``first`` the number of lines before its first.
+    """
 
     file: str
     text: str
     notes: tuple[str, ...] = ()
+    inside: str = ""
+    first: int = 0
 
     @property
     def name(self) -> str:
         """The name of the file without its folders, in small letters."""
-        return PurePath(self.file).name.lower()
+        return PurePath(self.inside or self.file).name.lower()
+
+    @property
+    def has_byte_order_mark(self) -> bool:
+        """A mark stood before the text, which Java takes for a part of it."""
+        return BYTE_ORDER_MARK in self.notes
 
     @property
     def suffix(self) -> str:
@@ -41,6 +52,11 @@ class Document:
     def properties(self) -> tuple[Said, ...]:
         """What it says as Java ``.properties``. Raises DeploymentError."""
         return tuple(said_in_properties(self.text, self.file))
+
+    @cached_property
+    def template(self) -> Templated:
+        """Which of its lines a template decides about."""
+        return templated(self.text)
 
     @cached_property
     def yaml(self) -> tuple[Node, ...]:

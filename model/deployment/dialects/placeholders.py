@@ -17,7 +17,12 @@ Fillings = Mapping[str, str]
 DEEPEST = 8
 """A placeholder in the default of another one, and so on, at most so often."""
 
-_INNERMOST = re.compile(r"\$\{([^${}]*)\}|\{\{-?\s*([^{}]+?)\s*-?\}\}|%\(([\w.-]+)\)s|^\$([A-Za-z_]\w*)$")
+_INNERMOST = re.compile(
+    r"\$\{([^${}]*)\}|\{\{([^{}]+)\}\}|%\(([\w.-]+)\)s"
+    r"|^(?:\$([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|<([\w. -]+)>|@([\w.-]+)@)$"
+)
+
+_KEPT = re.compile("\0([0-9]+)\0")
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":"
 
     def replaced(match: re.Match[str]) -> str:
         inner = next(group for group in match.groups() if group is not None)
-        name, default = _parted(inner, separators) if match.group(1) is not None else (inner, None)
+        name, default = _parted(inner, separators) if match.group(1) is not None else (_bare(inner), None)
         for known in (inner, name, name.lstrip(".")):
             if known in fillings:
                 return fillings[known]
@@ -63,9 +68,16 @@ def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":"
         if text == before:
             break
     names = tuple(dict.fromkeys(_name(one, separators) for one in kept if one))
-    for number in range(len(kept) - 1, -1, -1):
-        text = text.replace(f"\0{number}\0", kept[number])
-    return Filled(text, names)
+    whole: list[str] = []
+    for one in kept:
+        # What was kept may hold only what was kept before it: each is put back once, in one pass.
+        whole.append(_KEPT.sub(lambda match: whole[int(match[1])], one))
+    return Filled(_KEPT.sub(lambda match: whole[int(match[1])], text), names)
+
+
+def _bare(inner: str) -> str:
+    """What stands in double braces, without blanks and without the dashes that take blanks away around them."""
+    return inner.removeprefix("-").removesuffix("-").strip()
 
 
 def _parted(inner: str, separators: tuple[str, ...]) -> tuple[str, str | None]:

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import spring
+from model.deployment.dialects import broker, connect, java_client, mirror_maker, quarkus, spring, streams
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Scalar
 
-DIALECTS: Sequence[Dialect] = (spring.DIALECT,)
+DIALECTS: Sequence[Dialect] = (
+    spring.DIALECT,
+    quarkus.DIALECT,
+    mirror_maker.DIALECT,
+    streams.DIALECT,
+    connect.DIALECT,
+    broker.DIALECT,
+    java_client.DIALECT,
+)
 """All that are known, in the order in which they are tried."""
 
 

@@ -1,45 +1,54 @@
 """Spring Boot: ``spring.kafka.*`` in ``application.yml`` or ``.properties``, names in any of their relaxed forms.
 
-What no file says is Spring's own: a listener container switches auto-commit off and commits by itself (2.3 and later),
-after each poll whose records all returned (``ack-mode``), and goes on after ten deliveries of a record that fails.
+What Spring Kafka's containers do by themselves is in ``spring_container.py``, Spring Cloud Stream in its own module.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects import spring_cloud, streams
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
+from model.deployment.dialects.client_settings import pass_on
+from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.java_properties import MARKED, MAY_BE_LEFT_OUT
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
+from model.deployment.dialects.spring_container import BESIDE, TRANSACTIONS, Mode, container, mode_of
+from model.deployment.dialects.spring_names import documents_in, profile_of_file, relaxed
+from model.deployment.dialects.templates import is_place, is_tag
 from model.deployment.dialects.units import in_bytes, in_ms
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
+from model.deployment.hiding import is_secret
 
-FRAMEWORK = "Spring Kafka"
+NAME = "Spring Boot application"
 PREFIX = ("spring", "kafka")
+NOT_BOUND = "no property of Spring Boot: it is bound to nothing, and has no effect"
+UNREAD = "does not change what this producer or consumer does to a record"
 _PROFILE = (("spring", "config", "activate", "onprofile"), ("spring", "profiles"))
 _RAW = "properties"
-_ROLES = (Role.PRODUCER, Role.CONSUMER)
-_TABLE = Path(__file__).with_name("tables") / "spring.csv"
+_LAYERS = range(4)
+"""Where a setting comes from, later ones outrank earlier ones: for both by name, for both as it is, for one by name,
+for one as it is."""
 
-COMMITS = {
-    "record": "after",
-    "batch": "after",
-    "time": "after",
-    "count": "after",
-    "counttime": "after",
-    "manual": "after",
-    "manualimmediate": "after",
+_TABLES = Path(__file__).with_name("tables")
+_STREAMS = {
+    ("applicationid",): "application.id",
+    ("bootstrapservers",): "bootstrap.servers",
+    ("clientid",): "client.id",
+    ("replicationfactor",): "replication.factor",
+    ("statedir",): "state.dir",
+    ("cachemaxsizebuffering",): "cache.max.bytes.buffering",
+    ("statestorecachemaxsize",): "statestore.cache.max.bytes",
 }
-"""When the container commits, by ``ack-mode``: never before a listener has returned."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class _Row:
 
 @cache
 def _table() -> Mapping[tuple[str, ...], _Row]:
-    with _TABLE.open(encoding="utf-8", newline="") as table:
+    with (_TABLES / "spring.csv").open(encoding="utf-8", newline="") as table:
         return {
             relaxed(tuple(row["property"].split("."))): _Row(
                 tuple(Role(role) for role in row["roles"].split("|")), row["setting"], row["unit"]
@@ -60,52 +69,48 @@ def _table() -> Mapping[tuple[str, ...], _Row]:
         }
 
 
-def relaxed(path: tuple[str, ...]) -> tuple[str, ...]:
-    """Names as Spring compares them: without dashes and underscores, in small letters.
+@cache
+def _joined() -> Mapping[str, tuple[str, ...]]:
+    """The names of each property by how they read without anything between them, as the environment has them."""
+    return {"".join(names): names for names in (*_table(), *_unread(), ("listener", "ackmode"))}
 
-    >>> relaxed(("spring", "kafka", "consumer", "isolationLevel"))
-    ('spring', 'kafka', 'consumer', 'isolationlevel')
-    """
-    return tuple(name.replace("-", "").replace("_", "").lower() for name in path)
+
+@cache
+def _unread() -> frozenset[tuple[str, ...]]:
+    lines = (_TABLES / "spring_unread.csv").read_text(encoding="utf-8").split()[1:]
+    return frozenset(relaxed(tuple(line.split("."))) for line in lines)
 
 
 @dataclass
 class _Application:
-    """What one document of a file says, for one profile."""
+    """What a file says for one profile."""
 
-    profile: str = ""
-    settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in _ROLES})
-    listener: dict[str, Given] = field(default_factory=dict)
+    layers: dict[Role, list[dict[str, Given]]] = field(
+        default_factory=lambda: {r: [{} for _ in _LAYERS] for r in CLIENTS}
+    )
+    mode: Mode | None = None
+    retries: Given | None = None
     topics: dict[str, str] = field(default_factory=dict)
     mentioned: set[Role] = field(default_factory=set)
+    streams: streams.Streams | None = None
+    cloud: spring_cloud.Cloud = field(default_factory=spring_cloud.Cloud)
 
-
-def _documents(document: Document) -> Iterator[list[Said]]:
-    """The values of each document in a file, names nested or dotted alike."""
-    if document.suffix in YAML:
-        for node in document.yaml:
-            yield [replace(said, path=_names(".".join(said.path))) for said in values_of(node)]
-    else:
-        yield [replace(said, path=_names(said.key)) for said in document.properties]
-
-
-def _names(key: str) -> tuple[str, ...]:
-    """The names of a key; a name in square brackets keeps its dots, as maps with such keys need it."""
-    names: list[str] = []
-    for number, part in enumerate(key.split("[")):
-        inside, bracket, after = part.partition("]")
-        if number and bracket:
-            names.append(inside.strip("'\""))
-            names += [name for name in after.split(".") if name]
-        else:
-            names += [name for name in part.split(".") if name]
-    return tuple(names)
+    def settings(self, role: Role, shared: _Application) -> dict[str, Given]:
+        """What is said of a client here, over what is said for all profiles; then by where it comes from."""
+        found: dict[str, Given] = {}
+        for layer in _LAYERS:
+            found |= {**shared.layers[role][layer], **self.layers[role][layer]}
+        return found
 
 
 def fits(document: Document) -> bool:
     """Some key begins with ``spring.kafka``, or is one of Spring Cloud Stream's for Kafka."""
     try:
-        return any(relaxed(said.path)[:2] == PREFIX for values in _documents(document) for said in values)
+        return any(
+            relaxed(said.path)[:2] == PREFIX or spring_cloud.is_for_kafka(relaxed(said.path))
+            for values in documents_in(document)
+            for said in values
+        )
     except DeploymentError:
         return False
 
@@ -113,66 +118,137 @@ def fits(document: Document) -> bool:
 def read(document: Document, fillings: Fillings) -> Found:
     """The producer and the consumer of an application, for each profile that says something of its own."""
     accounts = Accounts(document, fillings, separators=(":",))
-    applications: list[_Application] = []
-    for values in _documents(document):
-        application = _Application()
-        for said in accounts.last_of_each(values, "Spring"):
-            _sort(said, accounts, application)
-        applications.append(application)
-    shared = next((one for one in applications if not one.profile), _Application())
+    of_file = profile_of_file(document)
+    applications: dict[str, _Application] = {of_file: _Application()}
+    notes: list[str] = []
+    for values in documents_in(document):
+        kept = accounts.last_of_each(values, "Spring")
+        profile = next((accounts.text(said) for said in kept if relaxed(said.path) in _PROFILE), of_file)
+        for said in (one for one in kept if not _is_unsettled(one, document, accounts)):
+            _sort(said, accounts, applications.setdefault(profile, _Application()))
+    shared = applications[of_file]
     components: list[Component] = []
-    for application in applications:
+    for profile, application in applications.items():
         if application is shared or application.mentioned:
-            components += _components(application, shared, accounts)
-    return accounts.found("Spring Boot application", components)
+            components += _components(profile, application, shared, accounts, notes)
+        if application.streams is not None:
+            components += streams.components_of(application.streams, accounts, notes)
+        components += spring_cloud.components_of(application.cloud, shared.cloud, profile, accounts, notes)
+        if len(components) > MOST_COMPONENTS:
+            raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
+    return accounts.found(NAME, components, dict.fromkeys(notes))
+
+
+def _is_unsettled(said: Said, document: Document, accounts: Accounts) -> bool:
+    """Whether a setting of a ``.properties`` file is behind a byte order mark, or in a part that a template decides."""
+    if document.suffix in YAML:
+        return False
+    ours = relaxed(said.path)[:2] == PREFIX or spring_cloud.is_cloud(relaxed(said.path))
+    if said.line == 1 and document.has_byte_order_mark:
+        accounts.reject(said, MARKED)
+    elif said.line in document.template.inside and not is_tag(said.key):
+        (accounts.reject if ours else accounts.ignore)(said, MAY_BE_LEFT_OUT)
+    else:
+        return False
+    return True
 
 
 def _sort(said: Said, accounts: Accounts, application: _Application) -> None:
     names = relaxed(said.path)
     if names in _PROFILE:
-        application.profile = accounts.text(said)
         accounts.ignore(said, "names the profile of what follows")
+    elif names and is_tag(said.path[0]):
+        accounts.ignore(said, "belongs to a template, which is no setting by itself")
+    elif names and is_place(said.key):
+        accounts.reject(said, "a template stands in the place of a key; fill the template in first")
+    elif spring_cloud.is_cloud(names):
+        spring_cloud.sort(said, accounts, application.cloud)
     elif names[:2] != PREFIX:
-        accounts.ignore(said)
+        accounts.ignore(said, NOT_KAFKAS)
     elif said.null:
         accounts.ignore(said, "says nothing")
+    elif is_secret(said.key):
+        accounts.ignore(said, SECRET)
     else:
-        _sort_own(said, said.path[2:], accounts, application)
+        _sort_own(said, _known(said.path[2:]), accounts, application)
+
+
+def _known(path: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, or those of the property that they stand for, where the environment has more of them."""
+    names = relaxed(path)
+    return path if names in _table() or _RAW in names else _joined().get("".join(names), path)
 
 
 def _sort_own(said: Said, path: tuple[str, ...], accounts: Accounts, application: _Application) -> None:
     names = relaxed(path)
-    row = _table().get(names)
+    row = _table().get(names) or (_table().get(names[:-1]) if names and names[-1].isdigit() else None)
     if row is not None:
-        value = _in_unit(accounts.text(said), row.unit)
-        if value is None:
-            accounts.reject(said, f"is no value that Spring takes for {row.setting}")
-            return
-        for role in row.roles:
-            application.settings[role][row.setting] = accounts.take(said, row.setting, value)
-        application.mentioned.update(_ROLES if len(row.roles) == 2 else row.roles)
-    elif names[0] == _RAW and len(path) > 1:
-        for role in _ROLES:
-            application.settings[role].setdefault(".".join(path[1:]), accounts.take(said, ".".join(path[1:])))
-        application.mentioned.update(_ROLES)
-    elif names[0] in _ROLES and len(path) > 2 and names[1] == _RAW:
+        _by_name(said, names, row, accounts, application)
+    elif names[:1] == (_RAW,) and len(path) > 1:
+        key = ".".join(path[1:])
+        for role in owners(key) or CLIENTS:
+            pass_on(said, key, role, accounts, application.layers[role][1])
+        if application.streams is not None and not owners(key):
+            streams.sort(said, key, application.streams, accounts)
+        application.mentioned.update(CLIENTS)
+    elif names[:1] and names[0] in CLIENTS and names[1:2] == (_RAW,) and len(path) > 2:
         role = Role(names[0])
-        application.settings[role][".".join(path[2:])] = accounts.take(said, ".".join(path[2:]))
+        pass_on(said, ".".join(path[2:]), role, accounts, application.layers[role][3])
         application.mentioned.add(role)
     elif names == ("listener", "ackmode"):
-        application.listener[names[1]] = accounts.take(said, names[1])
+        application.mode = mode_of(said, accounts) or application.mode
+        application.mentioned.add(Role.CONSUMER)
+    elif names == ("retry", "topic", "enabled"):
+        application.retries = accounts.take(said, "on_processing_error")
+        accounts.ignore(said, "no retry topics: what fails is tried again in place")
         application.mentioned.add(Role.CONSUMER)
     elif names == ("template", "defaulttopic"):
-        application.topics["producer"] = accounts.text(said)
+        application.topics[Role.PRODUCER] = accounts.text(said)
         accounts.ignore(said, "names the topic that is written to")
         application.mentioned.add(Role.PRODUCER)
-    elif names[0] in ("ssl", "jaas", "admin", "streams", "template", "retry", "listener") or names[1:2] == ("ssl",):
-        accounts.ignore(said, "does not change what this producer or consumer does to a record")
+    elif names[:1] == ("streams",) and len(names) > 1:
+        _of_streams(said, path[1:], accounts, application)
+    elif any(names[:length] in _unread() for length in range(1, len(names) + 1)):
+        accounts.ignore(said, UNREAD)
+        if names[0] == "listener":
+            application.mentioned.add(Role.CONSUMER)
     else:
-        accounts.ignore(said, "no property of Spring Boot: it is bound to nothing, and has no effect")
+        accounts.ignore(said, NOT_BOUND)
+
+
+def _by_name(said: Said, names: tuple[str, ...], row: _Row, accounts: Accounts, application: _Application) -> None:
+    value = _in_unit(accounts.text(said), row.unit)
+    if value is None:
+        accounts.reject(said, f"is no value that Spring takes for {row.setting}")
+        return
+    layer = 0 if len(row.roles) == 2 else 2
+    for role in row.roles:
+        into = application.layers[role][layer]
+        if names not in _table() and row.setting in into and names[-1] != "0":
+            # The items of a list, with numbers: one value, in the line of the first.
+            first = into[row.setting]
+            into[row.setting] = Given(row.setting, f"{first.value},{value}", first.origin)
+            accounts.ignore(said, f"is an item of the list in line {first.origin.line}")
+        else:
+            into[row.setting] = accounts.take(said, row.setting, value)
+    application.mentioned.update(row.roles)
+
+
+def _of_streams(said: Said, path: tuple[str, ...], accounts: Accounts, application: _Application) -> None:
+    names = relaxed(path)
+    if application.streams is None:
+        application.streams = streams.Streams()
+    if names in _STREAMS:
+        streams.sort(said, _STREAMS[names], application.streams, accounts)
+    elif names[0] == _RAW and len(path) > 1:
+        streams.sort(said, ".".join(path[1:]), application.streams, accounts)
+    else:
+        accounts.ignore(said, UNREAD)
 
 
 def _in_unit(text: str, unit: str) -> str | None:
+    if "${" in text or "#{" in text:
+        return text
     if unit == "ms":
         return in_ms(text)
     if unit == "bytes":
@@ -180,38 +256,25 @@ def _in_unit(text: str, unit: str) -> str | None:
     return text.lower().replace("-", "_") if unit == "lower" else text
 
 
-def _components(application: _Application, shared: _Application, accounts: Accounts) -> Iterator[Component]:
+def _components(
+    profile: str, application: _Application, shared: _Application, accounts: Accounts, notes: list[str]
+) -> Iterator[Component]:
     """The producer and the consumer under a profile: what it says, over what is said for all."""
-    for role in _ROLES:
+    settings = {role: application.settings(role, shared) for role in CLIENTS}
+    for role in CLIENTS:
         if role not in application.mentioned | shared.mentioned:
             continue
-        settings = {**shared.settings[role], **application.settings[role]}
         answers: dict[str, Given] = {}
         if role is Role.CONSUMER:
-            settings, answers = _container(settings, {**shared.listener, **application.listener}, accounts)
+            mode, retries = application.mode or shared.mode, application.retries or shared.retries
+            settings[role], answers = container(settings[role], mode, retries, accounts, notes)
+            if "transactional.id" in settings[Role.PRODUCER]:
+                automatic = settings[role]["enable.auto.commit"].value.strip().lower() == "true"
+                notes.append(BESIDE if automatic else TRANSACTIONS)
         topic = application.topics.get(role, shared.topics.get(role, ""))
-        name = f"spring.kafka.{role}" + (f" ({application.profile})" if application.profile else "")
-        yield Component(
-            role, name, settings, (topic,) if topic else (), application=answers, profile=application.profile
-        )
+        name = f"spring.kafka.{role}" + (f" ({profile})" if profile else "")
+        topics = (topic,) if topic else ()
+        yield Component(role, name, settings[role], topics, application=answers, profile=profile)
 
 
-def _container(
-    settings: Mapping[str, Given], listener: Mapping[str, Given], accounts: Accounts
-) -> tuple[dict[str, Given], dict[str, Given]]:
-    """What a listener container makes of a consumer's settings, and when it commits."""
-    own = dict(settings)
-    mode = listener.get("ackmode")
-    answers: dict[str, Given] = {}
-    automatic = own.get("enable.auto.commit")
-    if automatic is None:
-        own["enable.auto.commit"] = accounts.by_framework("enable.auto.commit", "false", f"{FRAMEWORK}'s container")
-    if automatic is None or automatic.value.strip().lower() == "false":
-        said = (mode.value if mode is not None else "batch").replace("-", "").replace("_", "").lower()
-        value = COMMITS.get(said, "after")
-        origin = mode.origin if mode is not None else own["enable.auto.commit"].origin
-        answers["commit"] = Given("commit", value, origin)
-    return own, answers
-
-
-DIALECT = Dialect("Spring Boot application", fits, read)
+DIALECT = Dialect(NAME, fits, read)

@@ -1,0 +1,96 @@
+"""``server.properties`` of brokers, with ZooKeeper or KRaft, also as a template of some deployment tool."""
+
+from __future__ import annotations
+
+import re
+
+from model.deployment.defaults import is_known
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.client_names import CLIENTS, SECRET, is_legacy, is_named, is_of, matters
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import PROPERTIES, Document
+from model.deployment.dialects.java_properties import read_properties
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.hiding import is_secret
+from model.deployment.reasons import names_key
+from model.deployment.values import has_placeholder
+
+NAME = "Kafka broker's properties"
+VERSION = "inter.broker.protocol.version"
+TELLING = frozenset(
+    {
+        "broker.id",
+        "node.id",
+        "process.roles",
+        "log.dirs",
+        "log.dir",
+        "zookeeper.connect",
+        "advertised.listeners",
+        "controller.quorum.voters",
+        "controller.quorum.bootstrap.servers",
+        "offsets.topic.replication.factor",
+        "transaction.state.log.replication.factor",
+        "num.network.threads",
+        "default.replication.factor",
+        "unclean.leader.election.enable",
+        "log.retention.hours",
+    }
+)
+"""Keys that show a broker's file; two of them, for a client's may hold one by mistake."""
+
+_OTHERS = frozenset({"clusters", "plugin.path", "offset.storage.topic", "offset.storage.file.filename"})
+_CONTROLLER = "a controller that is no broker stores no records of topics"
+_UNFILLED = re.compile(r"\{[A-Za-z_][\w.]*\}|<[^<>]+>")
+
+
+def fits(document: Document) -> bool:
+    """At least two keys are a broker's own, and more of them a broker's than a client's."""
+    if document.suffix not in PROPERTIES:
+        return False
+    try:
+        keys = {said.key for said in document.properties}
+    except DeploymentError:
+        return False
+    brokers = sum(is_known("broker", key) for key in keys)
+    clients = sum(any(is_of(role, key) for role in CLIENTS) and not is_known("broker", key) for key in keys)
+    return len(keys & TELLING) >= 2 and brokers > clients and not keys & _OTHERS
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The brokers of a cluster, as one of them is configured."""
+    accounts = Accounts(document, fillings, separators=(":-", ":"))
+    settings: dict[str, Given] = {}
+    notes: list[str] = []
+    for said in read_properties(document, accounts, lambda key: matters("broker", key), "Java"):
+        key, text = said.key, accounts.text(said)
+        if is_secret(key):
+            accounts.ignore(said, SECRET)
+        elif not (is_known("broker", key) or names_key("broker", key)):
+            accounts.ignore(said, _reason(key))
+        elif not text and matters("broker", key):
+            accounts.reject(said, "has no value")
+        elif has_placeholder(text) or _UNFILLED.search(text):
+            (accounts.reject if matters("broker", key) else accounts.ignore)(said, "a placeholder nobody has filled")
+        else:
+            settings[key] = accounts.take(said, key)
+            if key == VERSION:
+                notes.append(f"{VERSION} is {text}: the brokers are of this release or a later one")
+    roles = {role.strip() for role in settings["process.roles"].value.split(",")} if "process.roles" in settings else ()
+    if roles and "broker" not in roles:
+        notes.append(_CONTROLLER)
+    return accounts.found(NAME, [Component(Role.BROKER, "brokers", settings)], notes)
+
+
+def _reason(key: str) -> str:
+    for role in CLIENTS:
+        if is_of(role, key) or is_legacy(role, key):
+            return f"a {role}'s setting: brokers do not read it"
+    if is_known("topic", key):
+        return "a topic's setting: brokers do not read it"
+    return "a client's setting: brokers do not read it" if is_named(key) else NOT_KAFKAS
+
+
+DIALECT = Dialect(NAME, fits, read)

@@ -1,0 +1,28 @@
+"""Settings that a framework passes on to a Kafka client of one role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.client_names import reason_to_leave_out
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+
+
+def pass_on(said: Said, key: str, role: Role, accounts: Accounts, settings: MutableMapping[str, Given]) -> None:
+    """Take a value for the client, unless it is a secret, or of somebody else; a misspelt key stays the client's."""
+    reason = reason_to_leave_out(role, key)
+    if reason is None:
+        settings[key] = accounts.take(said, key)
+    else:
+        accounts.ignore(said, reason)
+
+
+def with_defaults(
+    settings: Mapping[str, Given], defaults: Mapping[str, str], accounts: Accounts, framework: str
+) -> dict[str, Given]:
+    """The settings, over what the framework sets where nobody says otherwise."""
+    own = {key: accounts.by_framework(key, value, framework) for key, value in defaults.items() if key not in settings}
+    return {**own, **settings}

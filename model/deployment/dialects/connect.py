@@ -1,0 +1,286 @@
+"""Kafka Connect: workers and connectors, in ``.properties`` or JSON.
+
+A worker's ``producer.`` and ``consumer.`` settings are for the tasks of all its connectors, ``producer.override.`` and
+``consumer.override.`` of one connector for its own. What Connect sets besides is in Kafka's source, in
+``Worker.baseProducerConfigs`` and ``baseConsumerConfigs``; what its tasks do in ``AbstractWorkerSourceTask`` and
+``WorkerSinkTask``: a source's position is stored once its records are acknowledged, a sink's committed without waiting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.client_names import CLIENTS, owners
+from model.deployment.dialects.client_settings import pass_on, with_defaults
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import PROPERTIES, Document
+from model.deployment.dialects.formats.yaml import documents_of, values_of
+from model.deployment.dialects.java_properties import read_properties
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+
+NAME = "Kafka Connect configuration"
+CONNECT = "Kafka Connect"
+EXACTLY_ONCE = "exactly.once.source.support"
+DEFAULTS: Mapping[Role, Mapping[str, str]] = {
+    Role.PRODUCER: {
+        "acks": "all",
+        "enable.idempotence": "false",
+        "max.in.flight.requests.per.connection": "1",
+        "max.block.ms": "9223372036854775807",
+        "delivery.timeout.ms": "2147483647",
+        "retries": "2147483647",
+    },
+    Role.CONSUMER: {"enable.auto.commit": "false", "auto.offset.reset": "earliest"},
+}
+"""What Connect gives its clients; retries since it had them to say, before there was delivery.timeout.ms."""
+
+TELLING = frozenset(
+    {
+        "offset.storage.topic",
+        "config.storage.topic",
+        "status.storage.topic",
+        "offset.storage.file.filename",
+        "offset.flush.interval.ms",
+        "plugin.path",
+        "key.converter",
+        "value.converter",
+        "internal.key.converter",
+        EXACTLY_ONCE,
+        "connector.client.config.override.policy",
+    }
+)
+"""Keys that show a worker's file; two of them."""
+
+CONNECTOR = "connector.class"
+WORKERS_OWN = "of the worker itself; it does not change what its connectors do to a record"
+NOT_PASSED_ON = "is for the worker's own clients: only producer. and consumer. are for those of connectors"
+TOPICS_OF_ITS_OWN = "is for topics that it creates, whose names the file does not tell"
+_OTHER_CLIENTS = "its tasks have no such client, but for what is no record of theirs"
+_ERRORS = "what is done with records that fail: errors.tolerance says so"
+_TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
+
+
+@dataclass
+class _Clients:
+    """What is said for the clients of a worker, or of one connector."""
+
+    settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
+    known: dict[str, Given] = field(default_factory=dict)
+
+
+def fits(document: Document) -> bool:
+    """A worker's file by two of its keys, a connector's by its class."""
+    try:
+        keys = {said.path[-1] if document.suffix == ".json" else said.key for said in _values(document)}
+    except DeploymentError:
+        return False
+    return CONNECTOR in keys or (document.suffix in PROPERTIES and len(keys & TELLING) >= 2)
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The clients of a worker, or those of each connector."""
+    accounts = Accounts(document, fillings, separators=())
+    components: list[Component] = []
+    notes: list[str] = []
+    for values in _configurations(document, accounts):
+        if any(said.path[-1] == CONNECTOR for said in values):
+            components += _connector(values, accounts, notes)
+        else:
+            components += _worker(values, accounts)
+    return accounts.found(NAME, components, dict.fromkeys(notes))
+
+
+def names_of_topics(text: str) -> tuple[str, ...]:
+    """The topics of a list, but for patterns and what is yet to be filled in."""
+    return tuple(one for one in (part.strip() for part in text.split(",")) if _TOPIC_NAME.fullmatch(one))
+
+
+def source_answers(accounts: Accounts, tolerant: Given | None, exactly_once: bool) -> dict[str, Given]:
+    """What a source's task does: it fails with a send, or skips the record; its position follows what is stored."""
+    all_errors = tolerant is not None and tolerant.value.strip().lower() == "all"
+    answers: dict[str, Given] = {}
+    if all_errors and tolerant is not None:
+        answers["on_send_error"] = Given("on_send_error", "drop", tolerant.origin)
+    else:
+        answers["on_send_error"] = accounts.by_framework("on_send_error", "halt", CONNECT)
+    if not exactly_once:
+        answers["on_restart"] = accounts.by_framework("on_restart", "from-acknowledged", CONNECT)
+    return answers
+
+
+def source_settings(
+    said: Mapping[str, Given], accounts: Accounts, exactly_once: Given | None, transactional_id: str
+) -> dict[str, Given]:
+    """A source's producer: with Connect's own values, and those that exactly-once support makes of them."""
+    settings = with_defaults(said, DEFAULTS[Role.PRODUCER], accounts, CONNECT)
+    if exactly_once is not None:
+        if "enable.idempotence" not in said:
+            settings["enable.idempotence"] = Given("enable.idempotence", "true", exactly_once.origin)
+        settings["transactional.id"] = Given("transactional.id", transactional_id, exactly_once.origin)
+    return settings
+
+
+def is_enabled(given: Given | None) -> bool:
+    """Whether exactly-once support is on; ``preparing`` only makes ready for it."""
+    return given is not None and given.value.strip().lower() == "enabled"
+
+
+def _values(document: Document) -> list[Said]:
+    """Its values; JSON is read as the YAML that it is, with blanks for tabulators."""
+    if document.suffix == ".json":
+        nodes = documents_of(document.text.replace("\t", " "), document.file)
+        return [said for node in nodes for said in values_of(node) if said.path]
+    return list(document.properties) if document.suffix in PROPERTIES else []
+
+
+def _configurations(document: Document, accounts: Accounts) -> Iterator[list[Said]]:
+    """The values of each worker or connector in the file; those of JSON by the object that they stand in."""
+    if document.suffix != ".json":
+        yield read_properties(document, accounts, lambda key: key.startswith(("producer.", "consumer.")), CONNECT)
+        return
+    objects: dict[tuple[str, ...], list[Said]] = {}
+    values = accounts.last_of_each(_values(document), CONNECT)
+    connectors = {said.path[:-1] for said in values if said.path[-1] == CONNECTOR}
+    for said in values:
+        if said.path[:-1] in connectors:
+            objects.setdefault(said.path[:-1], []).append(said)
+        else:
+            accounts.ignore(said, NOT_KAFKAS)
+    for path, inside in objects.items():
+        named = next((one for one in values if one.path == (*path[:-1], "name")), None) if path else None
+        own = [Said(one.path[len(path) :], one.value, one.line, one.null) for one in inside]
+        if named is not None and not any(one.key == "name" for one in own):
+            own.append(Said(("name",), named.value, named.line))
+        yield own
+
+
+def _worker(values: list[Said], accounts: Accounts) -> Iterator[Component]:
+    clients = _Clients()
+    for said in values:
+        role, key = _client_key(said.key, "")
+        if role is not None:
+            pass_on(said, key, role, accounts, clients.settings[role])
+        elif said.key == EXACTLY_ONCE:
+            _one_of(said, ("disabled", "preparing", "enabled"), accounts, clients)
+        elif said.key == "group.id":
+            clients.known[said.key] = accounts.take(said, said.key)
+            accounts.ignore(said, "is the group of workers, not of consumers")
+        elif said.key == "bootstrap.servers":
+            for one in CLIENTS:
+                clients.settings[one].setdefault(said.key, accounts.take(said, said.key))
+        elif owners(said.key):
+            accounts.ignore(said, NOT_PASSED_ON)
+        else:
+            accounts.ignore(said, WORKERS_OWN)
+    exactly_once = clients.known.get(EXACTLY_ONCE)
+    if not is_enabled(exactly_once):
+        exactly_once = None
+    group = clients.known.get("group.id")
+    prefix = "connect" if group is None else group.value.strip()
+    yield Component(
+        Role.PRODUCER,
+        "connect.producer",
+        source_settings(clients.settings[Role.PRODUCER], accounts, exactly_once, f"{prefix}-CONNECTOR-TASK"),
+        application=source_answers(accounts, None, exactly_once is not None),
+    )
+    yield _sink("connect.consumer", clients, {}, (), accounts)
+
+
+def _connector(values: list[Said], accounts: Accounts, notes: list[str]) -> Iterator[Component]:
+    said_of = {said.key: said for said in values}
+    kind = accounts.text(said_of[CONNECTOR]) if CONNECTOR in said_of else ""
+    name = accounts.text(said_of["name"]) if "name" in said_of else "connector"
+    role = _role_of(kind, said_of)
+    clients = _Clients()
+    topics: tuple[str, ...] = ()
+    for said in values:
+        whose, key = _client_key(said.key, "override.")
+        if whose is not None:
+            notes.append("overrides need a worker whose connector.client.config.override.policy allows them")
+            if whose is role:
+                pass_on(said, key, role, accounts, clients.settings[role])
+            else:
+                accounts.ignore(said, _OTHER_CLIENTS)
+        elif said.key == "errors.tolerance":
+            _one_of(said, ("none", "all"), accounts, clients)
+        elif said.key == "errors.deadletterqueue.topic.name":
+            clients.known[said.key] = accounts.take(said, said.key)
+            accounts.ignore(said, _ERRORS)
+        elif said.key == "exactly.once.support":
+            _one_of(said, ("requested", "required"), accounts, clients)
+        elif role is Role.CONSUMER and said.key == "topics":
+            topics = names_of_topics(accounts.text(said))
+            accounts.ignore(said, "names the topics")
+        elif role is Role.PRODUCER and said.key in ("topic", "kafka.topic"):
+            topics = names_of_topics(accounts.text(said))
+            accounts.ignore(said, "names the topic")
+        elif said.key.startswith("topic.creation.") and not said.key.endswith((".include", ".exclude", ".groups")):
+            accounts.reject(said, TOPICS_OF_ITS_OWN)
+        elif said.key.startswith("errors."):
+            accounts.ignore(said, _ERRORS)
+        else:
+            accounts.ignore(said, "of the connector itself; no setting of its Kafka clients")
+    tolerant = clients.known.get("errors.tolerance")
+    if role is Role.CONSUMER:
+        yield _sink(name, clients, _failing(clients, tolerant), topics, accounts)
+        return
+    if "exactly.once.support" in clients.known:
+        notes.append("whether it writes in transactions the worker decides, with exactly.once.source.support")
+    settings = source_settings(clients.settings[role], accounts, None, "")
+    yield Component(role, name, settings, topics, application=source_answers(accounts, tolerant, False))
+
+
+def _role_of(kind: str, said: Mapping[str, Said]) -> Role:
+    """A sink has to name its topics; what has Source or Sink in its name is one."""
+    simple = kind.rsplit(".", 1)[-1].lower()
+    if "source" in simple or "sink" in simple:
+        return Role.PRODUCER if "source" in simple else Role.CONSUMER
+    return Role.CONSUMER if {"topics", "topics.regex"} & set(said) else Role.PRODUCER
+
+
+def _sink(
+    name: str, clients: _Clients, failing: Mapping[str, Given], topics: tuple[str, ...], accounts: Accounts
+) -> Component:
+    settings = with_defaults(clients.settings[Role.CONSUMER], DEFAULTS[Role.CONSUMER], accounts, CONNECT)
+    if "group.id" not in settings and topics:
+        settings["group.id"] = accounts.by_framework("group.id", f"connect-{name}", CONNECT)
+    answers = dict(failing)
+    if settings["enable.auto.commit"].value.strip().lower() == "false":
+        answers["commit"] = accounts.by_framework("commit", "async", CONNECT)
+    return Component(Role.CONSUMER, name, settings, topics, application=answers)
+
+
+def _failing(clients: _Clients, tolerant: Given | None) -> dict[str, Given]:
+    """What becomes of a record that cannot be converted; its report to another topic is not waited for."""
+    if tolerant is None or tolerant.value.strip().lower() != "all":
+        return {}
+    letters = clients.known.get("errors.deadletterqueue.topic.name")
+    if letters is not None and letters.value.strip():
+        return {"on_processing_error": Given("on_processing_error", "forward-unconfirmed", letters.origin)}
+    return {"on_processing_error": Given("on_processing_error", "skip", tolerant.origin)}
+
+
+def _client_key(key: str, infix: str) -> tuple[Role | None, str]:
+    for role in CLIENTS:
+        prefix = f"{role}.{infix}"
+        if key.startswith(prefix) and len(key) > len(prefix):
+            return role, key[len(prefix) :]
+    return None, key
+
+
+def _one_of(said: Said, allowed: tuple[str, ...], accounts: Accounts, clients: _Clients) -> None:
+    if accounts.text(said).lower() in allowed:
+        clients.known[said.key] = accounts.take(said, said.key)
+        accounts.ignore(said, "says what the tasks do, not what their clients are given")
+    else:
+        accounts.reject(said, f"must be one of {', '.join(allowed)}")
+
+
+DIALECT = Dialect(NAME, fits, read)

@@ -1,0 +1,269 @@
+"""``.properties`` of Java clients: of one or both, plain or under a prefix, by their names of today or the old ones.
+
+What is a producer's and what a consumer's follows from the prefix (``producer.``, ``kafka.consumer.``), else from the
+name of the file, else from the keys. A flat file of librdkafka's properties is one of these as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from model.deployment.defaults import is_known
+from model.deployment.dialects import old_clients
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.client_names import (
+    CLIENTS,
+    LIBRDKAFKA,
+    is_legacy,
+    is_misspelt,
+    is_named,
+    is_of,
+    matters,
+    owners,
+    reason_to_leave_out,
+)
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import PROPERTIES, Document
+from model.deployment.dialects.java_properties import read_properties
+from model.deployment.dialects.librdkafka_words import told_by, unquoted, with_topic_settings
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+
+NAME = "Kafka client's properties"
+_TABLE = Path(__file__).with_name("tables") / "telling.csv"
+TELLING = frozenset(_TABLE.read_text(encoding="utf-8").split()[1:])
+"""Keys that show a client's configuration wherever they stand, also under a prefix that nobody knows."""
+
+SHARED = "for clients of all kinds, and the file says nothing of a producer or a consumer"
+BESIDES = "is not under the prefix that the client's settings have"
+TOPICS = frozenset({"topic", "topics", "topic.name", "topic.names"})
+_LOOSE = frozenset({".conf", ".cfg", ".j2", ".template", ".tpl"})
+_SECTION = re.compile(r"\[([\w .-]{1,60})\]")
+_GROUP = "group.id"
+_WEAK = frozenset({"session.timeout.ms", "send.buffer.bytes"})
+"""Settings of one client that files for all clients hold as well."""
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A key taken apart: the prefix that is the file's own, with the role that it names, and Kafka's name."""
+
+    base: str
+    role: Role | None
+    name: str
+
+
+@dataclass
+class _Clients:
+    """What stands under one prefix: for one client, or for both."""
+
+    said: list[tuple[_Key, Said]] = field(default_factory=list)
+
+    def roles(self, by_name: Role | None, library: str) -> tuple[Role, ...]:
+        """Which clients there are: those with a prefix of their own, and whom the other keys are for."""
+        found = {key.role for key, _ in self.said if key.role is not None}
+        plain = [key.name for key, _ in self.said if key.role is None]
+        if plain and by_name is not None:
+            return tuple(role for role in CLIENTS if role in found | {by_name})
+        for name in plain:
+            own = owners(name, library)
+            if len(own) == 1 and (name in TELLING or name == _GROUP):
+                found.add(own[0])
+        if not found:
+            found |= {own[0] for own in (owners(name, library) for name in plain if name not in _WEAK) if len(own) == 1}
+        return tuple(role for role in CLIENTS if role in found)
+
+
+def fits(document: Document) -> bool:
+    """Some key is one of a client's, plain or behind a prefix."""
+    if document.suffix not in PROPERTIES:
+        return False
+    try:
+        keys = [unquoted(said.key) for said in document.properties]
+    except DeploymentError:
+        return False
+    parts = [_parted(key) for key in keys]
+    telling = _telling(parts, document)
+    if document.suffix in _LOOSE:
+        # Many tools have files with such an ending: only what is flat and mostly Kafka's is a client's.
+        return bool(telling) and 2 * sum(_is_kafkas(one.name) and not one.base for one in parts) >= len(parts)
+    return bool(telling)
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The producer and the consumer under each prefix."""
+    separators = (":-", ":") if document.name.startswith("application") else (":-",)
+    accounts = Accounts(document, fillings, separators)
+    values = read_properties(document, accounts, _matters)
+    values = list(_without_sections(values, accounts))
+    witness = told_by(values)
+    client = None if witness is None else Given("client", LIBRDKAFKA, accounts.take(witness, "client").origin)
+    library = "" if client is None else client.value
+    if library:
+        values = list(with_topic_settings(values, accounts))
+    groups, notes = _grouped(values, accounts, document), []
+    components: list[Component] = []
+    for base, group in groups.items():
+        roles = group.roles(_role_of_file(document), library)
+        for role in roles:
+            component, note = _component(base, role, roles, group, accounts, client)
+            components.append(component)
+            notes += note
+        for key, said in group.said:
+            _leave_out(key, said, roles, accounts, library)
+    return accounts.found(NAME, components, dict.fromkeys(notes))
+
+
+def _without_sections(values: Iterable[Said], accounts: Accounts) -> Iterator[Said]:
+    """What stands under ``[producer]`` and ``[consumer]`` as if it had that prefix; ``[default]`` is for all."""
+    section = ""
+    for said in values:
+        head = _SECTION.fullmatch(said.key)
+        if head is not None:
+            section = head[1].strip()
+            accounts.ignore(said, "names the section of what follows")
+            section = "" if section.lower() == "default" else section + "."
+        else:
+            yield Said((section + unquoted(said.key),), said.value, said.line, said.null)
+
+
+def _telling(parts: Iterable[_Key], document: Document) -> list[_Key]:
+    """The keys that show a client: a group does so in a consumer's file, or beside the ZooKeeper of an old consumer."""
+    keys = list(parts)
+    old = any(key.name == "zookeeper.connect" for key in keys) or _role_of_file(document) is Role.CONSUMER
+    return [key for key in keys if key.name in TELLING or (old and key.name == _GROUP)]
+
+
+def _role_of_file(document: Document) -> Role | None:
+    return _one_role(document.name)
+
+
+def _one_role(text: str) -> Role | None:
+    named = [role for role in CLIENTS if role.value in text.lower()]
+    return named[0] if len(named) == 1 else None
+
+
+def _is_kafkas(name: str) -> bool:
+    return bool(owners(name)) or is_named(name) or name in TELLING or is_of(Role.PRODUCER, name, LIBRDKAFKA)
+
+
+def _matters(key: str) -> bool:
+    name = _parted(key).name
+    return any(matters(role.value, name) or is_legacy(role, name) for role in CLIENTS)
+
+
+@lru_cache(20_000)
+def _parted(key: str) -> _Key:
+    """The prefix of a key and Kafka's name, the longest that is one; all of it is the name where none is."""
+    names = key.split(".")
+    for start in range(min(len(names), 8)):
+        name = ".".join(names[start:])
+        prefix = ".".join(names[:start])
+        # A name that is only known by a pattern, as all of ssl., shows nothing behind any other prefix.
+        whole = start == 0 or any(word in prefix.lower() for word in ("kafka", *CLIENTS))
+        if name in TELLING or ((len(names) - start > 1 or not start) and (_is_kafkas(name) if whole else owners(name))):
+            return _split(prefix, name)
+    return _Key("", None, key)
+
+
+def _split(prefix: str, name: str) -> _Key:
+    """A prefix without the part that names the role, and with it whatever comes after that."""
+    parts = prefix.split(".") if prefix else []
+    for number, part in enumerate(parts):
+        role = _one_role(part)
+        if role is not None:
+            rest = ".".join((*parts[number + 1 :], name))
+            alone = part.lower().strip("-_") in (role.value, f"{role.value}s", f"kafka-{role.value}", "config")
+            return _Key(".".join((*parts[:number], "" if alone else part)).strip("."), role, rest)
+    return _Key(prefix, None, name)
+
+
+def _grouped(values: Iterable[Said], accounts: Accounts, document: Document) -> dict[str, _Clients]:
+    """The settings by the prefix they have in common; what is under none of them is ignored."""
+    parts = [(_parted(said.key), said) for said in values]
+    telling = _telling((key for key, _ in parts), document)
+    bases = sorted({key.base for key in telling}, key=lambda base: -len(base))
+    groups: dict[str, _Clients] = {base: _Clients() for base in sorted(bases, key=len)}
+    for key, said in parts:
+        if key.base in groups and (key.base or _is_kafkas(key.name)):
+            groups[key.base].said.append((key, said))
+            continue
+        base = next((base for base in bases if not base or said.key.startswith(base + ".")), None)
+        if base is None:
+            accounts.ignore(said, BESIDES if owners(key.name) else NOT_KAFKAS)
+        else:
+            groups[base].said.append((_split("", said.key.removeprefix(base).lstrip(".")), said))
+    for group in groups.values():
+        group.said = [(_with_role(key, group), said) for key, said in group.said]
+    return groups
+
+
+def _with_role(key: _Key, group: _Clients) -> _Key:
+    """An unknown key behind ``producer.`` or ``consumer.`` is that client's where others are."""
+    first, dot, rest = key.name.partition(".")
+    role = _one_role(first) if key.role is None and dot else None
+    if role is None or _is_kafkas(key.name) or not any(other.role is role for other, _ in group.said):
+        return key
+    return _Key(key.base, role, rest)
+
+
+def _component(
+    base: str, role: Role, roles: tuple[Role, ...], group: _Clients, accounts: Accounts, client: Given | None
+) -> tuple[Component, list[str]]:
+    """One client: what has its prefix, over what has none."""
+    library = LIBRDKAFKA if client is not None else ""
+    plain: dict[str, Said] = {}
+    own: dict[str, Said] = {}
+    topics: list[str] = []
+    for key, said in group.said:
+        if key.role not in (None, role):
+            continue
+        if key.name in TOPICS:
+            topics += [topic for topic in re.split(r"[,;\s]+", accounts.text(said)) if topic]
+        elif _goes_in(key, role, roles, library):
+            (own if key.role is role else plain)[key.name] = said
+    settings = {name: accounts.take(said, name) for name, said in {**plain, **own}.items()}
+    notes: list[str] = []
+    application: dict[str, Given] = {}
+    if not library:
+        settings, application, notes = old_clients.of_today(role, settings, accounts)
+    name = ".".join(part for part in (base, role.value) if part)
+    return Component(role, name, settings, tuple(dict.fromkeys(topics)), client, application=application), notes
+
+
+def _goes_in(key: _Key, role: Role, roles: tuple[Role, ...], library: str) -> bool:
+    if reason_to_leave_out(role, key.name, library) is not None:
+        return False
+    if role in owners(key.name, library) or is_named(key.name):
+        return True
+    if library and (is_of(role, key.name) or is_known(f"{library} {role}", key.name)):
+        return True
+    others = [other for other in roles if other is not role]
+    return is_misspelt(key.name, role, library) and not (
+        key.role is None and any(other in owners(key.name, library) for other in others)
+    )
+
+
+def _leave_out(key: _Key, said: Said, roles: tuple[Role, ...], accounts: Accounts, library: str) -> None:
+    """Account for a setting that no component has."""
+    whose = [role for role in roles if key.role in (None, role)]
+    if key.name in TOPICS:
+        accounts.ignore(said, "names the topic")
+    elif any(_goes_in(key, role, roles, library) for role in whose):
+        if not library and any(old_clients.without_successor(role, key.name) for role in whose):
+            old_clients.leave_out(key.name, said, accounts)
+    elif not whose:
+        accounts.ignore(said, SHARED if _is_kafkas(key.name) else NOT_KAFKAS)
+    else:
+        reasons = [reason_to_leave_out(role, key.name, library) for role in whose]
+        accounts.ignore(said, next((reason for reason in reasons if reason), NOT_KAFKAS))
+
+
+DIALECT = Dialect(NAME, fits, read)

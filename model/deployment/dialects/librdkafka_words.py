@@ -1,0 +1,65 @@
+"""What tells librdkafka's properties in a flat file from those of Java clients, and Python's words in it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.client_names import CLIENTS, LIBRDKAFKA, is_legacy, is_named, is_of
+from model.deployment.dialects.said import Said
+
+TOPIC_SETTINGS = "default.topic.config"
+_JAVAS = ("sasl.jaas.config",)
+_PYTHONS = frozenset({TOPIC_SETTINGS, "sasl.mechanisms"})
+_LONGEST = 10_000
+
+
+def unquoted(key: str) -> str:
+    """A key without the quotation marks of a programming language around it."""
+    inner = key[1:-1]
+    return inner if len(key) > 2 and key[0] == key[-1] and key[0] in "'\"" and key[0] not in inner else key
+
+
+def told_by(values: Sequence[Said]) -> Said | None:
+    """The first setting that only librdkafka has, where none is there that only Java clients have."""
+    if any(said.key.endswith((".serializer", ".deserializer", ".serializer.class", *_JAVAS)) for said in values):
+        return None
+    return next((said for said in values if _is_only_librdkafkas(said.key)), None)
+
+
+def _is_only_librdkafkas(key: str) -> bool:
+    if key in _PYTHONS:
+        return True
+    if any(is_of(role, key) or is_legacy(role, key) for role in CLIENTS):
+        return False
+    if key in ("sasl.username", "sasl.password", "ssl.ca.location"):
+        return True
+    return "." in key and not is_named(key) and any(is_of(role, key, LIBRDKAFKA) for role in CLIENTS)
+
+
+def with_topic_settings(values: Iterable[Said], accounts: Accounts) -> Iterator[Said]:
+    """The values, each dictionary of topic settings as the values in it, which are literals of Python."""
+    for said in values:
+        if said.key != TOPIC_SETTINGS:
+            yield said
+            continue
+        inner = _dictionary(accounts.text(said))
+        if inner is None:
+            accounts.reject(said, "is no dictionary of texts and numbers, as Python writes one")
+        elif not inner:
+            accounts.ignore(said, "says nothing")
+        for key, value in (inner or {}).items():
+            yield Said((key,), value, said.line)
+
+
+def _dictionary(text: str) -> dict[str, str] | None:
+    if len(text) > _LONGEST:
+        return None
+    try:
+        found = ast.literal_eval(text.strip().rstrip(","))
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+    if not isinstance(found, dict) or not all(isinstance(value, str | int | float) for value in found.values()):
+        return None
+    return {str(key): str(value).lower() if isinstance(value, bool) else str(value) for key, value in found.items()}

@@ -1,0 +1,275 @@
+"""Quarkus and SmallRye: channels (``mp.messaging.incoming.NAME.*``) in ``application.properties`` or YAML.
+
+Each channel is a client of its own. What is said for the connector, and under ``kafka.``, is for all of them. The
+connector for Kafka writes acks=1 where nobody says otherwise, waits for each write before it acknowledges what came in,
+and commits by itself what was processed without a gap (``throttled``).
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from model.deployment.dialects import streams
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.client_names import CLIENTS, owners
+from model.deployment.dialects.client_settings import pass_on, with_defaults
+from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
+from model.deployment.dialects.connect import names_of_topics
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import PROPERTIES, YAML, Document
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.java_properties import read_properties
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+
+NAME = "Quarkus application"
+SMALLRYE = "SmallRye's Kafka connector"
+CONNECTOR = "smallrye-kafka"
+DEFAULTS: Mapping[Role, Mapping[str, str]] = {
+    Role.PRODUCER: {"acks": "1", "retries": "2147483647"},
+    Role.CONSUMER: {"enable.auto.commit": "false"},
+}
+"""What the connector writes into its clients' settings where nobody says otherwise (KafkaConnector.java)."""
+
+_DIRECTIONS = {"incoming": Role.CONSUMER, "outgoing": Role.PRODUCER}
+_PARTS = re.compile(r'"([^"]*)"|([^."]+)')
+_FAILS = {"fail": "stop", "ignore": "skip", "dead-letter-queue": "forward", "delayed-retry-topic": "forward"}
+_COMMITS = {"throttled": "after", "ignore": "never"}
+_STRATEGIES = ("throttled", "latest", "ignore", "checkpoint")
+_TABLE = Path(__file__).with_name("tables") / "quarkus.csv"
+_GROUPS = ("dead-letter-queue.", "delayed-retry-topic.", "throttled.", "checkpoint.", "cloud-events-", "health-")
+OF_THE_CONNECTOR = "of the connector; it does not change what the client does to a record"
+
+
+@cache
+def _attributes() -> Mapping[str, frozenset[Role]]:
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        return {
+            row["attribute"]: frozenset(Role(role) for role in row["roles"].split("|")) for row in csv.DictReader(table)
+        }
+
+
+@dataclass
+class _Channel:
+    """What is said of a channel, or for all of them: for clients, and for the connector."""
+
+    settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
+    own: dict[str, Given] = field(default_factory=dict)
+
+
+@dataclass
+class _Profile:
+    """What a file says for one profile, or for all (without a name)."""
+
+    channels: dict[tuple[Role, str], _Channel] = field(default_factory=dict)
+    connector: _Channel = field(default_factory=_Channel)
+    everywhere: _Channel = field(default_factory=_Channel)
+    streams: streams.Streams | None = None
+    application: Given | None = None
+
+    @property
+    def is_for_all(self) -> bool:
+        """It says something for every channel."""
+        return any(any(one.settings.values()) or one.own for one in (self.connector, self.everywhere))
+
+
+def fits(document: Document) -> bool:
+    """It has channels, and something of Kafka besides; or Streams as Quarkus configures it."""
+    try:
+        values = [(_split(said)[1], said.value) for said in _said(document)]
+    except DeploymentError:
+        return False
+    kafka = any("kafka" in ".".join(names) or "kafka" in value.lower() for names, value in values)
+    channels = [names for names, _ in values if names[:2] == ("mp", "messaging") and names[2:3] and len(names) > 4]
+    own = any(owners(".".join(names[4:])) for names in channels if names[2] in _DIRECTIONS)
+    is_streams = any(
+        names[:2] == ("quarkus", "kafka-streams") or names[:1] == ("kafka-streams",) for names, _ in values
+    )
+    return bool(channels and (kafka or own)) or is_streams
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The clients behind the channels, for each profile that says something of its own."""
+    accounts = Accounts(document, fillings, separators=(":",))
+    profiles: dict[str, _Profile] = {"": _Profile()}
+    for said in _kept(document, accounts):
+        names_of_profiles, names = _split(said)
+        for name in names_of_profiles[:1]:
+            _sort(said, names, profiles.setdefault(name, _Profile()), accounts)
+    shared = profiles[""]
+    components: list[Component] = []
+    notes: list[str] = []
+    for name, profile in profiles.items():
+        keys = dict.fromkeys((*shared.channels, *profile.channels))
+        for key in keys:
+            if profile is shared or key in profile.channels or profile.is_for_all:
+                components += _client(key, name, profile, shared, accounts, notes)
+                if len(components) > MOST_COMPONENTS:
+                    raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
+        if profile.streams is not None:
+            components += streams.components_of(profile.streams, accounts, notes)
+    return accounts.found(NAME, components, dict.fromkeys(notes))
+
+
+def _said(document: Document) -> Iterator[Said]:
+    if document.suffix in YAML:
+        for node in document.yaml:
+            yield from (said for said in values_of(node) if said.path)
+    elif document.suffix in PROPERTIES:
+        yield from document.properties
+
+
+def _kept(document: Document, accounts: Accounts) -> Iterable[Said]:
+    if document.suffix in YAML:
+        return accounts.last_of_each(_said(document), "Quarkus")
+    return read_properties(document, accounts, lambda key: "kafka" in key or "messaging" in key, "Quarkus")
+
+
+def _split(said: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The profiles of a key, as one name, and its names; a name in quotation marks keeps its dots."""
+    key = ".".join(said.path)
+    profile = ""
+    if key.startswith(("%", '"%')):
+        first, _, key = key.partition(".")
+        profile = first.strip('%"{}')
+    names = [found[1] if found[1] is not None else found[2] for found in _PARTS.finditer(key) if found[0]]
+    return (profile,), tuple(name for name in names if name != "~")
+
+
+def _sort(said: Said, names: tuple[str, ...], profile: _Profile, accounts: Accounts) -> None:
+    if said.null:
+        accounts.ignore(said, "says nothing")
+    elif names[:2] == ("mp", "messaging") and len(names) > 4 and names[2] in _DIRECTIONS:
+        role = _DIRECTIONS[names[2]]
+        channel = profile.channels.setdefault((role, names[3]), _Channel())
+        _of_a_channel(said, ".".join(names[4:]), (role,), channel, accounts)
+    elif names[:4] == ("mp", "messaging", "connector", CONNECTOR) and len(names) > 4:
+        _of_a_channel(said, ".".join(names[4:]), CLIENTS, profile.connector, accounts)
+    elif names[:1] == ("kafka",) and len(names) > 1:
+        key = ".".join(names[1:])
+        roles = owners(key) or CLIENTS
+        for role in roles:
+            pass_on(said, key, role, accounts, profile.everywhere.settings[role])
+    elif names[:1] == ("kafka-streams",) and len(names) > 1:
+        _streams(profile)
+        streams.sort(said, ".".join(names[1:]), _streams(profile), accounts)
+    elif names == ("quarkus", "kafka-streams", "application-id"):
+        streams.sort(said, "application.id", _streams(profile), accounts)
+    elif names == ("quarkus", "kafka-streams", "bootstrap-servers"):
+        streams.sort(said, "bootstrap.servers", _streams(profile), accounts)
+    elif names[:2] == ("quarkus", "kafka-streams"):
+        accounts.ignore(said, "of Streams itself; it does not change what its clients do to a record")
+    elif names == ("quarkus", "application", "name"):
+        profile.application = accounts.take(said, "group.id")
+        accounts.ignore(said, "names the application, and the group of consumers that name none")
+    else:
+        accounts.ignore(said, NOT_KAFKAS)
+
+
+def _streams(profile: _Profile) -> streams.Streams:
+    if profile.streams is None:
+        profile.streams = streams.Streams()
+    return profile.streams
+
+
+def _of_a_channel(said: Said, key: str, roles: tuple[Role, ...], channel: _Channel, accounts: Accounts) -> None:
+    known = _attributes().get(key)
+    if known is not None or key.startswith(_GROUPS):
+        if key == "kafka-configuration":
+            accounts.reject(said, "names a bean of the application with more settings")
+        elif known is not None and not known & set(roles):
+            accounts.ignore(said, f"is no attribute of an {_direction(roles[0])} channel")
+        else:
+            channel.own[key] = accounts.take(said, key)
+            accounts.ignore(said, "names the topic" if key in ("topic", "topics", "pattern") else OF_THE_CONNECTOR)
+        return
+    for role in [role for role in roles if len(roles) == 1 or role in owners(key)] or roles:
+        pass_on(said, key, role, accounts, channel.settings[role])
+
+
+def _direction(role: Role) -> str:
+    return next(direction for direction, one in _DIRECTIONS.items() if one is role)
+
+
+def _client(
+    key: tuple[Role, str], name: str, profile: _Profile, shared: _Profile, accounts: Accounts, notes: list[str]
+) -> Iterator[Component]:
+    """The client of a channel: what is said of it, over what is said for the connector, over what is for all."""
+    role, channel = key
+    settings: dict[str, Given] = {}
+    own: dict[str, Given] = {}
+    for layer in ("everywhere", "connector", "channel"):
+        for one in (shared, profile):
+            said = one.channels.get(key, _Channel()) if layer == "channel" else getattr(one, layer)
+            settings |= said.settings[role]
+            own |= said.own
+    connector = own["connector"].value.strip() if "connector" in own else CONNECTOR
+    if connector != CONNECTOR:
+        notes.append(f"{channel}: the connector is {connector}, of which no defaults are known")
+        if "kafka" not in connector:
+            return
+    if "enabled" in own and own["enabled"].value.strip().lower() == "false":
+        notes.append(f"{channel}: the channel is switched off")
+        return
+    answers: dict[str, Given] = {}
+    if connector == CONNECTOR:
+        settings = with_defaults(settings, DEFAULTS[role], accounts, SMALLRYE)
+        answers = _reads(settings, own, accounts, notes) if role is Role.CONSUMER else _writes(own)
+        application = profile.application or shared.application
+        if role is Role.CONSUMER and "group.id" not in settings and application is not None:
+            settings["group.id"] = application
+    label = f"{_direction(role)} {channel}" + (f" ({name})" if name else "")
+    yield Component(role, label, settings, _topics(channel, own), application=answers, profile=name)
+
+
+def _topics(channel: str, own: Mapping[str, Given]) -> tuple[str, ...]:
+    """The topics of a channel; without any it is the one of its name."""
+    for key in ("topics", "topic"):
+        if key in own:
+            return names_of_topics(own[key].value)
+    return () if "pattern" in own else names_of_topics(channel)
+
+
+def _reads(
+    settings: Mapping[str, Given], own: Mapping[str, Given], accounts: Accounts, notes: list[str]
+) -> dict[str, Given]:
+    """When positions are committed, and what becomes of a record that fails; another thread polls meanwhile."""
+    answers = {"processing": accounts.by_framework("processing", "handed-off", SMALLRYE)}
+    failing = own.get("failure-strategy")
+    what = _FAILS.get("fail" if failing is None else failing.value.strip().lower())
+    if failing is None:
+        answers["on_processing_error"] = accounts.by_framework("on_processing_error", "stop", SMALLRYE)
+    elif what is not None:
+        answers["on_processing_error"] = Given("on_processing_error", what, failing.origin)
+    strategy = own.get("commit-strategy")
+    if settings["enable.auto.commit"].value.strip().lower() == "true":
+        return answers
+    if strategy is None:
+        answers["commit"] = accounts.by_framework("commit", "after", SMALLRYE)
+    elif strategy.value.strip().lower() in _COMMITS:
+        answers["commit"] = Given("commit", _COMMITS[strategy.value.strip().lower()], strategy.origin)
+    elif strategy.value.strip().lower() in _STRATEGIES:
+        notes.append(f"commit-strategy={strategy.value.strip()}: when it commits depends on how records are processed")
+    return answers
+
+
+def _writes(own: Mapping[str, Given]) -> dict[str, Given]:
+    waits = own.get("waitForWriteCompletion")
+    at_once = own.get("max-inflight-messages")
+    answers: dict[str, Given] = {}
+    if waits is not None and waits.value.strip().lower() == "false":
+        # The message is acknowledged before the write is: nobody hears of one that fails.
+        answers["on_send_error"] = Given("on_send_error", "ignore", waits.origin)
+    elif at_once is not None and at_once.value.strip() == "1":
+        answers["sends"] = Given("sends", "sync", at_once.origin)
+    return answers
+
+
+DIALECT = Dialect(NAME, fits, read)

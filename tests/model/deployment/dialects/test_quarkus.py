@@ -1,0 +1,144 @@
+"""Quarkus channels: what the connector adds, what is for all channels, profiles, strategies, Streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from model.deployment.dialects import quarkus
+from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.document import Document, read_document
+from model.deployment.errors import DeploymentError
+from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
+from tests.model.deployment.dialects.mutations import near
+
+IN = "mp.messaging.incoming.orders."
+OUT = "mp.messaging.outgoing.paid."
+PROPERTIES = f"""\
+quarkus.application.name=shop
+kafka.bootstrap.servers=${{KAFKA:a:1}}
+kafka.acks=0
+mp.messaging.connector.smallrye-kafka.max.poll.records=5
+mp.messaging.connector.smallrye-kafka.failure-strategy=ignore
+{IN}connector=smallrye-kafka
+{IN}topic=the.orders
+{IN}max.poll.records=7
+{OUT}connector=smallrye-kafka
+{OUT}max-inflight-messages=1
+{OUT}enable.auto.commit=true
+%prod.{OUT}acks=all
+%prod.kafka.sasl.jaas.config=hunter2
+quarkus.log.level=INFO
+"""
+
+
+def answers(component: Component) -> dict[str, str]:
+    """What is said of the application."""
+    return {key: one.value for key, one in component.application.items()}
+
+
+def test_a_channel_is_a_client() -> None:
+    found = read_text(PROPERTIES, "application.properties", dialect=quarkus.NAME)
+    reads, writes, prod = found.components
+    assert reads.name == "incoming orders"
+    assert reads.topics == ("the.orders",)
+    assert values(found, Role.CONSUMER) == {
+        "enable.auto.commit": "false",
+        "bootstrap.servers": "a:1",
+        "max.poll.records": "7",
+        "group.id": "shop",
+    }
+    assert answers(reads) == {"processing": "handed-off", "on_processing_error": "skip", "commit": "after"}
+    assert writes.topics == ("paid",)
+    assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a:1", "acks": "0", "retries": "2147483647"}
+    assert answers(writes) == {"sends": "sync"}
+    assert (prod.profile, prod.settings["acks"].value) == ("prod", "all")
+    assert {4, 11, 13, 14} <= {one.given.origin.line for one in found.ignored}
+    assert 5 not in {one.given.origin.line for one in found.ignored}
+    assert "hunter2" not in repr(found)
+
+
+def test_the_connector_writes_acks() -> None:
+    found = read_text(f"{OUT}connector=smallrye-kafka\n", "application.properties", dialect=quarkus.NAME)
+    assert values(found, Role.PRODUCER) == {"acks": "1", "retries": "2147483647"}
+    assert found.components[0].settings["acks"].origin.kind == "rule"
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        ("failure-strategy=dead-letter-queue", "on_processing_error", "forward"),
+        ("failure-strategy=fail", "on_processing_error", "stop"),
+        ("failure-strategy=mine", "on_processing_error", None),
+        ("commit-strategy=ignore", "commit", "never"),
+        ("commit-strategy=latest", "commit", None),
+        ("enable.auto.commit=true", "commit", None),
+    ],
+)
+def test_strategies(line: str, key: str, value: str | None) -> None:
+    found = read_text(f"{IN}connector=smallrye-kafka\n{IN}{line}\n", "application.properties")
+    assert answers(found.components[0]).get(key) == value
+
+
+def test_writes_that_nobody_waits_for() -> None:
+    found = read_text(f"{OUT}connector=smallrye-kafka\n{OUT}waitForWriteCompletion=false\n", "application.properties")
+    assert answers(found.components[0]) == {"on_send_error": "ignore"}
+
+
+def test_yaml_with_a_profile_and_a_quoted_channel() -> None:
+    text = (
+        "mp:\n  messaging:\n    incoming:\n      orders:\n        connector: smallrye-kafka\n"
+        '        auto.offset.reset: earliest\n"%dev":\n  mp.messaging.incoming."a.b":\n    topic: x\n'
+    )
+    found = read_text(text, "application.yml", dialect=quarkus.NAME)
+    assert values(found, Role.CONSUMER)["auto.offset.reset"] == "earliest"
+    assert [(one.name, one.profile) for one in found.components][1:] == [("incoming a.b (dev)", "dev")]
+
+
+def test_other_connectors_and_channels_that_are_off() -> None:
+    text = f"{IN}connector=smallrye-amqp\n{OUT}connector=smallrye-kafka\n{OUT}enabled=false\n"
+    found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    assert not found.components
+    assert len(found.notes) == 2
+
+
+def test_a_bean_with_settings() -> None:
+    found = read_text(f"{OUT}connector=smallrye-kafka\n{OUT}kafka-configuration=mine\n", "application.properties")
+    assert [one.given.origin.line for one in found.rejected] == [2]
+
+
+def test_streams() -> None:
+    text = "quarkus.kafka-streams.application-id=shop\nkafka-streams.processing.guarantee=exactly_once_v2\n"
+    found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    assert values(found, Role.PRODUCER)["transactional.id"] == "shop-TASK"
+    assert values(found, Role.CONSUMER)["isolation.level"] == "read_committed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"{IN}connector=smallrye-amqp\n{IN}address=x\n", "quarkus.http.port=1\n", "kafka.acks=1\n", "mp.messaging=1\n"],
+)
+def test_what_is_none(text: str) -> None:
+    assert not quarkus.fits(Document("application.properties", text))
+
+
+@needs_real_files
+@pytest.mark.parametrize("path", sorted(REAL.glob("quarkus/*")), ids=lambda path: path.name)
+def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
+    assert not unaccounted(read_document(path).properties, read_file(path, dialect=quarkus.NAME))
+
+
+@settings(max_examples=60, deadline=None)
+@given(near(PROPERTIES))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for name in ("application.properties", "application.yml"):
+        document = Document(name, text)
+        quarkus.fits(document)
+        try:
+            found = quarkus.read(document, {})
+        except DeploymentError:
+            continue
+        if name.endswith("properties"):
+            assert not unaccounted(document.properties, found)
