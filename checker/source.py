@@ -11,7 +11,7 @@ from model.deployment import read_deployment, read_properties
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
 from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import Judged, judge
+from model.deployment.dialects.judging import Judged, judge, with_rejected
 from model.deployment.dialects.pairing import MOST_PIPELINES, Paired, pair
 from model.deployment.dialects.recognising import dialect_of, is_deployment
 from model.deployment.errors import DeploymentError
@@ -49,7 +49,7 @@ class Sought:
     def problems(self) -> tuple[DeploymentError, ...]:
         """What keeps pipelines from being checked."""
         own = [one for one in self.own if isinstance(one, DeploymentError)]
-        told = {str(problem): problem for one in self.judged for problem in one.problems}
+        told = {str(problem): problem for one in self.judged for problem in (*one.problems, *one.rejected)}
         return (*told.values(), *own)
 
 
@@ -59,7 +59,8 @@ class Source:
 
     ``topic`` is a file beside other .properties files, and the name of a topic beside ``file``. ``fill``: values of
     placeholders, ``NAME=VALUE``; ``environment``: those that are not said are looked up there. ``pipeline``: the
-    number of the one that is asked for, where there are several.
+    number of the one that is asked for, where there are several. ``partial``: what was rejected in files is taken as if
+    nobody had said it.
     """
 
     file: Path | None
@@ -72,6 +73,7 @@ class Source:
     fill: tuple[str, ...] = ()
     environment: bool = False
     pipeline: int | None = None
+    partial: bool = False
 
     def seek(self) -> Sought | None:
         """What there is in a folder, or in a file of another program; None of a deployment. Raises DeploymentError."""
@@ -90,6 +92,8 @@ class Source:
             paired = replace(paired, pipelines=(paired.pipelines[self.pipeline - 1],))
         assume = assumed(self.assume)
         judged = tuple(judge(one, self.kafka, assume) for one in paired.pipelines)
+        if not self.partial:
+            judged = tuple(with_rejected(one, findings) for one in judged)
         own = () if self.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
         return Sought(findings, paired, judged, own)
 
@@ -131,6 +135,7 @@ class Source:
             name, _, value = filling.partition("=")
             words += ["--set", f"{name}={shown_value(name, value)}"]
         words += ["--env"] if self.environment else []
+        words += ["--partial"] if self.partial else []
         return words + (["--pipeline", str(self.pipeline)] if self.pipeline is not None else [])
 
     def _given(self) -> dict[str, str | Path]:

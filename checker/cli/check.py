@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +36,7 @@ from checker.cli.options import (
     Master,
     Memory,
     NoSensitivity,
+    Partial,
     PipelineNumber,
     Producer,
     Quiet,
@@ -74,6 +74,7 @@ def check(
     fill: Fill = None,
     environment: Environment = False,
     pipeline: PipelineNumber = None,
+    partial: Partial = False,
     faults: Faults = None,
     seconds: Seconds = None,
     states: States = None,
@@ -100,7 +101,7 @@ def check(
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
     passes only because what it speaks of never happened.
     """
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline)
+    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partial)
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
     with one_line_errors():
         _check_writable(json_file, report)

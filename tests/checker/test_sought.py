@@ -80,3 +80,14 @@ def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
     assert run.exit_code == 2
     assert run.stderr.count("\n") == 1
     assert "holds no configuration of Kafka" in run.stderr
+
+
+def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "application.properties"
+    file.write_text("spring.kafka.consumer.auto-commit-interval=soon\n", encoding="utf-8")
+    run = proofka("check", file, *QUICK)
+    assert run.exit_code == 2
+    assert "application.properties:1:" in run.stderr
+    partly = proofka("check", file, "--partial", *QUICK)
+    assert partly.exit_code in (0, 4), partly.stderr
+    assert "--partial" in partly.stdout

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.component import Role
+from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, Settings
@@ -16,6 +17,8 @@ from model.deployment.release import NEWEST, Release
 from model.deployment.setting import Origin
 
 REPLICAS = "replication.factor"
+ZOOKEEPER = "zookeeper.connect"
+LAST_WITH_ZOOKEEPER = Release(3, 9)
 
 MOST_PROBLEMS = 100
 """So many problems of one pipeline are told at most."""
@@ -25,18 +28,33 @@ MOST_PROBLEMS = 100
 class Judged:
     """A pipeline with its deployment, or what is wrong with it.
 
-    ``rest`` is what the deployment would be without the values that are wrong, for an account of all others; None where
+    ``problems`` are what its client or broker refuses, and what still has to be filled in; ``rejected``: what the
+    readers of its files could not use. ``rest`` is what the deployment would be without the values that are wrong, for an account of all others; None where
     not even that can be built.
     """
 
     pipeline: Pipeline
     problems: tuple[DeploymentError, ...]
     rest: Deployment | None
+    rejected: tuple[DeploymentError, ...] = ()
 
     @property
     def deployment(self) -> Deployment | None:
         """The deployment to check: None where something is wrong."""
-        return None if self.problems else self.rest
+        return None if self.problems or self.rejected else self.rest
+
+
+def with_rejected(judged: Judged, findings: Findings) -> Judged:
+    """The same with what was rejected in its files: what that would change is not known."""
+    pipeline = judged.pipeline
+    members = (pipeline.topic, pipeline.brokers, pipeline.producer, pipeline.consumer)
+    files = {one.file for one in members if one is not None}
+    left = [one for found in findings.found if found.file in files for one in found.rejected]
+    errors = [
+        DeploymentError(one.reason, file=one.given.origin.file, line=one.given.origin.line, key=one.given.key)
+        for one in left
+    ]
+    return replace(judged, rejected=tuple(errors))
 
 
 def judge(pipeline: Pipeline, kafka: str | None = None, assume: Mapping[str, str] | None = None) -> Judged:
@@ -85,6 +103,9 @@ def _release(pipeline: Pipeline, kafka: str | None) -> Given:
     for one in (pipeline.brokers, pipeline.topic):
         if one is not None and one.component.kafka is not None:
             return one.component.kafka
+    if pipeline.brokers is not None and ZOOKEEPER in pipeline.brokers.component.settings:
+        newest = f"the newest with {ZOOKEEPER}; --kafka V says another"
+        return Given("kafka", str(LAST_WITH_ZOOKEEPER), Origin("assumption", newest))
     return Given("kafka", str(Release(*NEWEST)), Origin("assumption", "no file says the release; --kafka V does"))
 
 

@@ -40,6 +40,8 @@ class Pipeline:
     def name(self) -> str:
         """What a report calls it: its topic, and its clients where that is not enough."""
         clients = [one.component.name for one in (self.producer, self.consumer) if one is not None]
+        if not clients and self.brokers is not None:
+            clients = [self.brokers.component.name]
         return ": ".join(part for part in (self.topic_name, " -> ".join(clients)) if part) or "defaults"
 
 
