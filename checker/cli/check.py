@@ -36,7 +36,7 @@ from checker.cli.options import (
     Master,
     Memory,
     NoSensitivity,
-    Partial,
+    Partly,
     PipelineNumber,
     Producer,
     Quiet,
@@ -74,7 +74,7 @@ def check(
     fill: Fill = None,
     environment: Environment = False,
     pipeline: PipelineNumber = None,
-    partial: Partial = False,
+    partly: Partly = False,
     faults: Faults = None,
     seconds: Seconds = None,
     states: States = None,
@@ -101,7 +101,7 @@ def check(
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
     passes only because what it speaks of never happened.
     """
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partial)
+    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly)
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
     with one_line_errors():
         _check_writable(json_file, report)

@@ -52,7 +52,7 @@ Fill = Annotated[
 PipelineNumber = Annotated[
     int | None, typer.Option("--pipeline", metavar="N", min=1, help="The one of several pipelines that is asked for.")
 ]
-Partial = Annotated[
+Partly = Annotated[
     bool, typer.Option("--partial", help="Check pipelines of which values were rejected as if nobody had said these.")
 ]
 Environment = Annotated[bool, typer.Option("--env", help="Take placeholders from the environment of this command.")]

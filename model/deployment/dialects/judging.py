@@ -29,8 +29,8 @@ class Judged:
     """A pipeline with its deployment, or what is wrong with it.
 
     ``problems`` are what its client or broker refuses, and what still has to be filled in; ``rejected``: what the
-    readers of its files could not use. ``rest`` is what the deployment would be without the values that are wrong, for an account of all others; None where
-    not even that can be built.
+    readers of its files could not use. ``rest`` is what the deployment would be without the values that are wrong, for
+    an account of all others; None where not even that can be built.
     """
 
     pipeline: Pipeline
