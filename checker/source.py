@@ -11,7 +11,7 @@ from model.deployment import read_deployment, read_properties
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
 from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import Judged, judge, with_rejected
+from model.deployment.dialects.judging import Judged, judge, rejected_in, with_rejected
 from model.deployment.dialects.pairing import MOST_PIPELINES, Paired, pair
 from model.deployment.dialects.recognising import dialect_of, is_deployment
 from model.deployment.errors import DeploymentError
@@ -49,7 +49,9 @@ class Sought:
     def problems(self) -> tuple[DeploymentError, ...]:
         """What keeps pipelines from being checked."""
         own = [one for one in self.own if isinstance(one, DeploymentError)]
-        told = {str(problem): problem for one in self.judged for problem in (*one.problems, *one.rejected)}
+        alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
+        every = (problem for one in self.judged for problem in (*one.problems, *one.rejected))
+        told = {str(problem): problem for problem in (*every, *alone)}
         return (*told.values(), *own)
 
 

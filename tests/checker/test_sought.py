@@ -85,6 +85,9 @@ def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
 def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_path: Path) -> None:
     file = tmp_path / "application.properties"
     file.write_text("spring.kafka.consumer.auto-commit-interval=soon\n", encoding="utf-8")
+    assert "application.properties:1:" in proofka("check", file, *QUICK).stderr
+    text = "spring.kafka.consumer.auto-commit-interval=soon\nspring.kafka.consumer.group-id=a\n"
+    file.write_text(text, encoding="utf-8")
     run = proofka("check", file, *QUICK)
     assert run.exit_code == 2
     assert "application.properties:1:" in run.stderr

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.component import Role
+from model.deployment.dialects.component import Found, Role
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.errors import DeploymentError
@@ -49,12 +49,15 @@ def with_rejected(judged: Judged, findings: Findings) -> Judged:
     pipeline = judged.pipeline
     members = (pipeline.topic, pipeline.brokers, pipeline.producer, pipeline.consumer)
     files = {one.file for one in members if one is not None}
-    left = [one for found in findings.found if found.file in files for one in found.rejected]
-    errors = [
-        DeploymentError(one.reason, file=one.given.origin.file, line=one.given.origin.line, key=one.given.key)
-        for one in left
-    ]
-    return replace(judged, rejected=tuple(errors))
+    rejected = [error for found in findings.found if found.file in files for error in rejected_in(found)]
+    return replace(judged, rejected=tuple(rejected))
+
+
+def rejected_in(found: Found) -> Iterator[DeploymentError]:
+    """What the reader of a file could not use, as errors with their places."""
+    for one in found.rejected:
+        place = one.given.origin
+        yield DeploymentError(one.reason, file=place.file, line=place.line, key=one.given.key)
 
 
 def judge(pipeline: Pipeline, kafka: str | None = None, assume: Mapping[str, str] | None = None) -> Judged:
