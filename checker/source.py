@@ -12,7 +12,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
 from model.deployment.dialects.finding import Findings, find
 from model.deployment.dialects.judging import Judged, judge, rejected_in, with_rejected
-from model.deployment.dialects.pairing import MOST_PIPELINES, Paired, pair
+from model.deployment.dialects.pairing import Paired, pair
 from model.deployment.dialects.recognising import dialect_of, is_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import shown_value
@@ -84,10 +84,6 @@ class Source:
         fillings = said_as(self.fill, "--set")
         findings = find(self.file, {**os.environ, **fillings} if self.environment else fillings)
         paired = pair(findings, self.topic)
-        if len(paired.pipelines) > MOST_PIPELINES:
-            topics = ", ".join(paired.topics[:8])
-            say = f"say --topic, one of {topics}" if len(paired.topics) > 1 else "name a folder with fewer"
-            raise DeploymentError(f"makes {len(paired.pipelines)} pipelines; {say}", file=str(self.file))
         if self.pipeline is not None:
             if not 1 <= self.pipeline <= len(paired.pipelines):
                 raise DeploymentError(f"--pipeline {self.pipeline}: there are {len(paired.pipelines)} pipelines")

@@ -56,6 +56,9 @@ from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
 from checker.source import Sought, Source, narrowed
 
+MOST_CHECKED = 50
+"""More pipelines than this are the work of an audit, or were not meant."""
+
 if TYPE_CHECKING:
     from checker.budget import Budget
     from checker.check import Run
@@ -110,6 +113,10 @@ def check(
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
         reductions = chosen(switch_on or (), switch_off or ())
+        if len(deployments) > MOST_CHECKED:
+            fail(
+                f"{file}: makes {len(deployments)} pipelines; choose with --topic or --pipeline (proofka show lists them)"
+            )
         if len(deployments) > 1 and json_file is not None:
             fail(f"--json takes one result, and there are {len(deployments)} pipelines; choose one with --pipeline")
     if sought is not None:

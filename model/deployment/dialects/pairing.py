@@ -13,8 +13,9 @@ from pathlib import PurePath
 
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.finding import Findings
+from model.deployment.errors import DeploymentError
 
-MOST_PIPELINES = 50
+MOST_PIPELINES = 1_000
 """More pairs than this are no answer: then what belongs together is to be said."""
 
 
@@ -55,7 +56,10 @@ class Paired:
 
 
 def pair(findings: Findings, topic: str | None = None) -> Paired:
-    """The pipelines in what was found; ``topic``: the one that clients are for that do not say it."""
+    """The pipelines in what was found; ``topic``: the one that clients are for that do not say it.
+
+    Raises DeploymentError for more pipelines than anybody could have meant.
+    """
     placed = [Placed(component, one.file) for one in findings.found for component in one.components]
     of = {role: [one for one in placed if one.component.role is role] for role in Role}
     named = {one.component.name for one in of[Role.TOPIC]}
@@ -77,6 +81,9 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
         definitions = [one for one in of[Role.TOPIC] if one.component.name == name]
         for producer, consumer in _together(ends[Role.PRODUCER], ends[Role.CONSUMER]):
             for definition, brokers in product(_or_none(definitions), _or_none(_distinct(of[Role.BROKER]))):
+                if len(pipelines) == MOST_PIPELINES:
+                    what = f"makes more than {MOST_PIPELINES} pipelines; say --topic, or name a folder with fewer"
+                    raise DeploymentError(what, file=findings.place)
                 if any(one is not None for one in (producer, consumer, definition, brokers)):
                     pipelines.append(Pipeline(name, definition, brokers, producer, consumer))
     return Paired(tuple(pipelines), topics, tuple(unpaired))
