@@ -114,9 +114,8 @@ def check(
         deployments = [narrowed(one, faults, require) for one in deployments]
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
-            fail(
-                f"{file}: makes {len(deployments)} pipelines; choose with --topic or --pipeline (proofka show lists them)"
-            )
+            listed = "proofka show lists them; choose by --topic or --pipeline"
+            fail(f"{file}: makes {len(deployments)} pipelines; {listed}")
         if len(deployments) > 1 and json_file is not None:
             fail(f"--json takes one result, and there are {len(deployments)} pipelines; choose one with --pipeline")
     if sought is not None:
