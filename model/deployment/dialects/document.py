@@ -18,16 +18,21 @@ YAML = frozenset({".yaml", ".yml"})
 
 @dataclass(frozen=True)
 class Document:
-    """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took."""
+    """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took.
+
+    Of a file that another one holds, ``inside`` is its own name, and ``first`` the number of lines before its first.
+    """
 
     file: str
     text: str
     notes: tuple[str, ...] = ()
+    inside: str = ""
+    first: int = 0
 
     @property
     def name(self) -> str:
         """The name of the file without its folders, in small letters."""
-        return PurePath(self.file).name.lower()
+        return PurePath(self.inside or self.file).name.lower()
 
     @property
     def suffix(self) -> str:
