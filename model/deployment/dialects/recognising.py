@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import spring
+from model.deployment.dialects import compose, kubernetes, spring
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Scalar
 
-DIALECTS: Sequence[Dialect] = (spring.DIALECT,)
+DIALECTS: Sequence[Dialect] = (
+    kubernetes.STRIMZI,
+    kubernetes.KUBERNETES,
+    compose.COMPOSE,
+    compose.VARIABLES,
+    spring.DIALECT,
+)
 """All that are known, in the order in which they are tried."""
 
 

@@ -60,6 +60,12 @@ def _table() -> Mapping[tuple[str, ...], _Row]:
         }
 
 
+def properties() -> tuple[str, ...]:
+    """The properties that are bound to settings, below ``spring.kafka``, as they are documented."""
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        return (*(row["property"] for row in csv.DictReader(table)), "listener.ack-mode", "template.default-topic")
+
+
 def relaxed(path: tuple[str, ...]) -> tuple[str, ...]:
     """Names as Spring compares them: without dashes and underscores, in small letters.
 
