@@ -60,10 +60,11 @@ def clusters_of(brokers: Iterable[Broker], accounts: Accounts) -> list[Component
     by_cluster: dict[str, list[Broker]] = {}
     for broker in brokers:
         by_cluster.setdefault(broker.cluster, []).append(broker)
-    return [_cluster(members, accounts) for members in by_cluster.values()]
+    return [together(members, accounts) for members in by_cluster.values()]
 
 
-def _cluster(members: Sequence[Broker], accounts: Accounts) -> Component:
+def together(members: Sequence[Broker], accounts: Accounts) -> Component:
+    """The brokers of one cluster, with what they agree on."""
     ordered = sorted(members, key=lambda one: one.count == 0)
     settings: dict[str, Given] = {}
     first: dict[str, tuple[Said, str]] = {}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component
 from model.deployment.dialects.document import Document
+from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
@@ -34,8 +36,7 @@ def read_inside(
     if document.inside:
         accounts.ignore(said, "holds a file, itself in a file that another one holds")
         return ()
-    first = said.line if _is_block(document, said) else said.line - 1
-    inner = Document(document.file, said.value, inside=name, first=document.first + first)
+    inner = Document(document.file, said.value, inside=name, first=document.first + first_line(document, said) - 1)
     dialect = dialect_of(inner)
     if dialect is None:
         if _OF_KAFKA.search(said.value):
@@ -53,7 +54,14 @@ def read_inside(
     return accounts.take_over(found)
 
 
-def _is_block(document: Document, said: Said) -> bool:
-    """The text begins in the line below: what stands in its own is the sign of a block."""
+def first_line(document: Document, said: Said) -> int:
+    """The line in which a text begins: the next one where only the sign of a block stands in that of its key."""
     lines = document.text.split("\n")
-    return 0 < said.line <= len(lines) and _BLOCK.search(lines[said.line - 1]) is not None
+    is_block = 0 < said.line <= len(lines) and _BLOCK.search(lines[said.line - 1]) is not None
+    return said.line + 1 if is_block else said.line
+
+
+def settings_inside(document: Document, said: Said) -> tuple[Said, ...]:
+    """The settings in a text of ``.properties``, at their own lines. Raises DeploymentError."""
+    values = said_in_properties(said.value, document.file, first_line(document, said))
+    return tuple(replace(one, path=(*said.path, one.key)) for one in values)

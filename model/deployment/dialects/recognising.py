@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import compose, kubernetes, spring
+from model.deployment.dialects import compose, helm, kubernetes, spring, tool_output
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
@@ -13,9 +13,12 @@ from model.deployment.yaml_tree import Mapping, Scalar
 DIALECTS: Sequence[Dialect] = (
     kubernetes.STRIMZI,
     kubernetes.KUBERNETES,
+    helm.VALUES,
     compose.COMPOSE,
     compose.VARIABLES,
+    helm.TEMPLATE,
     spring.DIALECT,
+    tool_output.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
 
