@@ -1,10 +1,10 @@
-"""Manifests of Kubernetes: Strimzi's resources, ConfigMaps that hold files or variables, and what containers run."""
+"""Manifests of Kubernetes: resources of operators, ConfigMaps that hold files or variables, and what containers run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.deployment.dialects import strimzi
+from model.deployment.dialects import dapr, strimzi, topic_resources
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.component import Component, Found
 from model.deployment.dialects.containers import Container, components_of, joined_commands
@@ -67,7 +67,10 @@ def fits_strimzi(document: Document) -> bool:
 
 def fits_kubernetes(document: Document) -> bool:
     """The file has nothing but resources, and some ConfigMap or container says something of Kafka's."""
-    kinds = {text_under(one, "kind") for one in _resources(document)}
+    resources = _resources(document)
+    if any(dapr.is_dapr(one) or topic_resources.is_of_an_operator(one) for one in resources):
+        return True
+    kinds = {text_under(one, "kind") for one in resources}
     if not kinds & {*_HOLDERS, *_WORKLOADS} or "kafka" not in document.text.lower():
         return False
     try:
@@ -97,6 +100,10 @@ def _others(
     for resource in resources:
         if text_under(resource, "kind") in _WORKLOADS:
             containers += _containers(resource, holders, used, accounts)
+        elif dapr.is_dapr(resource):
+            yield from dapr.read_component(resource, accounts)
+        elif topic_resources.is_of_an_operator(resource):
+            yield topic_resources.read_resource(resource, document, accounts)
         elif text_under(resource, "kind") not in _HOLDERS:
             for said in values_of(resource):
                 accounts.ignore(said, NOT_KAFKAS)

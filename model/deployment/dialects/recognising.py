@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import compose, helm, kubernetes, spring, terraform, tool_output
+from model.deployment.dialects import compose, gitops, helm, kubernetes, spring, terraform, tool_output
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
@@ -18,6 +18,7 @@ DIALECTS: Sequence[Dialect] = (
     compose.VARIABLES,
     helm.TEMPLATE,
     spring.DIALECT,
+    gitops.DIALECT,
     terraform.DIALECT,
     tool_output.DIALECT,
 )
