@@ -9,7 +9,7 @@ from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.containers import Container, components_of, joined_commands
 from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
+from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.images import image_of
 from model.deployment.dialects.nodes import entries_under, text_under
@@ -48,7 +48,7 @@ def _is_service(node: Node) -> bool:
 
 def fits(document: Document) -> bool:
     """It has services, and one of them runs Kafka or says something of it."""
-    if "kafka" not in document.text.lower() or _services(document) is None:
+    if document.suffix not in YAML or "kafka" not in document.text.lower() or _services(document) is None:
         return False
     try:
         found = read(document, {})

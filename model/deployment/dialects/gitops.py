@@ -185,16 +185,22 @@ def _lists(root: Node, accounts: Accounts) -> Iterator[Component]:
         for key, values in place.topics.items():
             component = _topic(values, len(place.path) + 1, place.prefix, names[key], accounts)
             if component is not None:
-                own = {name: accounts.take(said, name) for name, said in defaults.items()}
+                missing = [name for name in defaults if name not in component.settings]
+                own = {name: accounts.take(defaults[name], name) for name in missing}
                 counted |= set(own)
                 yield replace(component, settings={**own, **component.settings})
     for name, said in defaults.items():
         if name not in counted:
-            accounts.ignore(said, "a default for topics, of which there are none here")
+            accounts.ignore(said, "a default, and no topic here is without a value of its own")
 
 
 def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts: Accounts) -> Component | None:
     settings: dict[str, Given] = {}
+    own = [_names().get(said.path[depth], "") for said in values if len(said.path) == depth + 1]
+    if not name and _NAME not in own:
+        for said in values:
+            accounts.reject(said, "of a topic without a name")
+        return None
     for said in values:
         below = said.path[depth:]
         setting = _names().get(below[0], "") if below else ""
@@ -220,7 +226,7 @@ def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts:
             settings[dotted] = accounts.take(said, dotted)
         else:
             accounts.ignore(said, _OTHER)
-    return Component(Role.TOPIC, prefix + name, settings) if name and settings else None
+    return Component(Role.TOPIC, prefix + name, settings)
 
 
 DIALECT = Dialect("list of topics", fits, read)

@@ -133,18 +133,24 @@ def _chart(
 
 def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document: Document, accounts: Accounts) -> None:
     of_nodes = chart.nodes.setdefault(kind, {})
+
+    def keep(key: str, one: Said) -> None:
+        if key in of_nodes:
+            accounts.ignore(of_nodes[key], f"said again in line {one.line}; that is taken")
+        of_nodes[key] = one
+
     setting = _names().get(names[0]) if len(names) == 1 and not kind else None
     if setting is not None:
-        of_nodes[setting] = said
+        keep(setting, said)
     elif names[0] in _OVERRIDES and len(names) > 1:
         if len(names) > 2:
             accounts.reject(said, "is nested: the chart takes a setting's whole name as its key")
         else:
-            of_nodes[names[1]] = said
+            keep(names[1], said)
     elif names[0] in _TEXTS and len(names) == 1:
         accounts.ignore(said, "holds settings, which follow")
         for one in accounts.last_of_each(settings_inside(document, said), "Kafka"):
-            of_nodes[one.path[-1]] = one
+            keep(one.path[-1], one)
     elif len(names) == 1 and names[0] in _COUNTS:
         chart.counts[kind] = said
     elif not kind and names in (("image", "repository"), ("image",)):
@@ -168,7 +174,10 @@ def _variables(node: Node | None, base: tuple[str, ...], chart: _Chart, accounts
                     continue
                 key = BY_PREFIX.key(name)
                 if key:
-                    chart.nodes.setdefault(kind, {})[key] = said
+                    of_nodes = chart.nodes.setdefault(kind, {})
+                    if key in of_nodes:
+                        accounts.ignore(of_nodes[key], f"the variable in line {said.line} outranks it")
+                    of_nodes[key] = said
                 else:
                     accounts.ignore(said, f"no setting: the image takes those that begin with {BY_PREFIX.prefix}")
 

@@ -9,7 +9,7 @@ from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.component import Component, Found
 from model.deployment.dialects.containers import Container, components_of, joined_commands
 from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
+from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.nodes import items_under, text_under, under
@@ -52,6 +52,8 @@ def resources_in(nodes: Sequence[Node]) -> Iterator[Node]:
 
 def _resources(document: Document) -> tuple[Node, ...]:
     """The resources of a file; none where one of its documents is no resource."""
+    if document.suffix not in (*YAML, ".json") or "apiVersion" not in document.text:
+        return ()
     try:
         found = tuple(resources_in(document.yaml))
     except DeploymentError:

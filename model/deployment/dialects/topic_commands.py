@@ -27,6 +27,8 @@ def topics_created(said: Said, accounts: Accounts) -> tuple[Component, ...]:
         found += [component] if component is not None else []
     if unclear:
         accounts.reject(said, "creates a topic whose name or settings are told only when it runs")
+    elif found and not any(one.settings for one in found):
+        accounts.ignore(said, "names the topic that it creates")
     elif not found:
         accounts.ignore(said, "is run when the container starts, and sets nothing of Kafka's")
     return tuple(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -92,17 +91,17 @@ def _setting(said: Said, keys: str, settings: dict[str, Given], accounts: Accoun
 
 def _cluster(resource: Node, document: Document, accounts: Accounts) -> Component:
     """Brokers: lists of ``key=value`` (Confluent's), or a text of ``.properties`` (Koperator's)."""
-    settings: dict[str, Said] = {}
+    values: list[Said] = []
     release: Given | None = None
     brokers: Given | None = None
     for said in values_of(resource):
         match said.path:
             case ("spec", "configOverrides", "server", _) if "=" in said.value:
                 key, _, value = said.value.partition("=")
-                settings[key.strip()] = Said((*said.path, key.strip()), value.strip(), said.line)
+                values.append(Said((*said.path[:-1], key.strip()), value.strip(), said.line))
             case ("spec", ("readOnlyConfig" | "clusterWideConfig")):
                 accounts.ignore(said, "holds settings, which follow")
-                settings |= {one.path[-1]: one for one in settings_inside(document, said)}
+                values += settings_inside(document, said)
             case ("spec", "replicas") if not said.null:
                 brokers = accounts.take(said, "brokers")
             case ("spec", "image", "application") | ("spec", "clusterImage"):
@@ -113,7 +112,13 @@ def _cluster(resource: Node, document: Document, accounts: Accounts) -> Componen
                     accounts.ignore(said, "names no release of Kafka")
             case _:
                 accounts.ignore(said, _OTHER)
-    given = {key: accounts.take(replace(one), key) for key, one in settings.items()}
+    given: dict[str, Given] = {}
+    for one in accounts.last_of_each(values, "the operator"):
+        key = one.path[-1]
+        if key in given:
+            accounts.ignore(one, "said of the brokers in another place as well, which is taken")
+        else:
+            given[key] = accounts.take(one, key)
     return Component(Role.BROKER, text_under(resource, "metadata", "name"), given, kafka=release, brokers=brokers)
 
 

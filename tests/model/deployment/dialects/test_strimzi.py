@@ -130,3 +130,16 @@ def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
 @given(nearly(CLUSTER))
 def test_any_text_is_read_or_refused(text: str) -> None:
     only_complains(STRIMZI, "cluster.yaml", text)
+
+
+def test_a_template_that_is_yaml_has_placeholders() -> None:
+    text = (
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: {{ .Release.Name }}-orders\n"
+        "spec:\n  replicas: {{ .Values.replicas }}\n  config: {min.insync.replicas: {{ .Values.isr | default 2 }}}\n"
+    ).replace("{{ .Release.Name }}-orders", "orders")
+    found = read_text(text, "topic.yaml", dialect=STRIMZI.name)
+    assert values(found, Role.TOPIC) == {
+        "replication.factor": "{{ .Values.replicas }}",
+        "min.insync.replicas": "{{ .Values.isr | default 2 }}",
+    }
+    assert values(read_text(text, "topic.yaml", {"Values.replicas": "3"}), Role.TOPIC)["replication.factor"] == "3"
