@@ -138,7 +138,7 @@ def _sort(said: Said, accounts: Accounts, application: _Application) -> None:
     if names in _PROFILE:
         application.profile = accounts.text(said)
         accounts.ignore(said, "names the profile of what follows")
-    elif names[:2] != PREFIX:
+    elif names[:2] != PREFIX or names == PREFIX:
         accounts.ignore(said)
     elif said.null:
         accounts.ignore(said, "says nothing")

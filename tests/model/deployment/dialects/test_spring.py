@@ -39,6 +39,11 @@ def test_what_spring_does_not_bind_has_no_effect() -> None:
     assert [one.given.origin.line for one in found.ignored] == [5]
 
 
+def test_the_prefix_alone_is_nothing() -> None:
+    found = read_text("spring.kafka=1\nspring.kafka.producer.acks=1\n", "a.properties", dialect=SPRING)
+    assert [one.given.origin.line for one in found.ignored] == [1]
+
+
 def test_a_default_in_a_placeholder_and_a_value_that_is_given() -> None:
     text = "spring.kafka.producer.acks=${ACKS:all}\nspring.kafka.producer.retries=${RETRIES}\n"
     assert values(read_text(text, "a.properties"), Role.PRODUCER) == {"acks": "all", "retries": "${RETRIES}"}
