@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from model.deployment.defaults import is_known
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.brokers import Broker, together
 from model.deployment.dialects.component import Component, Found, Role
@@ -25,7 +26,6 @@ from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
-from model.deployment.yaml_tree import Mapping as YamlMapping
 from model.deployment.yaml_tree import Node
 
 READER = "Helm"
@@ -36,6 +36,7 @@ _COUNTS = ("replicaCount", "replicas", "brokers")
 _NODES = ("controller", "broker")
 _MARKS = frozenset({"defaultReplicationFactor", "offsetsTopicReplicationFactor", "transactionStateLogMinIsr"})
 _CHART = "for the chart, no setting of Kafka's"
+_NAMED = re.compile(r"(.*[-_.])?kafka(-cluster)?([-_.]values([-_.].*)?)?(\.ya?ml)?")
 _NUMBER = re.compile(r"_(\d+)", re.ASCII)
 _LISTS: tuple[tuple[str, ...], ...] = (("provisioning", "topics"), ("topics",))
 _TEMPLATE = re.compile(r"\{\{")
@@ -55,25 +56,28 @@ def _bases(document: Document) -> tuple[tuple[str, ...], ...]:
         return ()
     if len(nodes) != 1 or text_under(nodes[0], "kind"):
         return ()
-    if _is_of_kafka(nodes[0]):
+    if _is_of_kafka(nodes[0], document.name):
         return ((),)
     return tuple((key,) for key, node in entries_under(nodes[0]) if _is_of_kafka(node, key))
 
 
-def _is_of_kafka(node: Node, name: str = "kafka") -> bool:
+def _is_of_kafka(node: Node, name: str) -> bool:
+    """Values that only a chart of Kafka has, or others as well, of an image or under a name that is Kafka's."""
     keys = {key for key, _ in entries_under(node)}
+    places = ((), *((kind,) for kind in _NODES))
+    overrides = {key for place in places for one in _OVERRIDES for key, _ in entries_under(node, *place, one)}
+    if keys & _MARKS or any(is_known("broker", key) for key in overrides):
+        return True
     repository = text_under(node, "image", "repository") or text_under(node, "image")
-    of_kafka = repository.endswith(("/kafka", "/cp-kafka", "/cp-server")) or "kafka" in name
-    maps = [under(node, *path, key) for path in ((), *((one,) for one in _NODES)) for key in _OVERRIDES]
-    told = any(isinstance(one, YamlMapping) and one.entries for one in maps)
-    has_topics = bool(items_under(node, "provisioning", "topics"))
-    texts = any(text_under(node, *path, "extraConfig") for path in ((), *((one,) for one in _NODES)))
-    return bool(keys & _MARKS) or (of_kafka and (told or has_topics or texts or "replicaCount" in keys))
+    if not (repository.endswith(("/kafka", "/cp-kafka", "/cp-server")) or _NAMED.fullmatch(name)):
+        return False
+    texts = any(text_under(node, *place, "extraConfig") for place in places)
+    return bool(overrides or texts or items_under(node, "provisioning", "topics") or "replicaCount" in keys)
 
 
 def fits(document: Document) -> bool:
     """Values that some chart of Kafka takes."""
-    return "kafka" in document.text.lower() and bool(_bases(document))
+    return bool(_bases(document))
 
 
 @dataclass
@@ -86,6 +90,7 @@ class _Chart:
     image: Said | None = None
     tag: Said | None = None
     only_controllers: bool = False
+    zookeeper: bool = False
 
 
 def read(document: Document, fillings: Fillings) -> Found:
@@ -113,6 +118,8 @@ def _chart(
 ) -> Iterator[Component]:
     chart = _Chart(base[-1] if base else "kafka")
     chart.only_controllers = text_under(node, "controller", "controllerOnly").lower() == "true"
+    in_kraft = text_under(node, "kraft", "enabled").lower() == "true"
+    chart.zookeeper = text_under(node, "zookeeper", "enabled").lower() == "true" and not in_kraft
     topics: dict[tuple[str, ...], list[Said]] = {}
     for said in values:
         below = said.path[len(base) :]
@@ -195,8 +202,12 @@ def _brokers(chart: _Chart, accounts: Accounts) -> Component:
     if kinds and "" in chart.counts:
         accounts.ignore(chart.counts.pop(""), "the sections of controllers and brokers say how many there are")
     one = together(members, accounts)
+    agreed = dict(one.settings)
+    if chart.zookeeper and "zookeeper.connect" not in agreed and "process.roles" not in agreed:
+        told = accounts.by_framework("zookeeper.connect", "zookeeper:2181", "the chart, for zookeeper.enabled")
+        agreed[told.key] = told
     brokers, release = _total(chart, accounts), _release(chart, accounts)
-    return Component(one.role, chart.name, one.settings, kafka=release, brokers=brokers)
+    return Component(one.role, chart.name, agreed, kafka=release, brokers=brokers)
 
 
 def _plain(settings: Mapping[str, Said]) -> dict[str, Said]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import compose, gitops, helm, kubernetes, spring, terraform, tool_output
+from model.deployment.dialects import compose, gitops, helm, kubernetes, shell_script, spring, terraform, tool_output
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
@@ -20,6 +20,7 @@ DIALECTS: Sequence[Dialect] = (
     spring.DIALECT,
     gitops.DIALECT,
     terraform.DIALECT,
+    shell_script.DIALECT,
     tool_output.DIALECT,
 )
 """All that are known, in the order in which they are tried."""

@@ -13,6 +13,7 @@ from model.deployment.given import Given
 
 _TOOL = re.compile(r"(?:\S*/)?kafka-topics(?:\.sh|\.bat)?\s")
 _END = re.compile(r"&&|\|\||[;|&]|(?<!\\)\n")
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _OPTIONS = {"--topic", "--partitions", "--replication-factor", "--config"}
 _LONGEST = 20_000
 
@@ -54,6 +55,16 @@ def topics_listed(said: Said, accounts: Accounts) -> tuple[Component, ...]:
     if not found:
         accounts.ignore(said, "says nothing")
     return tuple(found)
+
+
+def calls_in(script: str) -> Iterator[Said]:
+    """Each call of the tool in a script, with its line. Comments are none."""
+    text = _COMMENT.sub(lambda found: "#" * len(found[0]), script)
+    line, at = 1, 0
+    for call in _TOOL.finditer(text):
+        line, at = line + text.count("\n", at, call.start()), call.start()
+        end = _END.search(text, call.end())
+        yield Said(("kafka-topics",), text[call.start() : len(text) if end is None else end.start()], line)
 
 
 def _commands(text: str) -> Iterator[str]:

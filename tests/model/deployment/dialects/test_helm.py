@@ -110,8 +110,17 @@ def test_every_value_goes_somewhere(text: str) -> None:
     assert not unaccounted(said, read_text(text, "a.yaml"))
 
 
+def test_a_chart_that_brings_zookeeper_runs_with_it() -> None:
+    text = "replicaCount: 3\ndefaultReplicationFactor: 3\nzookeeper: {enabled: true}\n"
+    assert "zookeeper.connect" in values(read_text(text, "kafka.yaml"), Role.BROKER)
+    text += "kraft: {enabled: true}\n"
+    assert "zookeeper.connect" not in values(read_text(text, "kafka.yaml"), Role.BROKER)
+
+
 def test_values_of_other_charts_are_none() -> None:
     assert dialect_of(Document("values.yaml", "image: {repository: strimzi/operator}\nreplicas: 1\n# kafka\n")) is None
+    assert dialect_of(Document("values.yaml", "replicaCount: 3\nimage: {repository: shop}\n# kafka\n")) is None
+    assert dialect_of(Document("values.yaml", "kafka-ui: {replicaCount: 1}\n")) is None
     assert dialect_of(Document("values.yaml", "app: {kafka: {bootstrapServers: x}}\n")) is None
 
 
