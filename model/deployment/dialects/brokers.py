@@ -64,7 +64,7 @@ def clusters_of(brokers: Iterable[Broker], accounts: Accounts) -> list[Component
 
 
 def together(members: Sequence[Broker], accounts: Accounts) -> Component:
-    """The brokers of one cluster, with what they agree on."""
+    """The brokers of one cluster. What they do not agree on has no value, but a place for one: nothing holds of it."""
     ordered = sorted(members, key=lambda one: one.count == 0)
     settings: dict[str, Given] = {}
     first: dict[str, tuple[Said, str]] = {}
@@ -79,11 +79,11 @@ def together(members: Sequence[Broker], accounts: Accounts) -> Component:
                 accounts.ignore(said, f"the same as that of {before[1]}")
             else:
                 accounts.reject(said, f"is not that of {before[1]}: brokers of one cluster have to agree")
+                settings[key] = accounts.take(before[0], key, f"${{not that of {member.name}}}")
     for key in [key for key in settings if key in BROKER_KEYS and key not in _CLUSTER and not key.startswith(_OWN)]:
         without = [one.name for one in ordered if one.count and key not in one.settings]
         if without and any(one.count and key in one.settings for one in ordered):
-            accounts.reject(first[key][0], f"{without[0]} does not say it: brokers of one cluster have to agree")
-            del settings[key]
+            settings[key] = accounts.take(first[key][0], key, f"${{not that of {without[0]}, which says none}}")
     release: Given | None = None
     for member in ordered:
         if member.release is not None:

@@ -93,12 +93,9 @@ def _broker(container: Container, image: Image, variables: Iterable[Said], runni
             accounts.ignore(said, _not_read(variable, image))
         elif key.startswith("confluent."):
             accounts.ignore(said, "a setting of Confluent's own, which Apache Kafka does not have")
-        elif said.null and variable not in running.fillings:
-            accounts.reject(said, "has its value from the environment of whoever starts it: say --set")
-        elif said.null:
-            broker.settings[key] = replace(said, value=running.fillings[variable])
         else:
-            broker.settings[key] = said
+            # One without a value has that of the environment of whoever starts it.
+            broker.settings[key] = replace(said, value=f"${{{variable}}}") if said.null else said
     roles = broker.settings.get("process.roles")
     if roles is not None and accounts.text(roles).replace(" ", "") == "controller":
         broker.count = 0
@@ -124,10 +121,9 @@ def _worker(container: Container, image: Image, variables: Iterable[Said], runni
         client = client_setting(image.key(said.path[-1]))
         if client is None:
             accounts.ignore(said, "of the worker, not of its Kafka clients")
-        elif said.null:
-            accounts.reject(said, "has its value from the environment of whoever starts it")
         else:
-            said_of[client[0]][client[1]] = accounts.take(said, client[1])
+            value = f"${{{said.path[-1]}}}" if said.null else said.value
+            said_of[client[0]][client[1]] = accounts.take(replace(said, value=value), client[1])
     if container.image is not None:
         accounts.ignore(container.image, "runs Kafka Connect; its tag is not the brokers' release")
     running.components += worker_clients(container.name, said_of, accounts)

@@ -197,7 +197,8 @@ def _brokers(chart: _Chart, accounts: Accounts) -> Component:
         for key, said in chart.nodes.get("", {}).items():
             if settings[key] is not said:
                 accounts.ignore(said, f"{kind}.{key} says otherwise for these nodes")
-        is_broker = not (kind == "controller" and chart.only_controllers)
+        none = kind in chart.counts and accounts.text(chart.counts[kind]) == "0"
+        is_broker = not none and not (kind == "controller" and chart.only_controllers)
         members.append(Broker(f"{chart.name} {kind}".strip(), int(is_broker), _plain(settings)))
     if kinds and "" in chart.counts:
         accounts.ignore(chart.counts.pop(""), "the sections of controllers and brokers say how many there are")

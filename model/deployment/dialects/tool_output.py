@@ -108,7 +108,7 @@ def _take(text: str, number: int, output: _Output) -> None:
                 accounts.ignore(said, "a partition without the line of its topic")
                 return
             if partition.moving:
-                topic.broken = "replicas of a partition are being moved"
+                topic.broken = "its replicas are being moved"
             if partition.eligible and output.eligible is None:
                 output.eligible = Said(said.path, "1", number)
             else:
@@ -138,7 +138,7 @@ def _described(line: TopicLine, number: int, output: _Output) -> None:
     for key, value in line.configs or ():
         topic.settings[key] = Said((*path, key), value, number)
     if line.deleted:
-        topic.broken = "is marked for deletion"
+        topic.broken = "it is marked for deletion"
 
 
 def _entry(entry: EntryLine, number: int, heading: Heading, output: _Output) -> None:
@@ -171,10 +171,9 @@ def _topic(name: str, topic: _Topic, accounts: Accounts) -> Component:
     other = next((said for said, count in topic.shown if replicas is not None and str(count) != replicas.value), None)
     problem = topic.broken or ("" if other is None else "its partitions have other numbers of replicas")
     for key, said in topic.settings.items():
-        if problem and key == "replication.factor":
-            accounts.reject(said, f"{problem}: describe it again")
-        else:
-            settings[key] = accounts.take(said, key)
+        # Nothing can be said of a topic that is about to change: there is a place for a number, and none in it.
+        unclear = f"${{{problem}}}" if problem and key == "replication.factor" else None
+        settings[key] = accounts.take(said, key, unclear)
     return Component(Role.TOPIC, name, settings)
 
 

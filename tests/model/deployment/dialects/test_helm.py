@@ -117,6 +117,17 @@ def test_a_chart_that_brings_zookeeper_runs_with_it() -> None:
     assert "zookeeper.connect" not in values(read_text(text, "kafka.yaml"), Role.BROKER)
 
 
+def test_nodes_of_which_there_are_none_say_nothing_of_the_brokers() -> None:
+    text = (
+        "kafka:\n  broker: {replicaCount: 0}\n  controller:\n    replicaCount: 3\n"
+        "    overrideConfiguration: {min.insync.replicas: 2}\n"
+    )
+    found = read_text(text, "values.yaml")
+    assert values(found, Role.BROKER) == {"min.insync.replicas": "2"}
+    assert found.components[0].brokers is not None
+    assert found.components[0].brokers.value == "3"
+
+
 def test_values_of_other_charts_are_none() -> None:
     assert dialect_of(Document("values.yaml", "image: {repository: strimzi/operator}\nreplicas: 1\n# kafka\n")) is None
     assert dialect_of(Document("values.yaml", "replicaCount: 3\nimage: {repository: shop}\n# kafka\n")) is None
