@@ -188,7 +188,8 @@ def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> N
         file.components.append(Component(Role.TOPIC, name, {**default, **settings}))
     else:
         for given in settings.values():
-            accounts.reject(Said((*path, given.key), "", given.origin.line or 0), "of topics whose names are not said")
+            said = Said((given.origin.detail,), "", given.origin.line or 0)
+            accounts.reject(said, "of topics whose names are not said")
 
 
 def _depends(attribute: Attribute) -> str:
