@@ -21,13 +21,14 @@ _LONGEST = 20_000
 def topics_created(said: Said, accounts: Accounts) -> tuple[Component, ...]:
     """The topics that a command creates; the command itself is not run. Rejected where one cannot be told."""
     found: list[Component] = []
-    unclear = False
-    for command in _commands(accounts.text(said)[:_LONGEST]):
+    text = accounts.text(said)
+    unclear = len(text) > _LONGEST
+    for command in _commands("" if unclear else text):
         component = _created(command, said, accounts)
         unclear |= component is None
         found += [component] if component is not None else []
     if unclear:
-        accounts.reject(said, "creates a topic whose name or settings are told only when it runs")
+        accounts.reject(said, "creates a topic whose name or settings are told only when it runs, or is too long")
     elif found and not any(one.settings for one in found):
         accounts.ignore(said, "names the topic that it creates")
     elif not found:
@@ -60,11 +61,12 @@ def topics_listed(said: Said, accounts: Accounts) -> tuple[Component, ...]:
 def calls_in(script: str) -> Iterator[Said]:
     """Each call of the tool in a script, with its line. Comments are none."""
     text = _COMMENT.sub(lambda found: "#" * len(found[0]), script)
+    calls = list(_TOOL.finditer(text))
     line, at = 1, 0
-    for call in _TOOL.finditer(text):
+    for call, following in zip(calls, [*(one.start() for one in calls[1:]), len(text)], strict=True):
         line, at = line + text.count("\n", at, call.start()), call.start()
-        end = _END.search(text, call.end())
-        yield Said(("kafka-topics",), text[call.start() : len(text) if end is None else end.start()], line)
+        end = _END.search(text, call.end(), following)
+        yield Said(("kafka-topics",), text[call.start() : following if end is None else end.start()], line)
 
 
 def _commands(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DEEPEST = 200
 """No configuration has syntax nested deeper than this: an object in an object is four levels."""
 
-MOST_PARTS = 100 * MOST_KEYS
+MOST_PARTS = 20 * MOST_KEYS
 """So many parts of syntax at most."""
 
 _SHOWN = 4000

@@ -41,3 +41,10 @@ def test_other_scripts_are_none() -> None:
 @given(nearly(SCRIPT))
 def test_any_script_is_read_or_refused(text: str) -> None:
     only_complains(DIALECT, "a.sh", text)
+
+
+def test_a_call_ends_where_the_next_one_begins() -> None:
+    text = "kafka-topics --create " * 2000 + "--topic last --partitions 1\n"
+    found = read_text(text, "a.sh", dialect=DIALECT.name)
+    assert [one.name for one in found.components] == ["last"]
+    assert len(found.rejected) == 1999
