@@ -40,6 +40,7 @@ _HEADING = re.compile(r"(?P<extent>All|Dynamic) configs for (?P<kind>[a-z-]+) (?
 _OLD_HEADING = re.compile(r"Configs for broker (?P<name>\S+) are:")
 _CLUSTER_WIDE = re.compile(r"Default configs? for (?P<kind>[a-z-]+) in the cluster are:")
 _ZOOKEEPER = re.compile(r"Configs for (?:topic|topics|broker|brokers) '.*' are.*")
+_OF_ZOOKEEPER = re.compile(r"Configs for (?P<kind>topic|broker)s?[ :]'?(?P<name>[^\s':]+)'? are:?(?P<rest>( .*)?)")
 _OTHER = re.compile(r"(Quota configs|SCRAM credential configs|Configs) for .* are.*")
 _ENTRY = re.compile(
     r"(?P<key>[^\s=]+)=(?P<value>.*?) sensitive=(?P<sensitive>true|false) "
@@ -118,6 +119,17 @@ def read_line(text: str) -> Line | None:
     if text.startswith("Topic:"):
         return None if _TOPIC_AGAIN.search(text) else _topic(text) or _partition(text)
     return _heading(text) or _other(text)
+
+
+def told_by_zookeeper(text: str) -> tuple[str, str, tuple[tuple[str, str], ...]] | None:
+    """The kind and the name of an entity, and what was set for it, as the tool prints it that was asked of ZooKeeper.
+
+    >>> told_by_zookeeper("Configs for topic 'orders' are retention.ms=1000,cleanup.policy=compact")
+    ('topic', 'orders', (('retention.ms', '1000'), ('cleanup.policy', 'compact')))
+    """
+    found = _OF_ZOOKEEPER.fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    configs = None if found is None else _configs(found["rest"].strip())
+    return None if found is None or configs is None else (found["kind"], found["name"], configs)
 
 
 def _topic(text: str) -> TopicLine | None:

@@ -97,7 +97,7 @@ def _of_component(component: Component, judged: Judged) -> Iterator[Entry]:
     for given in component.settings.values():
         if given.origin.kind == "file":
             yield _of_setting(component, given, judged)
-    others = (component.client, component.version, component.kafka)
+    others = (component.client, component.version, component.kafka, component.brokers)
     for given in (*component.application.values(), *(one for one in others if one is not None)):
         if given.origin.kind == "file":
             yield Entry(_line(given), _name(given), Fate.USED, f"{component.name}: {given.key}={given.value}")

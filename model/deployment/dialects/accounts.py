@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import abc
+from collections.abc import Iterable
+from dataclasses import replace
 
 from model.deployment.dialects.component import Component, Found, Left
 from model.deployment.dialects.document import Document
+from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.placeholders import Fillings, fill
 from model.deployment.dialects.said import Said
 from model.deployment.given import Given
 from model.deployment.hiding import shown_key
 from model.deployment.setting import Origin
+from model.deployment.yaml_tree import Mapping, Node, Sequence
 
 OUTRANKED = "another value of the file counts instead"
 NOT_KAFKAS = "no setting of Kafka's clients, topics or brokers"
@@ -64,11 +68,32 @@ class Accounts:
         for said in values:
             before = kept.pop(said.path, None)
             if before is not None:
-                self.ignore(before, f"is given again in line {self._line(said)}; {who} keeps the last")
+                self.ignore(before, self._given_again(said.line, who))
             kept[said.path] = said
         return sorted(kept.values(), key=lambda said: said.line)
 
-    def found(self, dialect: str, components: Sequence[Component], notes: Iterable[str] = ()) -> Found:
+    def each_once(self, node: Node, who: str, path: tuple[str, ...] = ()) -> Node:
+        """A YAML node without what comes again: of a key, with all that is under it, ``who`` keeps the last."""
+        if isinstance(node, Sequence):
+            items = (self.each_once(item, who, (*path, f"[{at}]")) for at, item in enumerate(node.items))
+            return Sequence(tuple(items), node.line)
+        if not isinstance(node, Mapping):
+            return node
+        last = {entry.key: entry for entry in node.entries}
+        for entry in node.entries:
+            if entry is not last[entry.key]:
+                for said in values_of(entry.node, (*path, entry.key)):
+                    self.ignore(said, self._given_again(last[entry.key].line, who))
+        entries = (replace(entry, node=self.each_once(entry.node, who, (*path, entry.key))) for entry in last.values())
+        return Mapping(tuple(entries), node.line)
+
+    def take_over(self, inner: Found) -> tuple[Component, ...]:
+        """The components of a file that this one holds; what it leaves out is left out here."""
+        self._ignored += inner.ignored
+        self._rejected += inner.rejected
+        return inner.components
+
+    def found(self, dialect: str, components: abc.Sequence[Component], notes: Iterable[str] = ()) -> Found:
         """What the file says, once each of its values was sorted, each one way.
 
         What a component holds is not ignored, also where the value itself says something else than what follows from
@@ -89,6 +114,9 @@ class Accounts:
             tuple(self._rejected),
             (*self._document.notes, *notes),
         )
+
+    def _given_again(self, line: int, who: str) -> str:
+        return f"is given again in line {line + self._lines_before}; {who} keeps the last"
 
     def _left(self, said: Said, reason: str) -> Left:
         return Left(Given(shown_key(said.key), "", self._origin(said)), reason)

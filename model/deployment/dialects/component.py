@@ -29,7 +29,8 @@ class Component:
     the library's own configuration, with what a framework sets by itself (of the origin ``rule``). ``topics``: those
     that it writes to or reads from, as far as the file says; empty if it does not. ``client`` and ``version``: which
     library, in which release. ``application``: what the file says of what the application does, by the names of
-    assumptions. ``kafka``: the release of the brokers. ``profile``: the file says it for one environment only.
+    assumptions. ``kafka``: the release of the brokers. ``brokers``: how many there are. ``profile``: the file says it
+    for one environment only.
     """
 
     role: Role
@@ -40,6 +41,7 @@ class Component:
     version: Given | None = None
     application: Settings = field(default_factory=dict)
     kafka: Given | None = None
+    brokers: Given | None = None
     profile: str = ""
 
     @property

@@ -10,6 +10,7 @@ from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.formats.yaml import documents_of
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.templates import Templated, templated
+from model.deployment.errors import DeploymentError
 from model.deployment.source import BYTE_ORDER_MARK, decode_text, read_bytes
 from model.deployment.yaml_tree import Node
 
@@ -58,10 +59,21 @@ class Document:
         """Which of its lines a template decides about."""
         return templated(self.text)
 
-    @cached_property
+    @property
     def yaml(self) -> tuple[Node, ...]:
         """Its YAML documents. Raises DeploymentError."""
-        return documents_of(self.text, self.file)
+        found = self._yaml
+        if isinstance(found, DeploymentError):
+            raise DeploymentError(found.message, file=found.file, line=found.line, key=found.key)
+        return found
+
+    @cached_property
+    def _yaml(self) -> tuple[Node, ...] | DeploymentError:
+        """The same, or what is wrong with it: each dialect asks, and it is parsed once."""
+        try:
+            return documents_of(self.text, self.file)
+        except DeploymentError as error:
+            return error
 
 
 def read_document(path: Path) -> Document:

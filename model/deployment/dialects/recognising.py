@@ -4,18 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import broker, connect, java_client, mirror_maker, quarkus, spring, streams
+from model.deployment.dialects import (
+    broker,
+    compose,
+    connect,
+    gitops,
+    helm,
+    java_client,
+    kubernetes,
+    mirror_maker,
+    quarkus,
+    shell_script,
+    spring,
+    streams,
+    terraform,
+    tool_output,
+)
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Scalar
 
 DIALECTS: Sequence[Dialect] = (
+    kubernetes.STRIMZI,
+    kubernetes.KUBERNETES,
+    helm.VALUES,
+    compose.COMPOSE,
+    compose.VARIABLES,
+    helm.TEMPLATE,
     spring.DIALECT,
     quarkus.DIALECT,
     mirror_maker.DIALECT,
     streams.DIALECT,
     connect.DIALECT,
+    gitops.DIALECT,
+    terraform.DIALECT,
+    shell_script.DIALECT,
+    tool_output.DIALECT,
     broker.DIALECT,
     java_client.DIALECT,
 )

@@ -75,6 +75,12 @@ def _joined() -> Mapping[str, tuple[str, ...]]:
     return {"".join(names): names for names in (*_table(), *_unread(), ("listener", "ackmode"))}
 
 
+def properties() -> tuple[str, ...]:
+    """The properties that are bound to settings, below ``spring.kafka``, as they are documented."""
+    with (_TABLES / "spring.csv").open(encoding="utf-8", newline="") as table:
+        return (*(row["property"] for row in csv.DictReader(table)), "listener.ack-mode", "template.default-topic")
+
+
 @cache
 def _unread() -> frozenset[tuple[str, ...]]:
     lines = (_TABLES / "spring_unread.csv").read_text(encoding="utf-8").split()[1:]
@@ -163,7 +169,7 @@ def _sort(said: Said, accounts: Accounts, application: _Application) -> None:
         accounts.reject(said, "a template stands in the place of a key; fill the template in first")
     elif spring_cloud.is_cloud(names):
         spring_cloud.sort(said, accounts, application.cloud)
-    elif names[:2] != PREFIX:
+    elif names[:2] != PREFIX or names == PREFIX:
         accounts.ignore(said, NOT_KAFKAS)
     elif said.null:
         accounts.ignore(said, "says nothing")

@@ -62,6 +62,15 @@ def values_of(node: Node, path: tuple[str, ...] = ()) -> Iterator[Said]:
             yield from values_of(item, (*path, f"[{number}]"))
 
 
+def _in_braces(key: Node) -> str:
+    """``{{ name }}`` without quotes, which YAML takes for a mapping in a mapping: the placeholder that is meant."""
+    if not isinstance(key, Mapping) or len(key.entries) != 1:
+        return ""
+    (entry,) = key.entries
+    is_name = isinstance(entry.node, Scalar) and entry.node.null
+    return f"{{{{ {entry.key} }}}}" if is_name else ""
+
+
 class _Documents:
     def __init__(self, events: Iterator[Any], file: str) -> None:
         self._events = events
@@ -105,20 +114,24 @@ class _Documents:
         if self._nodes > MOST_NODES:
             raise DeploymentError(f"has more than {MOST_NODES} values", file=self._file, line=line)
 
-    def _mapping(self, line: int, depth: int) -> Mapping:
+    def _mapping(self, line: int, depth: int) -> Mapping | Scalar:
         entries: list[Entry] = []
         merged: list[Entry] = []
+        template = ""
         while type(event := next(self._events)).__name__ != "MappingEndEvent":
             key = self._node(event, depth + 1)
             node = self._node(next(self._events), depth + 1)
             if not isinstance(key, Scalar):
                 # As with a template's square brackets or braces: what it means only its tool knows.
+                template = _in_braces(key)
                 entries.append(Entry("[...]", line, node))
             elif key.text == "<<":
                 for other in node.items if isinstance(node, Sequence) else (node,):
                     merged += other.entries if isinstance(other, Mapping) else ()
             else:
                 entries.append(Entry(key.text, key.line, node))
+        if template and len(entries) == 1 and not merged:
+            return Scalar(template, line)
         own = {entry.key for entry in entries}
         return Mapping((*(entry for entry in merged if entry.key not in own), *entries), line)
 

@@ -58,4 +58,4 @@ def _given(components: Iterable[Component]) -> Iterable[Given]:
     for one in components:
         yield from one.settings.values()
         yield from one.application.values()
-        yield from (given for given in (one.client, one.version, one.kafka) if given is not None)
+        yield from (given for given in (one.client, one.version, one.kafka, one.brokers) if given is not None)

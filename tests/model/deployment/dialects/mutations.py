@@ -1,8 +1,39 @@
-"""Texts that are nearly a configuration: what a fuzz test gives to a reader."""
+"""Texts that are nearly configurations: what a fuzz test of a reader gives it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hypothesis import strategies as st
+
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+from model.deployment.errors import DeploymentError
+
+PIECES = ("\n", "  ", ":", "- ", "{", "}", "[", "]", "|", "&a", "*a", "<<: *a\n", "${X", "${X:-1}", "{{ x }}", '"', "=")
+"""What breaks or bends a text at least once in a while."""
+
+
+@st.composite
+def nearly(draw: st.DrawFn, text: str) -> str:
+    """The text with a few pieces cut out, put in, or put elsewhere."""
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        end = min(len(text), start + draw(st.integers(0, 30)))
+        put = draw(st.sampled_from(PIECES) | st.text(max_size=6) | st.just(text[start:end] * 2))
+        text = text[:start] + put + text[end:]
+    return text
+
+
+def only_complains(dialect: Dialect, name: str, text: str, fillings: Mapping[str, str] | None = None) -> None:
+    """A reader raises nothing but errors of one line, whatever it is given; whether it fits raises nothing."""
+    document = Document(name, text)
+    dialect.fits(document)
+    try:
+        dialect.read(document, fillings or {})
+    except DeploymentError as error:
+        assert "\n" not in str(error)
+
 
 _PIECES = (
     "\\",

@@ -44,6 +44,11 @@ def test_what_spring_does_not_bind_has_no_effect() -> None:
     assert [one.given.origin.line for one in found.ignored] == [5]
 
 
+def test_the_prefix_alone_is_nothing() -> None:
+    found = read_text("spring.kafka=1\nspring.kafka.producer.acks=1\n", "a.properties", dialect=SPRING)
+    assert [one.given.origin.line for one in found.ignored] == [1]
+
+
 def test_a_default_in_a_placeholder_and_a_value_that_is_given() -> None:
     text = "spring.kafka.producer.acks=${ACKS:all}\nspring.kafka.producer.retries=${RETRIES}\n"
     assert values(read_text(text, "a.properties"), Role.PRODUCER) == {"acks": "all", "retries": "${RETRIES}"}
@@ -130,7 +135,7 @@ def test_lists_and_names_of_the_environment() -> None:
         "SPRING_KAFKA_BOOTSTRAP_SERVERS=a:1\nSPRING_KAFKA_CONSUMER_ENABLE_AUTO_COMMIT=true\n"
         "SPRING_KAFKA_CONSUMER_PROPERTIES_MAX_POLL_RECORDS=5\nSPRING_KAFKA_LISTENER_ACK_MODE=RECORD\n"
     )
-    assert values(read_text(text, "local.env", dialect=SPRING), Role.CONSUMER) == {
+    assert values(read_text(text, "local.env"), Role.CONSUMER) == {
         "bootstrap.servers": "a:1",
         "enable.auto.commit": "true",
         "max.poll.records": "5",

@@ -1,0 +1,99 @@
+"""Brokers that a file describes one by one: those of one cluster together, with the settings that they agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from model.deployment.broker_rules import BROKER_KEYS
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+
+_OWN = (
+    "advertised.",
+    "broker.id",
+    "broker.rack",
+    "controller.listener.names",
+    "host.name",
+    "inter.broker.listener.name",
+    "jmx.",
+    "listener",
+    "log.dir",
+    "metadata.log.dir",
+    "node.id",
+    "port",
+    "process.roles",
+    "sasl.",
+    "ssl.",
+    "confluent.",
+)
+"""What each broker of a cluster has of its own."""
+
+_CLUSTER = ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect")
+
+
+@dataclass
+class Broker:
+    """One broker, or several that are set up alike; a controller that is no broker has a ``count`` of 0.
+
+    ``said`` are the values by their keys, ``release`` the place that tells it, and what it is.
+    """
+
+    name: str
+    count: int = 1
+    settings: dict[str, Said] = field(default_factory=dict)
+    release: tuple[Said, str] | None = None
+
+    @property
+    def cluster(self) -> str:
+        """What brokers of one cluster have in common."""
+        for key in _CLUSTER:
+            if key in self.settings:
+                return ",".join(sorted(self.settings[key].value.replace(" ", "").split(",")))
+        return f"alone: {self.name}"
+
+
+def clusters_of(brokers: Iterable[Broker], accounts: Accounts) -> list[Component]:
+    """One component for the brokers of each cluster."""
+    by_cluster: dict[str, list[Broker]] = {}
+    for broker in brokers:
+        by_cluster.setdefault(broker.cluster, []).append(broker)
+    return [together(members, accounts) for members in by_cluster.values()]
+
+
+def together(members: Sequence[Broker], accounts: Accounts) -> Component:
+    """The brokers of one cluster. What they do not agree on has no value, but a place for one: nothing holds of it."""
+    ordered = sorted(members, key=lambda one: one.count == 0)
+    settings: dict[str, Given] = {}
+    first: dict[str, tuple[Said, str]] = {}
+    for member in ordered:
+        for key, said in member.settings.items():
+            before = first.setdefault(key, (said, member.name))
+            if before[0] is said:
+                settings[key] = accounts.take(said, key)
+            elif key.startswith(_OWN):
+                accounts.ignore(said, "each broker of a cluster has one of its own")
+            elif accounts.text(said) == accounts.text(before[0]):
+                accounts.ignore(said, f"the same as that of {before[1]}")
+            else:
+                accounts.reject(said, f"is not that of {before[1]}: brokers of one cluster have to agree")
+                settings[key] = accounts.take(before[0], key, f"${{not that of {member.name}}}")
+    for key in [key for key in settings if key in BROKER_KEYS and key not in _CLUSTER and not key.startswith(_OWN)]:
+        without = [one.name for one in ordered if one.count and key not in one.settings]
+        if without and any(one.count and key in one.settings for one in ordered):
+            settings[key] = accounts.take(first[key][0], key, f"${{not that of {without[0]}, which says none}}")
+    release: Given | None = None
+    for member in ordered:
+        if member.release is not None:
+            said, text = member.release
+            if release is None:
+                release = accounts.take(said, "kafka", text)
+            elif release.value == text:
+                accounts.ignore(said, f"the release of {ordered[0].name}")
+            else:
+                accounts.reject(said, f"is another release than that of {ordered[0].name}")
+    count = sum(one.count for one in members)
+    given = Given("brokers", str(count), next(iter(settings.values())).origin) if count and settings else None
+    return Component(Role.BROKER, ", ".join(one.name for one in ordered), settings, kafka=release, brokers=given)

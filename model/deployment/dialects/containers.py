@@ -1,0 +1,189 @@
+"""Containers: what their images make of the variables that they are given, and the topics that they create."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from model.deployment.defaults import is_known
+from model.deployment.dialects import spring
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.brokers import Broker, clusters_of
+from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.connect_clients import client_setting, worker_clients
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.images import Image, image_of, other_variables, release_in
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.dialects.topic_commands import topics_created, topics_listed
+from model.deployment.given import Given
+
+_SPRING = ("SPRING_KAFKA_", "SPRING_APPLICATION_JSON")
+_CHANNELS = ("MP_MESSAGING_", "_MP_MESSAGING_", "KAFKA_STREAMS_")
+_OWN = "an application's own variable: what it makes of it, this file does not say"
+
+
+@dataclass(frozen=True)
+class Container:
+    """``variables`` have their names at the end of their paths; ``count``: so many run alike."""
+
+    name: str
+    image: Said | None = None
+    variables: Sequence[Said] = ()
+    commands: Sequence[Said] = ()
+    count: int = 1
+
+
+@dataclass
+class Running:
+    """What the containers of a file come to."""
+
+    document: Document
+    accounts: Accounts
+    fillings: Fillings
+    brokers: list[Broker] = field(default_factory=list)
+    components: list[Component] = field(default_factory=list)
+
+    def all(self) -> list[Component]:
+        """The clusters, then all others."""
+        return [*clusters_of(self.brokers, self.accounts), *self.components]
+
+
+def components_of(
+    containers: Iterable[Container], document: Document, accounts: Accounts, fillings: Fillings
+) -> list[Component]:
+    """What the containers run: brokers, clients, and the topics that they create."""
+    running = Running(document, accounts, fillings)
+    for container in containers:
+        variables = accounts.last_of_each(container.variables, "the environment")
+        name = "" if container.image is None else accounts.text(container.image)
+        image = image_of(name, (said.path[-1] for said in variables))
+        # With a command of its own, and no settings, the image is there for its tools.
+        is_tool = container.commands and not any(image.key(said.path[-1]) for said in variables)
+        if image.runs == "broker" and not is_tool:
+            _broker(container, image, variables, running)
+        elif image.runs == "connect":
+            _worker(container, image, variables, running)
+        else:
+            _application(container, variables, running)
+        for said in container.commands:
+            running.components += topics_created(said, accounts)
+    return running.all()
+
+
+def joined_commands(commands: Sequence[Said], accounts: Accounts) -> tuple[Said, ...]:
+    """The words of a command as one text, at the place of the longest of them."""
+    if not commands:
+        return ()
+    main = max(commands, key=lambda said: len(said.value))
+    for said in commands:
+        if said is not main:
+            accounts.ignore(said, "a word of the command that is run")
+    text = " ".join(said.value for said in commands)
+    return (Said(main.path, text, main.line),)
+
+
+def _broker(container: Container, image: Image, variables: Iterable[Said], running: Running) -> None:
+    accounts, broker = running.accounts, Broker(container.name, container.count)
+    for said in variables:
+        variable, key = said.path[-1], image.key(said.path[-1])
+        if variable == "KAFKA_CREATE_TOPICS":
+            running.components += topics_listed(said, accounts)
+        elif not key or (variable in other_variables() and not is_known("broker", key)):
+            accounts.ignore(said, _not_read(variable, image))
+        elif key.startswith("confluent."):
+            accounts.ignore(said, "a setting of Confluent's own, which Apache Kafka does not have")
+        else:
+            # One without a value has that of the environment of whoever starts it.
+            broker.settings[key] = replace(said, value=f"${{{variable}}}") if said.null else said
+    roles = broker.settings.get("process.roles")
+    if roles is not None and accounts.text(roles).replace(" ", "") == "controller":
+        broker.count = 0
+    if container.image is not None:
+        release = release_in(accounts.text(container.image))
+        if release:
+            broker.release = (container.image, release)
+        else:
+            accounts.ignore(container.image, "names no release of Kafka")
+    running.brokers.append(broker)
+
+
+def _not_read(variable: str, image: Image) -> str:
+    if image.prefix != "KAFKA_" and variable.startswith("KAFKA_"):
+        return f"no setting: this image takes settings from variables that begin with {image.prefix}"
+    return "for the image's scripts or the system, no setting of Kafka's"
+
+
+def _worker(container: Container, image: Image, variables: Iterable[Said], running: Running) -> None:
+    accounts = running.accounts
+    said_of: dict[Role, dict[str, Given]] = {Role.PRODUCER: {}, Role.CONSUMER: {}}
+    for said in variables:
+        client = client_setting(image.key(said.path[-1]))
+        if client is None:
+            accounts.ignore(said, "of the worker, not of its Kafka clients")
+        else:
+            value = f"${{{said.path[-1]}}}" if said.null else said.value
+            said_of[client[0]][client[1]] = accounts.take(replace(said, value=value), client[1])
+    if container.image is not None:
+        accounts.ignore(container.image, "runs Kafka Connect; its tag is not the brokers' release")
+    running.components += worker_clients(container.name, said_of, accounts)
+
+
+def _application(container: Container, variables: Iterable[Said], running: Running) -> None:
+    accounts, of_spring = running.accounts, []
+    for said in variables:
+        variable = said.path[-1]
+        if variable.startswith(_SPRING[0]) and not said.null and "\n" not in said.value:
+            of_spring.append(said)
+        elif variable.startswith((*_CHANNELS, *_SPRING)) and not said.null:
+            accounts.reject(said, "sets what a framework reads from variables, in a form that is not read here")
+        elif (key := _named_like(variable)) and not said.null:
+            accounts.reject(said, f"is named like {key}: {_OWN}")
+        else:
+            accounts.ignore(said, _OWN)
+    if container.image is not None:
+        accounts.ignore(container.image, "runs no broker that is known")
+    if of_spring:
+        running.components += _spring(container, of_spring, running)
+
+
+def _named_like(variable: str) -> str:
+    """The setting of a client that ends a variable's name; empty where none does."""
+    words = variable.lower().split("_")
+    for at in range(len(words)):
+        key = ".".join(words[at:])
+        if (at < len(words) - 1 or key == "acks") and any(is_known(role, key) for role in ("producer", "consumer")):
+            return "" if key in _ADDRESSES else key
+    return ""
+
+
+_ADDRESSES = frozenset({"bootstrap.servers", "client.id", "security.protocol", "sasl.mechanism", "group.id"})
+
+
+def _spring(container: Container, variables: Sequence[Said], running: Running) -> Iterator[Component]:
+    """Spring's properties that variables stand for, read as a file that has each at the line of its variable."""
+    from javaproperties import join_key_value
+
+    lines: dict[int, list[str]] = {}
+    for said in variables:
+        lines.setdefault(said.line, []).append(join_key_value(_property(said.path[-1]), said.value))
+    text = ""
+    for line in range(1, max(lines) + 1):
+        # Of several in one line, as YAML's flow style has them, the others follow where nothing else stands.
+        text += (lines[line].pop(0) if lines.get(line) else "") + "\n"
+    rest = [one for left in lines.values() for one in left]
+    inner = Document(
+        running.document.file,
+        text + "\n".join(rest),
+        inside="application.properties",
+        first=running.document.first,
+    )
+    for component in running.accounts.take_over(spring.read(inner, running.fillings)):
+        yield replace(component, name=f"{container.name} {component.name}")
+
+
+def _property(variable: str) -> str:
+    """The property of Spring's that a variable is for: without dashes, and with dots for underscores."""
+    known = {row.replace("-", "").replace(".", ""): row for row in spring.properties()}
+    squashed = variable.lower().removeprefix(_SPRING[0].lower()).replace("_", "")
+    return f"spring.kafka.{known.get(squashed, variable.lower().removeprefix('spring_kafka_').replace('_', '.'))}"

@@ -1,0 +1,102 @@
+"""Dapr: a component for Kafka, whose clients are sarama's, with settings under names of its own.
+
+It sends and waits until all in-sync replicas have a record; it marks what its application has processed, and goes back
+to what that failed at until it succeeds (``consumeRetryEnabled``, on for publishing and subscribing, off for bindings).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.nodes import items_under, text_under
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+from model.deployment.yaml_tree import Node
+
+FRAMEWORK = "Dapr"
+_TABLE = Path(__file__).with_name("tables") / "dapr.csv"
+_TYPES = ("pubsub.kafka", "bindings.kafka")
+_PRODUCER = {"Producer.RequiredAcks": "WaitForAll", "Producer.Retry.Max": "5"}
+_CONSUMER = {
+    "Consumer.Offsets.Initial": "OffsetNewest",
+    "Consumer.Group.Session.Timeout": "10s",
+    "Consumer.Group.Heartbeat.Interval": "3s",
+}
+_INITIAL = {"newest": "OffsetNewest", "oldest": "OffsetOldest"}
+_DURATIONS = ("Timeout", "Interval", "Frequency")
+
+
+def is_dapr(resource: Node) -> bool:
+    """A component of Dapr's for Kafka."""
+    group = text_under(resource, "apiVersion").partition("/")[0]
+    return group == "dapr.io" and text_under(resource, "spec", "type") in _TYPES
+
+
+@cache
+def _table() -> Mapping[str, tuple[Role, str]]:
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        return {row["name"]: (Role(row["role"]), row["setting"]) for row in csv.DictReader(table)}
+
+
+def read_component(resource: Node, accounts: Accounts) -> tuple[Component, ...]:
+    """The producer and the consumer of a component."""
+    settings: dict[Role, dict[str, Given]] = {
+        Role.PRODUCER: _by_dapr(_PRODUCER, accounts),
+        Role.CONSUMER: _by_dapr(_CONSUMER, accounts),
+    }
+    answers = {Role.PRODUCER: _by_dapr({"sends": "sync"}, accounts), Role.CONSUMER: {}}
+    retries = text_under(resource, "spec", "type") == "pubsub.kafka"
+    said_retries: Given | None = None
+    names = [text_under(item, "name") for item in items_under(resource, "spec", "metadata")]
+    for said in values_of(resource):
+        match said.path:
+            case ("spec", "metadata", at, "value"):
+                name = names[int(at.strip("[]"))].lower()
+                if name == "consumeretryenabled":
+                    said_retries = accounts.take(said, "on_processing_error")
+                    retries = accounts.text(said).lower() in ("true", "1", "t", "yes", "y")
+                else:
+                    _sort(said, name, settings, accounts)
+            case ("spec", "metadata", at, "secretKeyRef", *_) if names[int(at.strip("[]"))].lower() in _table():
+                accounts.reject(said, "is in a secret, which is not looked into")
+            case _:
+                accounts.ignore(said, "names or describes the component, no setting of its clients")
+    error = "retry" if retries else "skip"
+    answers[Role.CONSUMER]["on_processing_error"] = (
+        accounts.by_framework("on_processing_error", error, FRAMEWORK)
+        if said_retries is None
+        else Given("on_processing_error", error, said_retries.origin)
+    )
+    client = accounts.by_framework("client", "sarama", FRAMEWORK)
+    name = text_under(resource, "metadata", "name")
+    return tuple(
+        Component(role, f"{FRAMEWORK} {name} {role}", settings[role], client=client, application=answers[role])
+        for role in settings
+    )
+
+
+def _by_dapr(values: Mapping[str, str], accounts: Accounts) -> dict[str, Given]:
+    return {key: accounts.by_framework(key, value, FRAMEWORK) for key, value in values.items()}
+
+
+def _sort(said: Said, name: str, settings: dict[Role, dict[str, Given]], accounts: Accounts) -> None:
+    row = _table().get(name)
+    if row is None:
+        accounts.ignore(said, "does not change what the clients do to a record")
+        return
+    role, setting = row
+    text = accounts.text(said)
+    if setting == "Consumer.Offsets.Initial":
+        if text.lower() not in _INITIAL:
+            accounts.reject(said, "is neither newest nor oldest, and Dapr refuses it")
+            return
+        text = _INITIAL[text.lower()]
+    elif setting.endswith(_DURATIONS) and text.isdecimal():
+        text += "s"  # a number alone is in seconds
+    settings[role][setting] = accounts.take(said, setting, text)

@@ -1,0 +1,300 @@
+"""Values of Helm charts that run Kafka: Bitnami's, Confluent's and the one before these.
+
+What a chart sets where the values say nothing depends on its version, which no file of values tells: it is not added.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from model.deployment.defaults import is_known
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.brokers import Broker, together
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import YAML, Document
+from model.deployment.dialects.embedded import settings_inside
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.images import BY_PREFIX, release_in
+from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.yaml_tree import Node
+
+READER = "Helm"
+_TABLE = Path(__file__).with_name("tables") / "helm.csv"
+_OVERRIDES = ("configurationOverrides", "overrideConfiguration", "extraConfigYaml")
+_TEXTS = ("config", "extraConfig")
+_COUNTS = ("replicaCount", "replicas", "brokers")
+_NODES = ("controller", "broker")
+_MARKS = frozenset({"defaultReplicationFactor", "offsetsTopicReplicationFactor", "transactionStateLogMinIsr"})
+_CHART = "for the chart, no setting of Kafka's"
+_NAMED = re.compile(r"(.*[-_.])?kafka(-cluster)?([-_.]values([-_.].*)?)?(\.ya?ml)?")
+_NUMBER = re.compile(r"_(\d+)", re.ASCII)
+_LISTS: tuple[tuple[str, ...], ...] = (("provisioning", "topics"), ("topics",))
+_TEMPLATE = re.compile(r"\{\{")
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        return {row["value"]: row["setting"] for row in csv.DictReader(table)}
+
+
+def _bases(document: Document) -> tuple[tuple[str, ...], ...]:
+    """Where the values of charts are: at the outermost, or each under the name of its chart."""
+    try:
+        nodes = document.yaml if document.suffix in YAML else ()
+    except DeploymentError:
+        return ()
+    if len(nodes) != 1 or text_under(nodes[0], "kind"):
+        return ()
+    if _is_of_kafka(nodes[0], document.name):
+        return ((),)
+    return tuple((key,) for key, node in entries_under(nodes[0]) if _is_of_kafka(node, key))
+
+
+def _is_of_kafka(node: Node, name: str) -> bool:
+    """Values that only a chart of Kafka has, or others as well, of an image or under a name that is Kafka's."""
+    keys = {key for key, _ in entries_under(node)}
+    places = ((), *((kind,) for kind in _NODES))
+    overrides = {key for place in places for one in _OVERRIDES for key, _ in entries_under(node, *place, one)}
+    if keys & _MARKS or any(is_known("broker", key) for key in overrides):
+        return True
+    repository = text_under(node, "image", "repository") or text_under(node, "image")
+    if not (repository.endswith(("/kafka", "/cp-kafka", "/cp-server")) or _NAMED.fullmatch(name)):
+        return False
+    texts = any(text_under(node, *place, "extraConfig") for place in places)
+    return bool(overrides or texts or items_under(node, "provisioning", "topics") or "replicaCount" in keys)
+
+
+def fits(document: Document) -> bool:
+    """Values that some chart of Kafka takes."""
+    return bool(_bases(document))
+
+
+@dataclass
+class _Chart:
+    """What the values of one chart say. ``nodes``: of the nodes of one kind, all of them being under the empty name."""
+
+    name: str
+    nodes: dict[str, dict[str, Said]] = field(default_factory=dict)
+    counts: dict[str, Said] = field(default_factory=dict)
+    image: Said | None = None
+    tag: Said | None = None
+    only_controllers: bool = False
+    zookeeper: bool = False
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The brokers and the topics of each chart in the file."""
+    accounts = Accounts(document, fillings)
+    bases = _bases(document)
+    if not bases:
+        raise DeploymentError("has no values of a chart that runs Kafka", file=document.file)
+    root = accounts.each_once(document.yaml[0], READER)
+    values: dict[tuple[str, ...], list[Said]] = {}
+    for said in values_of(root):
+        base = next((base for base in bases if said.path[: len(base)] == base), None)
+        if base is None:
+            accounts.ignore(said)
+        else:
+            values.setdefault(base, []).append(said)
+    components: list[Component] = []
+    for base, ones in values.items():
+        components += _chart(base, under(root, *base), ones, document, accounts)
+    return accounts.found(VALUES.name, components)
+
+
+def _chart(
+    base: tuple[str, ...], node: Node | None, values: Iterable[Said], document: Document, accounts: Accounts
+) -> Iterator[Component]:
+    chart = _Chart(base[-1] if base else "kafka")
+    chart.only_controllers = text_under(node, "controller", "controllerOnly").lower() == "true"
+    in_kraft = text_under(node, "kraft", "enabled").lower() == "true"
+    chart.zookeeper = text_under(node, "zookeeper", "enabled").lower() == "true" and not in_kraft
+    topics: dict[tuple[str, ...], list[Said]] = {}
+    for said in values:
+        below = said.path[len(base) :]
+        place = next((one for one in _LISTS if below[: len(one)] == one and len(below) > len(one) + 1), None)
+        if place is not None:
+            topics.setdefault(below[: len(place) + 1], []).append(said)
+        elif said.null or (said.value == "" and below[-1] in _TEXTS):
+            accounts.ignore(said, "says nothing")
+        else:
+            kind, inner = (below[0], below[1:]) if below[0] in _NODES and len(below) > 1 else ("", below)
+            _sort(said, kind, inner, chart, document, accounts)
+    _variables(node, base, chart, accounts)
+    if chart.nodes or chart.counts or chart.image is not None or chart.tag is not None:
+        yield _brokers(chart, accounts)
+    for place, of_topic in topics.items():
+        yield from _topic(of_topic, len(base) + len(place), accounts)
+
+
+def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document: Document, accounts: Accounts) -> None:
+    of_nodes = chart.nodes.setdefault(kind, {})
+
+    def keep(key: str, one: Said) -> None:
+        if key in of_nodes:
+            accounts.ignore(of_nodes[key], f"said again in line {one.line}; that is taken")
+        of_nodes[key] = one
+
+    setting = _names().get(names[0]) if len(names) == 1 and not kind else None
+    if setting is not None:
+        keep(setting, said)
+    elif names[0] in _OVERRIDES and len(names) > 1:
+        if len(names) > 2:
+            accounts.reject(said, "is nested: the chart takes a setting's whole name as its key")
+        else:
+            keep(names[1], said)
+    elif names[0] in _TEXTS and len(names) == 1:
+        accounts.ignore(said, "holds settings, which follow")
+        for one in accounts.last_of_each(settings_inside(document, said), "Kafka"):
+            keep(one.path[-1], one)
+    elif len(names) == 1 and names[0] in _COUNTS:
+        chart.counts[kind] = said
+    elif not kind and names in (("image", "repository"), ("image",)):
+        chart.image = said
+    elif not kind and names in (("image", "tag"), ("imageTag",)):
+        chart.tag = said
+    elif names[:1] == ("extraEnvVars",) and names[-1] == "value":
+        pass  # with its name (_variables)
+    else:
+        accounts.ignore(said, _CHART)
+
+
+def _variables(node: Node | None, base: tuple[str, ...], chart: _Chart, accounts: Accounts) -> None:
+    """Variables that the brokers' containers are given besides."""
+    for kind in ("", *_NODES):
+        path = (kind, "extraEnvVars") if kind else ("extraEnvVars",)
+        for at, item in enumerate(items_under(node, *path)):
+            name = text_under(item, "name")
+            for said in values_of(item, (*base, *path, f"[{at}]")):
+                if said.path[-1] != "value" or len(said.path) != len(base) + len(path) + 2:
+                    continue
+                key = BY_PREFIX.key(name)
+                if key:
+                    of_nodes = chart.nodes.setdefault(kind, {})
+                    if key in of_nodes:
+                        accounts.ignore(of_nodes[key], f"the variable in line {said.line} outranks it")
+                    of_nodes[key] = said
+                else:
+                    accounts.ignore(said, f"no setting: the image takes those that begin with {BY_PREFIX.prefix}")
+
+
+def _brokers(chart: _Chart, accounts: Accounts) -> Component:
+    kinds = [kind for kind in _NODES if chart.nodes.get(kind) or kind in chart.counts]
+    members: list[Broker] = []
+    for kind in kinds or [""]:
+        settings = {**chart.nodes.get("", {}), **chart.nodes.get(kind, {})}
+        for key, said in chart.nodes.get("", {}).items():
+            if settings[key] is not said:
+                accounts.ignore(said, f"{kind}.{key} says otherwise for these nodes")
+        none = kind in chart.counts and accounts.text(chart.counts[kind]) == "0"
+        is_broker = not none and not (kind == "controller" and chart.only_controllers)
+        members.append(Broker(f"{chart.name} {kind}".strip(), int(is_broker), _plain(settings)))
+    if kinds and "" in chart.counts:
+        accounts.ignore(chart.counts.pop(""), "the sections of controllers and brokers say how many there are")
+    one = together(members, accounts)
+    agreed = dict(one.settings)
+    if chart.zookeeper and "zookeeper.connect" not in agreed and "process.roles" not in agreed:
+        told = accounts.by_framework("zookeeper.connect", "zookeeper:2181", "the chart, for zookeeper.enabled")
+        agreed[told.key] = told
+    brokers, release = _total(chart, accounts), _release(chart, accounts)
+    return Component(one.role, chart.name, agreed, kafka=release, brokers=brokers)
+
+
+def _plain(settings: Mapping[str, Said]) -> dict[str, Said]:
+    """Numbers as they are: a chart has ``_`` before large ones, so that Helm does not write them with an exponent."""
+    found: dict[str, Said] = {}
+    for key, said in settings.items():
+        number = _NUMBER.fullmatch(said.value)
+        found[key] = said if number is None else Said(said.path, number[1], said.line)
+    return found
+
+
+def _total(chart: _Chart, accounts: Accounts) -> Given | None:
+    """How many brokers there are, as far as the values say it."""
+    total, taken = 0, None
+    for kind, said in chart.counts.items():
+        text = accounts.text(said)
+        if not (text.isdecimal() and text.isascii() and len(text) < 5):
+            accounts.reject(said, "is no number of nodes")
+        elif kind == "controller" and chart.only_controllers:
+            accounts.ignore(said, "counts nodes that are no brokers")
+        else:
+            total += int(text)
+            if taken is not None:
+                accounts.ignore(said, "counted with the brokers of the other kind")
+            taken = taken or said
+    return accounts.take(taken, "brokers", str(total)) if taken is not None else None
+
+
+def _release(chart: _Chart, accounts: Accounts) -> Given | None:
+    """What the image's tag says, where the image is known."""
+    repository = "bitnami/kafka" if chart.image is None else accounts.text(chart.image)
+    if chart.image is not None:
+        accounts.ignore(chart.image, "names the image that runs the brokers")
+    if chart.tag is None:
+        return None
+    release = release_in(f"{repository}:{accounts.text(chart.tag)}")
+    if not release:
+        accounts.ignore(chart.tag, "names no release of Kafka")
+        return None
+    return accounts.take(chart.tag, "kafka", release)
+
+
+def _topic(values: Sequence[Said], depth: int, accounts: Accounts) -> Iterator[Component]:
+    """A topic that the chart creates."""
+    name, settings = "", {}
+    own = {"partitions": "partitions", "replicationFactor": "replication.factor"}
+    for said in values:
+        match said.path[depth:]:
+            case ("name",):
+                name = accounts.text(said)
+                accounts.ignore(said, "names the topic")
+            case (("config" | "defaultConfig"),) if "=" in said.value:
+                for pair in said.value.split(","):
+                    key, _, value = pair.strip().partition("=")
+                    settings[key] = accounts.take(said, key, value)
+            case ("config", key) if not said.null:
+                settings[key] = accounts.take(said, key)
+            case (key,) if key in own and not said.null:
+                settings[own[key]] = accounts.take(said, own[key])
+            case _:
+                accounts.ignore(said, _CHART)
+    if name:
+        yield Component(Role.TOPIC, name, settings)
+    else:
+        for said in values:
+            accounts.reject(said, "of a topic without a name")
+
+
+def fits_template(document: Document) -> bool:
+    """A template that is no YAML before Helm has filled it, of something that has to do with Kafka."""
+    text = document.text
+    if document.suffix not in YAML or "{{" not in text or "kafka" not in text.lower() or "apiVersion:" not in text:
+        return False
+    try:
+        return not document.yaml
+    except DeploymentError:
+        return True
+
+
+def read_template(document: Document, fillings: Fillings) -> Found:
+    """Always an error: what a template comes to only Helm knows."""
+    found = _TEMPLATE.search(document.text)
+    line = document.text.count("\n", 0, found.start()) + 1 if found is not None else 1
+    message = "is a template of Helm's, and no YAML before it is filled: give what helm template prints"
+    raise DeploymentError(message, file=document.file, line=line + document.first)
+
+
+VALUES = Dialect("values of a Helm chart", fits, read)
+TEMPLATE = Dialect("Helm template", fits_template, read_template)

@@ -1,0 +1,129 @@
+"""Images of containers that run Kafka: how they turn variables into settings, and which release their tag names."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_TABLES = Path(__file__).with_name("tables")
+_NUMBERS = re.compile(r"v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2})(?![\d.])", re.ASCII)
+_SCALA_FIRST = re.compile(r"2\.\d\d-(.*)", re.ASCII)
+_STRIMZI = re.compile(r".*-kafka-(.*)", re.ASCII)
+
+MARKS_OF_A_BROKER = frozenset(
+    {
+        "KAFKA_ADVERTISED_HOST_NAME",
+        "KAFKA_ADVERTISED_LISTENERS",
+        "KAFKA_BROKER_ID",
+        "KAFKA_CONTROLLER_QUORUM_VOTERS",
+        "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP",
+        "KAFKA_NODE_ID",
+        "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR",
+        "KAFKA_PROCESS_ROLES",
+        "KAFKA_ZOOKEEPER_CONNECT",
+    }
+)
+"""Variables that nobody but a broker has, whatever its image is called."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """``runs``: broker, connect, or empty for what else has Kafka in it. ``names``: how a variable names a key.
+
+    ``dots``: each underscore is a dot. ``escaped``: two underscores are an underscore, and three a dash, besides.
+    ``release``: what the tag says of the release of Kafka; empty where it is of something else.
+    """
+
+    runs: str
+    prefix: str
+    names: str
+    release: str
+
+    def key(self, variable: str) -> str:
+        """The setting that a variable is for; empty where it is for none."""
+        if not variable.startswith(self.prefix):
+            return ""
+        name = variable[len(self.prefix) :].lower()
+        if self.names == "escaped":
+            return name.replace("___", "-").replace("__", "\0").replace("_", ".").replace("\0", "_")
+        return name.replace("_", ".")
+
+
+BY_MARKS = Image("broker", "KAFKA_", "escaped", "")
+BY_PREFIX = Image("broker", "KAFKA_CFG_", "dots", "")
+APPLICATION = Image("", "", "", "")
+
+
+def image_of(name: str, variables: Iterable[str]) -> Image:
+    """What runs in a container: known by the name of its image, else by the variables that it is given."""
+    known = _known(_path(name))
+    if known is not None:
+        return known
+    given = set(variables)
+    if any(one.startswith(BY_PREFIX.prefix) for one in given):
+        return BY_PREFIX
+    return BY_MARKS if given & MARKS_OF_A_BROKER else APPLICATION
+
+
+def release_in(name: str) -> str:
+    """The release of Kafka in an image's tag; empty where it says none.
+
+    >>> release_in("bitnami/kafka:3.6.1-debian-11-r0"), release_in("confluentinc/cp-kafka:7.3.0")
+    ('3.6.1', '3.3')
+    >>> release_in("wurstmeister/kafka:2.13-2.8.1"), release_in("apache/kafka:latest")
+    ('2.8.1', '')
+    """
+    known, tag = _known(_path(name)), _tag(name)
+    if known is None or not tag:
+        return ""
+    if known.release == "scala":
+        tag = tag if (found := _SCALA_FIRST.fullmatch(tag)) is None else found[1]
+    elif known.release == "strimzi":
+        tag = "" if (found := _STRIMZI.fullmatch(tag)) is None else found[1]
+    numbers = _NUMBERS.match(tag)
+    if numbers is None or not known.release:
+        return ""
+    if known.release == "confluent":
+        return _confluent().get(".".join(numbers[1].split(".")[:2]), "")
+    return numbers[1]
+
+
+@cache
+def other_variables() -> frozenset[str]:
+    """Variables that an image's scripts read, and that are for no setting."""
+    with (_TABLES / "image_variables.csv").open(encoding="utf-8", newline="") as table:
+        return frozenset(row["variable"] for row in csv.DictReader(table))
+
+
+def _path(name: str) -> str:
+    """An image's name without its tag and digest."""
+    name = name.partition("@")[0].strip()
+    before, slash, last = name.rpartition("/")
+    return before + slash + last.partition(":")[0]
+
+
+def _tag(name: str) -> str:
+    return name.partition("@")[0].strip().rpartition("/")[2].partition(":")[2]
+
+
+def _known(path: str) -> Image | None:
+    """By its last two names, wherever it is fetched from; by the last where nobody else has an image of that name."""
+    parts = path.lower().split("/")
+    return _images().get("/".join(parts[-2:])) or _images().get(parts[-1])
+
+
+@cache
+def _images() -> dict[str, Image]:
+    with (_TABLES / "images.csv").open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    return {row["image"]: Image(row["runs"], row["prefix"], row["names"], row["release"]) for row in rows}
+
+
+@cache
+def _confluent() -> dict[str, str]:
+    with (_TABLES / "confluent_releases.csv").open(encoding="utf-8", newline="") as table:
+        return {row["platform"]: row["kafka"] for row in csv.DictReader(table)}

@@ -1,0 +1,216 @@
+"""Manifests of Kubernetes: resources of operators, ConfigMaps that hold files or variables, and what containers run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from model.deployment.dialects import dapr, strimzi, topic_resources
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.component import Component, Found
+from model.deployment.dialects.containers import Container, components_of, joined_commands
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import YAML, Document
+from model.deployment.dialects.embedded import is_file, read_inside
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.nodes import items_under, text_under, under
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.yaml_tree import Mapping, Node, Scalar
+
+READER = "Kubernetes"
+_HOLDERS = ("ConfigMap", "Secret")
+_PODS = (
+    ("spec", "template", "spec"),
+    ("spec", "jobTemplate", "spec", "template", "spec"),
+    ("spec",),
+)
+_WORKLOADS = frozenset(
+    {
+        "CronJob",
+        "DaemonSet",
+        "Deployment",
+        "DeploymentConfig",
+        "Job",
+        "Pod",
+        "ReplicaSet",
+        "ReplicationController",
+        "StatefulSet",
+    }
+)
+_NO_VARIABLE = "says how Kubernetes runs it, no setting of Kafka's"
+
+
+def resources_in(nodes: Sequence[Node]) -> Iterator[Node]:
+    """The resources of a file, those in lists as well."""
+    for node in nodes:
+        if text_under(node, "kind") == "List":
+            yield from items_under(node, "items")
+        else:
+            yield node
+
+
+def _resources(document: Document) -> tuple[Node, ...]:
+    """The resources of a file; none where one of its documents is no resource."""
+    if document.suffix not in (*YAML, ".json") or "apiVersion" not in document.text:
+        return ()
+    try:
+        found = tuple(resources_in(document.yaml))
+    except DeploymentError:
+        return ()
+    whole = all(text_under(one, "apiVersion") and text_under(one, "kind") for one in found)
+    return found if whole else ()
+
+
+def fits_strimzi(document: Document) -> bool:
+    """Some resource is one of Strimzi's."""
+    return any(strimzi.is_strimzi(one) for one in _resources(document))
+
+
+def fits_kubernetes(document: Document) -> bool:
+    """The file has nothing but resources, and some ConfigMap or container says something of Kafka's."""
+    resources = _resources(document)
+    if any(dapr.is_dapr(one) or topic_resources.is_of_an_operator(one) for one in resources):
+        return True
+    kinds = {text_under(one, "kind") for one in resources}
+    if not kinds & {*_HOLDERS, *_WORKLOADS} or "kafka" not in document.text.lower():
+        return False
+    try:
+        found = read(document, {})
+    except DeploymentError:
+        return False
+    return bool(found.components or found.rejected)
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The clusters, topics and clients of all resources in a file."""
+    accounts = Accounts(document, fillings)
+    resources = [accounts.each_once(one, READER) for one in _resources(document)]
+    of_strimzi = strimzi.read_resources([one for one in resources if strimzi.is_strimzi(one)], accounts)
+    others = [one for one in resources if not strimzi.is_strimzi(one)]
+    components = [*of_strimzi.components, *_others(others, document, accounts, fillings)]
+    name = STRIMZI.name if any(strimzi.is_strimzi(one) for one in resources) else KUBERNETES.name
+    return accounts.found(name, components, of_strimzi.notes)
+
+
+def _others(
+    resources: Sequence[Node], document: Document, accounts: Accounts, fillings: Fillings
+) -> Iterator[Component]:
+    holders = {text_under(one, "metadata", "name"): one for one in resources if text_under(one, "kind") in _HOLDERS}
+    used: set[tuple[str, str]] = set()
+    containers: list[Container] = []
+    for resource in resources:
+        if text_under(resource, "kind") in _WORKLOADS:
+            containers += _containers(resource, holders, used, accounts)
+        elif dapr.is_dapr(resource):
+            yield from dapr.read_component(resource, accounts)
+        elif topic_resources.is_of_an_operator(resource):
+            yield topic_resources.read_resource(resource, document, accounts)
+        elif text_under(resource, "kind") not in _HOLDERS:
+            for said in values_of(resource):
+                accounts.ignore(said, NOT_KAFKAS)
+    for name, holder in holders.items():
+        variables: list[Said] = []
+        for said in values_of(holder):
+            if said.path[:1] not in (("data",), ("stringData",)) or len(said.path) != 2:
+                accounts.ignore(said, NOT_KAFKAS)
+            elif said.path[1].startswith("_example"):
+                accounts.ignore(said, "an example, which nobody reads")
+            elif said.path[0] == "data" and text_under(holder, "kind") == "Secret":
+                accounts.ignore(said, "a secret, which is not looked into")
+            elif (name, said.path[1]) in used:
+                continue  # it is accounted for as a variable of its container
+            elif is_file(said.path[1], said.value):
+                yield from read_inside(document, said, said.path[1], accounts, fillings)
+            else:
+                variables.append(said)
+        if variables:
+            containers.append(Container(name, variables=variables))
+    yield from components_of(containers, document, accounts, fillings)
+
+
+def _containers(
+    resource: Node, holders: dict[str, Node], used: set[tuple[str, str]], accounts: Accounts
+) -> Iterator[Container]:
+    """The containers of a workload; every value of it that is none of theirs is put aside."""
+    base = next((path for path in _PODS if under(resource, *path, "containers") is not None), ("spec",))
+    replicas = text_under(resource, "spec", "replicas")
+    count = int(replicas) if replicas.isdecimal() and len(replicas) < 4 else 1
+    told: dict[tuple[str, ...], list[Said]] = {}
+    for said in values_of(resource):
+        place = said.path[len(base) : len(base) + 2]
+        if said.path[: len(base)] == base and place[:1] in (("containers",), ("initContainers",)) and len(place) == 2:
+            told.setdefault(said.path[: len(base) + 2], []).append(said)
+        else:
+            accounts.ignore(said, _NO_VARIABLE)
+    for path, values in told.items():
+        node = items_under(resource, *path[:-1])[int(path[-1].strip("[]"))]
+        yield _container(node, path, values, count, holders, used, accounts)
+
+
+def _container(
+    node: Node,
+    path: tuple[str, ...],
+    values: Sequence[Said],
+    count: int,
+    holders: dict[str, Node],
+    used: set[tuple[str, str]],
+    accounts: Accounts,
+) -> Container:
+    image: Said | None = None
+    commands: list[Said] = []
+    variables: list[Said] = []
+    for source in items_under(node, "envFrom"):
+        holder = text_under(source, "configMapRef", "name") or text_under(source, "secretRef", "name")
+        variables += _held(holder, holders, used)
+    for at, one in enumerate(items_under(node, "env")):
+        name, where = text_under(one, "name"), (*path, "env", f"[{at}]")
+        reference = under(one, "valueFrom", "configMapKeyRef")
+        held = text_under(reference, "name"), text_under(reference, "key")
+        place = under(holders.get(held[0]), "data", held[1])
+        value = under(one, "value")
+        if isinstance(value, Scalar):
+            variables.append(Said((*where, name), value.text, value.line, value.null))
+        elif isinstance(place, Scalar):
+            used.add(held)
+            variables.append(Said((*where, name), place.text, place.line, place.null))
+        elif under(one, "valueFrom") is not None:
+            # Its value is elsewhere: in a secret, in another file, or in what Kubernetes knows when it runs.
+            line = one.line
+            variables.append(Said((*where, name), f"${{{name}}}", line))
+    for said in values:
+        below = said.path[len(path) :]
+        if below == ("image",):
+            image = said
+        elif below[:1] in (("command",), ("args",)):
+            commands.append(said)
+        elif below[:1] == ("env",) and below[2:] == ("value",):
+            continue
+        else:
+            accounts.ignore(said, _NO_VARIABLE)
+    joined = joined_commands(commands, accounts)
+    return Container(text_under(node, "name"), image, _by_name(variables, accounts), joined, count)
+
+
+def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]]) -> Iterator[Said]:
+    """The variables that a ConfigMap of the same file holds."""
+    data = under(holders.get(name), "data") if text_under(holders.get(name), "kind") == "ConfigMap" else None
+    for entry in data.entries if isinstance(data, Mapping) else ():
+        if isinstance(entry.node, Scalar) and not is_file(entry.key, entry.node.text):
+            used.add((name, entry.key))
+            yield Said(("data", entry.key), entry.node.text, entry.node.line, entry.node.null)
+
+
+def _by_name(variables: Sequence[Said], accounts: Accounts) -> tuple[Said, ...]:
+    """Each variable once: what a container says itself outranks what it takes from elsewhere, the last the others."""
+    kept: dict[str, Said] = {}
+    for said in variables:
+        before = kept.get(said.path[-1])
+        if before is not None:
+            accounts.ignore(before, "the container has another value under this name")
+        kept[said.path[-1]] = said
+    return tuple(kept.values())
+
+
+STRIMZI = Dialect("Strimzi resources", fits_strimzi, read)
+KUBERNETES = Dialect("Kubernetes manifest", fits_kubernetes, read)

@@ -1,0 +1,309 @@
+"""Terraform: topics of several providers, MSK's configurations, and manifests of Kubernetes written in HCL.
+
+What a file decides is read: literals, its locals, defaults of its variables, ``merge`` and its like. All else is
+rejected with the expression that it depends on.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from model.deployment.dialects import strimzi
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.embedded import read_inside
+from model.deployment.dialects.formats.hcl import Attribute, Block, blocks_of
+from model.deployment.dialects.formats.properties import said_in_properties
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.hcl_values import Values, is_unknown, shown, unknown, values_in
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+from model.deployment.yaml_tree import Mapping as Object
+from model.deployment.yaml_tree import Node, Scalar, Sequence
+
+_TABLE = Path(__file__).with_name("tables") / "terraform.csv"
+_SUFFIXES = (".tf", ".hcl", ".tofu")
+_MANIFESTS = ("kubernetes_manifest", "kubectl_manifest")
+_MSK = ("aws_msk_configuration", "aws_msk_cluster")
+_MOST_INSTANCES = 1000
+_STANDS_FOR_ALL = "min.insync.replicas"
+_SERVICE = "Confluent Cloud"
+_BY_SERVICE = {
+    "confluent_kafka_topic": {"replication.factor": "3", "min.insync.replicas": "2"},
+    "confluentcloud_kafka_topic": {"replication.factor": "3", "min.insync.replicas": "2"},
+}
+"""What a service gives a topic of which nothing else is said."""
+
+_NO_SETTING = "for Terraform or the provider, no setting of Kafka's"
+_INSIDE = "counts where it is referred to"
+
+
+@cache
+def _attributes() -> Mapping[str, Mapping[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    with _TABLE.open(encoding="utf-8", newline="") as table:
+        for row in csv.DictReader(table):
+            found.setdefault(row["resource"], {})[row["attribute"]] = row["setting"]
+    return found
+
+
+@cache
+def _resource() -> re.Pattern[str]:
+    kinds = "|".join((*_attributes(), *_MANIFESTS, *_MSK))
+    return re.compile(rf'^\s*"?resource"?\s+"({kinds})"', re.MULTILINE)
+
+
+def fits(document: Document) -> bool:
+    """A file of Terraform with topics, brokers, or resources of Kubernetes that have to do with Kafka."""
+    if document.suffix not in _SUFFIXES or "kafka" not in document.text.lower():
+        return False
+    return _resource().search(document.text) is not None
+
+
+@dataclass
+class _File:
+    document: Document
+    accounts: Accounts
+    fillings: Fillings
+    values: Values
+    components: list[Component] = field(default_factory=list)
+    manifests: list[Node] = field(default_factory=list)
+    releases: list[Said] = field(default_factory=list)
+    counts: list[Said] = field(default_factory=list)
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The topics and brokers that the resources of a file make."""
+    root = blocks_of(document.text, document.file)
+    accounts = Accounts(document, fillings, separators=())
+    file = _File(document, accounts, fillings, values_in(root, document.file, fillings))
+    for block in root.blocks:
+        kind = block.names[1] if block.kind == "resource" and len(block.names) == 3 else ""
+        if kind in _attributes() or kind in _MANIFESTS or kind in _MSK:
+            for names in _instances(block, file):
+                _read(kind, block, names, file)
+        else:
+            _put_aside(block, (".".join(block.names),), file, _INSIDE if block.kind == "locals" else NOT_KAFKAS)
+    for attribute in root.attributes:
+        accounts.ignore(Said((attribute.name,), "", attribute.line))
+    of_strimzi = strimzi.read_resources([one for one in file.manifests if strimzi.is_strimzi(one)], accounts)
+    for other in file.manifests:
+        if not strimzi.is_strimzi(other):
+            for said in values_of(other):
+                accounts.ignore(said)
+    components = [*of_strimzi.components, *_with_cluster(file)]
+    return accounts.found(DIALECT.name, components, of_strimzi.notes)
+
+
+def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str) -> None:
+    """A block that is none of Kafka's: its values, and those of the blocks in it."""
+    for attribute in block.attributes:
+        for line in sorted({attribute.line, *_lines(attribute)}):
+            file.accounts.ignore(Said((*path, attribute.name), "", line), reason)
+    for inner in block.blocks:
+        _put_aside(inner, (*path, *inner.names), file, reason)
+
+
+def _lines(attribute: Attribute) -> Iterator[int]:
+    """The lines in which something of an attribute's value stands, where that is a list or a map."""
+    collection = attribute.expression.first("collection_value")
+    for part in collection.parts if collection is not None else ():
+        yield from (element.line for element in part.of("object_elem", "expression"))
+
+
+def _instances(block: Block, file: _File) -> Iterator[Mapping[str, Node]]:
+    """The names that hold in each instance of a resource: one without ``count`` and ``for_each``."""
+    repeat = next((one for one in block.attributes if one.name in ("count", "for_each")), None)
+    if repeat is None:
+        yield {}
+        return
+    said = Said((*block.names[1:], repeat.name), "", repeat.line)
+    found = file.values.value(repeat.expression)
+    if repeat.name == "count" and isinstance(found, Scalar) and found.text.isdecimal() and len(found.text) < 4:
+        file.accounts.ignore(said, "says how many of these there are")
+        for number in range(int(found.text)):
+            yield {"count.index": Scalar(str(number), repeat.line)}
+        return
+    items: list[tuple[str, Node]] = []
+    if repeat.name == "for_each" and isinstance(found, Object):
+        items = [(entry.key, entry.node) for entry in found.entries]
+    elif repeat.name == "for_each" and isinstance(found, Sequence):
+        items = [(item.text, item) for item in found.items if isinstance(item, Scalar)]
+    if not items or len(items) > _MOST_INSTANCES:
+        file.accounts.reject(said, f"which of these there are this file does not say: {shown(repeat.expression)}")
+        yield {}
+        return
+    file.accounts.ignore(said, "says which of these there are")
+    for key, node in items:
+        yield {"each.key": Scalar(key, node.line), "each.value": node}
+
+
+def _read(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> None:
+    if kind in _MANIFESTS:
+        _manifest(block, names, file)
+    elif kind in _MSK:
+        _msk(block, names, file)
+    else:
+        _topic(kind, block, names, file)
+
+
+def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> None:
+    accounts, own, path = file.accounts, _attributes()[kind], block.names[1:]
+    settings: dict[str, Given] = {}
+    name = ""
+    for attribute in block.attributes:
+        setting = own.get(attribute.name)
+        if attribute.name in ("count", "for_each"):
+            continue
+        value = file.values.value(attribute.expression, names) if setting is not None else None
+        said = Said((*path, attribute.name), value.text if isinstance(value, Scalar) else "", attribute.line)
+        if value is None:
+            _put_aside(Block(("",), block.line, (attribute,), ()), path, file, _NO_SETTING)
+        elif setting == "config":
+            settings |= _config(value, said, attribute, accounts)
+        elif setting == "name" and isinstance(value, Scalar) and not is_unknown(value):
+            name = value.text
+            accounts.ignore(said, "names the topic")
+        elif setting == "name" or not isinstance(value, Scalar):
+            accounts.reject(said, _depends(attribute))
+        elif value.null:
+            accounts.ignore(said, "says nothing")
+        elif setting is not None:
+            settings[setting] = accounts.take(replace(said, line=value.line), setting)
+    for inner in block.blocks:
+        if own.get(inner.kind) == "config":
+            settings |= _config_block(inner, path, names, file)
+        else:
+            _put_aside(inner, (*path, *inner.names), file, _NO_SETTING)
+    if name:
+        default = {key: accounts.by_framework(key, text, _SERVICE) for key, text in _BY_SERVICE.get(kind, {}).items()}
+        file.components.append(Component(Role.TOPIC, name, {**default, **settings}))
+    else:
+        for given in settings.values():
+            said = Said((given.origin.detail,), "", given.origin.line or 0)
+            accounts.reject(said, "of topics whose names are not said")
+
+
+def _depends(attribute: Attribute) -> str:
+    return f"depends on what this file does not say: {shown(attribute.expression)}"
+
+
+def _config(value: Node, said: Said, attribute: Attribute, accounts: Accounts) -> dict[str, Given]:
+    """The settings in a map. Of one that is not known nobody can tell any of the topic's: one stands for all."""
+    if isinstance(value, Scalar) and value.null:
+        accounts.ignore(said, "says nothing")
+        return {}
+    if not isinstance(value, Object):
+        return {
+            _STANDS_FOR_ALL: accounts.take(replace(said, value=unknown(attribute.expression).text), _STANDS_FOR_ALL)
+        }
+    if not value.entries:
+        accounts.ignore(said, "says nothing")
+    found: dict[str, Given] = {}
+    for entry in value.entries:
+        one = Said((*said.path, entry.key), entry.node.text if isinstance(entry.node, Scalar) else "", entry.node.line)
+        if not isinstance(entry.node, Scalar):
+            accounts.reject(one, "is no text: a topic's settings are")
+        elif "${" in entry.key:
+            accounts.reject(one, f"is a setting whose name depends on what this file does not say: {entry.key}")
+        elif entry.node.null:
+            accounts.ignore(one, "says nothing")
+        else:
+            found[entry.key] = accounts.take(one, entry.key)
+    return found
+
+
+def _config_block(block: Block, path: tuple[str, ...], names: Mapping[str, Node], file: _File) -> dict[str, Given]:
+    """Settings as attributes of a block, with underscores for dots."""
+    found: dict[str, Given] = {}
+    for attribute in block.attributes:
+        value = file.values.value(attribute.expression, names)
+        said = Said((*path, block.kind, attribute.name), "", attribute.line)
+        key = attribute.name.replace("_", ".")
+        if not isinstance(value, Scalar):
+            file.accounts.reject(said, _depends(attribute))
+        elif value.null:
+            file.accounts.ignore(said, "says nothing")
+        else:
+            found[key] = file.accounts.take(replace(said, value=value.text), key)
+    return found
+
+
+def _manifest(block: Block, names: Mapping[str, Node], file: _File) -> None:
+    path = block.names[1:]
+    for attribute in block.attributes:
+        said = Said((*path, attribute.name), "", attribute.line)
+        if attribute.name not in ("manifest", "yaml_body"):
+            if attribute.name not in ("count", "for_each"):
+                _put_aside(Block(("",), block.line, (attribute,), ()), path, file, _NO_SETTING)
+            continue
+        value = file.values.value(attribute.expression, names)
+        if isinstance(value, Object):
+            file.manifests.append(value)
+        elif isinstance(value, Scalar) and attribute.name == "yaml_body" and "\n" in value.text:
+            text = Said(said.path, value.text, value.line)
+            file.components += read_inside(file.document, text, "manifest.yaml", file.accounts, file.fillings)
+        elif "kafka" in attribute.expression.text.lower():
+            file.accounts.reject(said, _depends(attribute))
+        else:
+            file.accounts.ignore(said)
+    for inner in block.blocks:
+        _put_aside(inner, (*path, *inner.names), file, _NO_SETTING)
+
+
+def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
+    """A configuration of MSK's brokers, or a cluster, which says how many there are and of which release."""
+    accounts, path = file.accounts, block.names[1:]
+    settings: dict[str, Given] = {}
+    for attribute in block.attributes:
+        said = Said((*path, attribute.name), "", attribute.line)
+        if attribute.name not in ("server_properties", "kafka_versions", "kafka_version", "number_of_broker_nodes"):
+            _put_aside(Block(("",), block.line, (attribute,), ()), path, file, _NO_SETTING)
+            continue
+        value = file.values.value(attribute.expression, names)
+        items = value.items if isinstance(value, Sequence) else (value,)
+        texts = [one.text for one in items if isinstance(one, Scalar) and not is_unknown(one)]
+        if attribute.name == "server_properties" and isinstance(value, Scalar) and "=" in value.text:
+            values = said_in_properties(value.text, file.document.file, value.line)
+            for one in accounts.last_of_each(values, "Kafka"):
+                settings[one.key] = accounts.take(replace(one, path=(*said.path, one.key)), one.key)
+            accounts.ignore(said, "holds settings, which follow")
+        elif len(texts) != 1:
+            accounts.reject(said, _depends(attribute))
+        elif attribute.name == "number_of_broker_nodes":
+            file.counts.append(replace(said, value=texts[0]))
+        else:
+            file.releases.append(replace(said, value=texts[0].removesuffix(".tiered").removesuffix(".kraft")))
+    for inner in block.blocks:
+        _put_aside(inner, (*path, *inner.names), file, _NO_SETTING)
+    if block.names[1] == _MSK[0]:
+        file.components.append(Component(Role.BROKER, block.names[2], settings))
+
+
+def _with_cluster(file: _File) -> Iterator[Component]:
+    """The components, brokers with the release and the number that the only cluster of the file has."""
+    one_cluster = sum(component.role is Role.BROKER for component in file.components) == 1
+    releases = {said.value for said in file.releases}
+    for component in file.components:
+        if component.role is Role.BROKER and one_cluster:
+            if len(releases) == 1 and re.fullmatch(r"\d+(\.\d+){1,3}", next(iter(releases)), re.ASCII):
+                component = replace(component, kafka=file.accounts.take(file.releases[-1], "kafka"))
+            if len(file.counts) == 1:
+                component = replace(component, brokers=file.accounts.take(file.counts[0], "brokers"))
+        yield component
+    taken = one_cluster and len(releases) == 1
+    for said in file.releases[: -1 if taken else None]:
+        file.accounts.ignore(said, "the release of a cluster; taken where there is one configuration with one release")
+    for said in file.counts if not (one_cluster and len(file.counts) == 1) else ():
+        file.accounts.ignore(said, "how many brokers a cluster has whose configuration is elsewhere")
+
+
+DIALECT = Dialect("Terraform", fits, read)

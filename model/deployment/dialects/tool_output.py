@@ -1,0 +1,180 @@
+"""What ``kafka-topics.sh --describe`` and ``kafka-configs.sh --describe`` print: alone, or among other text.
+
+An audit refuses an output that is not whole; a page of documentation or a log of a shell shows what it shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from model.deployment.describe.lines import (
+    DEFAULT,
+    EntryLine,
+    Heading,
+    PartitionLine,
+    TopicLine,
+    is_from_a_tool,
+    read_line,
+    told_by_zookeeper,
+)
+from model.deployment.describe.output import USED
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.brokers import Broker, together
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+
+_WORDS = ("PartitionCount", "onfigs for ", "onfig for ")
+_QUOTED = re.compile(r"^[\s>|*`]+(?=Topic:|All |Dynamic |Default |Configs )")
+_ELIGIBLE = "eligible.leader.replicas.version"
+
+
+@dataclass
+class _Topic:
+    """A topic, and the number of replicas that each line of a partition shows."""
+
+    settings: dict[str, Said] = field(default_factory=dict)
+    shown: list[tuple[Said, int]] = field(default_factory=list)
+    broken: str = ""
+
+
+@dataclass
+class _Output:
+    accounts: Accounts
+    topics: dict[str, _Topic] = field(default_factory=dict)
+    brokers: dict[str, Broker] = field(default_factory=dict)
+    eligible: Said | None = None
+    heading: Heading | None = None
+
+
+def _lines(document: Document) -> Iterator[tuple[int, str]]:
+    for number, text in enumerate(document.text.split("\n"), start=1):
+        # Pages of documentation have blanks in it that no tool prints.
+        yield number, _QUOTED.sub("", text.rstrip("\r").replace("\N{NO-BREAK SPACE}", " "))
+
+
+def fits(document: Document) -> bool:
+    """Some line is the tool's own, of a topic or of settings."""
+    if not any(word in document.text for word in _WORDS):
+        return False
+    entries = False
+    for _, text in _lines(document):
+        if told_by_zookeeper(text) is not None:
+            return True
+        if not text.strip().startswith(("Topic:", "All ", "Dynamic ", "Default ", "Configs ")):
+            continue
+        match read_line(text):
+            case TopicLine():
+                return True
+            case Heading():
+                entries = " synonyms={" in document.text
+    return entries
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The topics, and the brokers of the cluster."""
+    output = _Output(Accounts(document, fillings))
+    for number, text in _lines(document):
+        _take(text, number, output)
+    components = [_topic(name, topic, output.accounts) for name, topic in output.topics.items()]
+    if output.eligible is not None:
+        all_brokers = output.brokers.setdefault("brokers", Broker("brokers", 0))
+        all_brokers.settings.setdefault(_ELIGIBLE, output.eligible)
+    if output.brokers:
+        components.append(together(list(output.brokers.values()), output.accounts))
+    return output.accounts.found(DIALECT.name, components)
+
+
+def _take(text: str, number: int, output: _Output) -> None:
+    accounts = output.accounts
+    of_zookeeper = told_by_zookeeper(text)
+    if of_zookeeper is not None:
+        kind, name, configs = of_zookeeper
+        for key, value in configs:
+            _set(Said((kind, name, key), value, number), kind, name, output)
+        return
+    match read_line(text):
+        case TopicLine() as line:
+            _described(line, number, output)
+        case PartitionLine() as partition:
+            said = Said(("topic", partition.topic, f"partition {partition.partition}"), "", number)
+            topic = output.topics.get(partition.topic)
+            if topic is None:
+                accounts.ignore(said, "a partition without the line of its topic")
+                return
+            if partition.moving:
+                topic.broken = "its replicas are being moved"
+            if partition.eligible and output.eligible is None:
+                output.eligible = Said(said.path, "1", number)
+            else:
+                accounts.ignore(said, "where the replicas of a partition are")
+            topic.shown.append((said, len(partition.replicas)))
+        case Heading() as heading:
+            output.heading = heading
+        case EntryLine() as entry if output.heading is not None:
+            _entry(entry, number, output.heading, output)
+        case None if is_from_a_tool(text):
+            accounts.reject(Said(("line",), "", number), "is no whole line of kafka-topics.sh or kafka-configs.sh")
+
+
+def _described(line: TopicLine, number: int, output: _Output) -> None:
+    """A topic; of one that is described again, as it was at another time, the last counts."""
+    before = output.topics.get(line.name)
+    if before is not None and "replication.factor" in before.settings:
+        for said in before.settings.values():
+            output.accounts.ignore(said, f"described again in line {number}; that is taken")
+        before = None
+    topic = output.topics[line.name] = before or _Topic()
+    path = ("topic", line.name)
+    topic.settings["partitions"] = Said((*path, "PartitionCount"), str(line.partitions), number)
+    topic.settings["replication.factor"] = Said((*path, "ReplicationFactor"), str(line.replicas), number)
+    if line.configs is None:
+        output.accounts.reject(Said((*path, "Configs"), "", number), "is a list of settings that is cut off")
+    for key, value in line.configs or ():
+        topic.settings[key] = Said((*path, key), value, number)
+    if line.deleted:
+        topic.broken = "it is marked for deletion"
+
+
+def _entry(entry: EntryLine, number: int, heading: Heading, output: _Output) -> None:
+    said = Said((heading.kind, heading.name, entry.key), entry.value or "", number)
+    if entry.value is None:
+        output.accounts.ignore(said, "is not set, or a secret")
+    elif heading.kind not in ("topic", "broker", "brokers"):
+        output.accounts.ignore(said, f"a setting of {heading.kind}, which are no topics or brokers")
+    elif entry.source == DEFAULT and entry.key not in USED["topic" if heading.kind == "topic" else "broker"]:
+        output.accounts.ignore(said, "the default of the release")
+    else:
+        _set(said, heading.kind, heading.name, output)
+
+
+def _set(said: Said, kind: str, name: str, output: _Output) -> None:
+    if kind == "topic":
+        settings = output.topics.setdefault(name, _Topic()).settings
+    else:
+        # What was set for all brokers, without a number, is no further broker.
+        settings = output.brokers.setdefault(name or "brokers", Broker(name or "brokers", int(bool(name)))).settings
+    key = said.path[-1]
+    if key in settings:
+        output.accounts.ignore(settings[key], f"told again in line {said.line}; that is taken")
+    settings[key] = said
+
+
+def _topic(name: str, topic: _Topic, accounts: Accounts) -> Component:
+    settings: dict[str, Given] = {}
+    replicas = topic.settings.get("replication.factor")
+    other = next((said for said, count in topic.shown if replicas is not None and str(count) != replicas.value), None)
+    problem = topic.broken or ("" if other is None else "its partitions have other numbers of replicas")
+    for key, said in topic.settings.items():
+        # Nothing can be said of a topic that is about to change: there is a place for a number, and none in it.
+        unclear = f"${{{problem}}}" if problem and key == "replication.factor" else None
+        settings[key] = accounts.take(said, key, unclear)
+    return Component(Role.TOPIC, name, settings)
+
+
+DIALECT = Dialect("output of Kafka's tools", fits, read)

@@ -1,0 +1,226 @@
+"""Compose files, files of variables and manifests: images, names of variables, clusters, files in a ConfigMap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.compose import COMPOSE, VARIABLES
+from model.deployment.dialects.document import YAML, Document, read_document
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.images import release_in
+from model.deployment.dialects.kubernetes import KUBERNETES
+from model.deployment.dialects.recognising import dialect_of
+from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
+from tests.model.deployment.dialects.mutations import nearly, only_complains
+
+TWO = """services:
+  one:
+    image: confluentinc/cp-kafka:7.3.0
+    environment:
+      KAFKA_BROKER_ID: 1
+      KAFKA_ZOOKEEPER_CONNECT: zk:2181
+      KAFKA_MIN_INSYNC_REPLICAS: 2
+      KAFKA_DEFAULT_REPLICATION_FACTOR: 2
+      KAFKA_HEAP_OPTS: -Xmx1g
+  two:
+    image: confluentinc/cp-kafka:7.3.0
+    environment:
+      - KAFKA_BROKER_ID=2
+      - KAFKA_ZOOKEEPER_CONNECT=zk:2181
+      - KAFKA_MIN_INSYNC_REPLICAS=1
+  setup:
+    image: confluentinc/cp-kafka:7.3.0
+    command: >
+      bash -c "kafka-topics --create --if-not-exists --topic orders --partitions 3 --replication-factor 2
+      --config min.insync.replicas=2 && kafka-topics --list"
+  shop:
+    image: shop:1
+    environment:
+      SPRING_KAFKA_PRODUCER_ACKS: "1"
+      SPRING_KAFKA_CONSUMER_GROUP_ID: shop
+      SHOP_KAFKA_AUTO_OFFSET_RESET: latest
+"""
+
+CONFIG_MAP = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data:
+  _example: |
+    spring.kafka.producer.acks=0
+  application.properties: |
+    # of the shop
+    spring.kafka.producer.acks=1
+  application.yml: |-
+    spring:
+      kafka:
+        consumer: {isolation-level: READ_COMMITTED}
+  broken.yml: "a: [\\n"
+"""
+
+STATEFUL_SET = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: env}
+data: {KAFKA_CFG_MIN_INSYNC_REPLICAS: "2", UNUSED: x}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kafka}
+spec:
+  replicas: 3
+  template:
+    spec:
+      containers:
+      - name: kafka
+        image: docker.io/bitnami/kafka:3.6.1-debian-11-r0
+        envFrom: [{configMapRef: {name: env}}]
+        env:
+        - name: KAFKA_CFG_DEFAULT_REPLICATION_FACTOR
+          value: "3"
+        - name: KAFKA_UNCLEAN_LEADER_ELECTION_ENABLE
+          value: "true"
+        - name: KAFKA_CFG_LOG_RETENTION_MS
+          valueFrom: {configMapKeyRef: {name: elsewhere, key: x}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("image", "release"),
+    [
+        ("apache/kafka:3.8.0", "3.8.0"),
+        ("registry.example:5000/confluentinc/cp-kafka:6.2.1-1-ubi8", "2.8"),
+        ("confluentinc/cp-kafka", ""),
+        ("confluentinc/cp-kafka:latest", ""),
+        ("bitnami/kafka:3.6", "3.6"),
+        ("bitnami/kafka:3", ""),
+        ("wurstmeister/kafka:2.12-2.3.0", "2.3.0"),
+        ("wurstmeister/kafka:0.10.2.1", "0.10.2.1"),
+        ("quay.io/strimzi/kafka:0.28.0-kafka-3.1.0", "3.1.0"),
+        ("debezium/kafka:1.9", ""),
+        ("bitnami/kafka:3.6@sha256:00", "3.6"),
+    ],
+)
+def test_the_release_in_an_images_tag(image: str, release: str) -> None:
+    assert release_in(image) == release
+
+
+def test_brokers_of_one_cluster_are_together_where_they_agree() -> None:
+    found = read_text(TWO, "docker-compose.yml", dialect=COMPOSE.name)
+    (brokers,) = found.by_role[Role.BROKER]
+    assert values(found, Role.BROKER) == {
+        "broker.id": "1",
+        "zookeeper.connect": "zk:2181",
+        "min.insync.replicas": "${not that of two}",
+        "default.replication.factor": "${not that of two, which says none}",
+    }
+    assert brokers.name == "one, two"
+    assert brokers.kafka is not None
+    assert brokers.kafka.value == "3.3"
+    assert brokers.brokers is not None
+    assert brokers.brokers.value == "2"
+    reasons = {left.given.origin.line: left.reason for left in found.rejected}
+    assert "have to agree" in reasons[15]
+    assert "named like auto.offset.reset" in reasons[26]
+
+
+def test_a_topic_that_a_command_creates_and_an_application_of_springs() -> None:
+    found = read_text(TWO, "docker-compose.yml")
+    (topic,) = found.by_role[Role.TOPIC]
+    assert topic.name == "orders"
+    assert values(found, Role.TOPIC) == {"partitions": "3", "replication.factor": "2", "min.insync.replicas": "2"}
+    assert values(found, Role.PRODUCER) == {"acks": "1"}
+    assert found.by_role[Role.PRODUCER][0].settings["acks"].origin.line == 24
+    assert values(found, Role.CONSUMER)["group.id"] == "shop"
+
+
+def test_a_topic_whose_name_is_told_when_it_runs() -> None:
+    text = "services:\n  s:\n    image: apache/kafka:4.0.0\n    command: kafka-topics.sh --create --topic $$NAME\n"
+    assert [left.given.origin.line for left in read_text(text, "compose.yaml").rejected] == [4]
+
+
+def test_a_variable_without_a_value_has_that_of_the_environment() -> None:
+    text = "services:\n  k:\n    image: apache/kafka:4.0.0\n    environment: [KAFKA_MIN_INSYNC_REPLICAS]\n"
+    key = "min.insync.replicas"
+    assert values(read_text(text, "compose.yaml"), Role.BROKER)[key] == "${KAFKA_MIN_INSYNC_REPLICAS}"
+    assert values(read_text(text, "compose.yaml", {"KAFKA_MIN_INSYNC_REPLICAS": "2"}), Role.BROKER)[key] == "2"
+
+
+def test_topics_in_a_variable() -> None:
+    text = (
+        "services:\n  k:\n    image: wurstmeister/kafka\n    environment: ['KAFKA_CREATE_TOPICS=a:1:2,b:3:1:compact']\n"
+    )
+    found = read_text(text, "compose.yaml")
+    assert [one.name for one in found.by_role[Role.TOPIC]] == ["a", "b"]
+    assert values(found, Role.TOPIC, 1)["cleanup.policy"] == "compact"
+
+
+def test_controllers_are_no_brokers() -> None:
+    variables = "{KAFKA_PROCESS_ROLES: %s, KAFKA_CONTROLLER_QUORUM_VOTERS: '%s'}"
+    node = f"    image: apache/kafka:3.9.0\n    environment: {variables}\n"
+    text = "services:\n  c:\n" + node % ("controller", "1@c:1,2@d:1") + "  b:\n" + node % ("broker", "2@d:1,1@c:1")
+    (brokers,) = read_text(text, "compose.yaml").by_role[Role.BROKER]
+    assert brokers.brokers is not None
+    assert brokers.brokers.value == "1"
+    assert brokers.settings["process.roles"].value == "broker"
+
+
+def test_a_file_of_variables() -> None:
+    text = '# brokers\nKAFKA_CFG_MIN_INSYNC_REPLICAS="2"\nALLOW_PLAINTEXT_LISTENER: yes\n'
+    assert values(read_text(text, "kafka.env", dialect=VARIABLES.name), Role.BROKER) == {"min.insync.replicas": "2"}
+    assert dialect_of(Document("kafka.txt", text)) is None
+
+
+def test_files_in_a_config_map_are_read_by_their_dialect_at_their_lines() -> None:
+    found = read_text(CONFIG_MAP, "map.yaml", dialect=KUBERNETES.name)
+    assert values(found, Role.PRODUCER) == {"acks": "1"}
+    assert found.by_role[Role.PRODUCER][0].settings["acks"].origin.line == 9
+    assert found.by_role[Role.CONSUMER][0].settings["isolation.level"].origin.line == 13
+
+
+def test_containers_of_a_stateful_set() -> None:
+    found = read_text(STATEFUL_SET, "kafka.yaml", dialect=KUBERNETES.name)
+    (brokers,) = found.by_role[Role.BROKER]
+    assert values(found, Role.BROKER) == {
+        "min.insync.replicas": "2",
+        "default.replication.factor": "3",
+        "log.retention.ms": "${KAFKA_CFG_LOG_RETENTION_MS}",
+    }
+    assert brokers.brokers is not None
+    assert brokers.brokers.value == "3"
+    assert brokers.kafka is not None
+    assert brokers.kafka.value == "3.6.1"
+    assert "KAFKA_CFG_" in {left.given.origin.line: left.reason for left in found.ignored}[21]
+
+
+@needs_real_files
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in REAL.glob("k8s-compose-helm/*") if "dapr-pubsub" not in path.name),
+    ids=lambda path: path.name,
+)
+def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
+    document = read_document(path)
+    nested = document.suffix in YAML
+    said = [one for node in document.yaml for one in values_of(node)] if nested else document.properties
+    assert not unaccounted(said, read_file(path))
+
+
+@settings(max_examples=60, deadline=None)
+@given(nearly(TWO))
+def test_any_compose_file_is_read_or_refused(text: str) -> None:
+    only_complains(COMPOSE, "compose.yaml", text, {"KAFKA_BROKER_ID": "1"})
+
+
+@settings(max_examples=60, deadline=None)
+@given(nearly(CONFIG_MAP + "---\n" + STATEFUL_SET))
+def test_any_manifest_is_read_or_refused(text: str) -> None:
+    only_complains(KUBERNETES, "map.yaml", text)
+
+
+@settings(max_examples=40, deadline=None)
+@given(nearly("export KAFKA_CFG_A='1'\nKAFKA_CREATE_TOPICS=a:1:1\n"))
+def test_any_file_of_variables_is_read_or_refused(text: str) -> None:
+    only_complains(VARIABLES, "x.env", text)

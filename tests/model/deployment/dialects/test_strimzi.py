@@ -1,0 +1,145 @@
+"""Strimzi's resources: settings, what the operator keeps to itself, node pools, topics, clients."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.document import read_document
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.kubernetes import STRIMZI
+from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
+from tests.model.deployment.dialects.mutations import nearly, only_complains
+
+CLUSTER = """apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaNodePool
+metadata: {name: brokers, labels: {strimzi.io/cluster: orders}}
+spec:
+  replicas: 3
+  roles: [controller, broker]
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaNodePool
+metadata: {name: heads, labels: {strimzi.io/cluster: orders}}
+spec:
+  replicas: 5
+  roles: [controller]
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: Kafka
+metadata:
+  name: orders
+  annotations: {strimzi.io/kraft: enabled}
+spec:
+  kafka:
+    version: 3.8.0
+    config:
+      min.insync.replicas: 1
+      min.insync.replicas: 2
+      broker.id: 7
+      broker.session.timeout.ms: 9000
+      default.replication.factor: [3]
+  config:
+    unclean.leader.election.enable: true
+---
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata: {name: orders-topic, labels: {strimzi.io/cluster: orders}}
+spec:
+  topicName: Orders_1
+  partitions: 6
+  replicas: 3
+  config:
+    min.insync.replicas: "2"
+"""
+
+
+def test_a_cluster_with_its_pools_and_its_topic() -> None:
+    found = read_text(CLUSTER, "cluster.yaml", dialect=STRIMZI.name)
+    (brokers,) = found.by_role[Role.BROKER]
+    assert values(found, Role.BROKER) == {"min.insync.replicas": "2", "broker.session.timeout.ms": "9000"}
+    assert brokers.kafka is not None
+    assert brokers.kafka.value == "3.8.0"
+    assert brokers.brokers is not None
+    assert brokers.brokers.value == "3"
+    (topic,) = found.by_role[Role.TOPIC]
+    assert topic.name == "Orders_1"
+    assert values(found, Role.TOPIC) == {"partitions": "6", "replication.factor": "3", "min.insync.replicas": "2"}
+
+
+def test_what_counts_of_a_key_that_comes_twice_and_what_nobody_reads() -> None:
+    found = read_text(CLUSTER, "cluster.yaml")
+    assert found.components[0].settings["min.insync.replicas"].origin.line == 25
+    reasons = {left.given.origin.line: left.reason for left in found.ignored}
+    assert "line 25" in reasons[24]
+    assert "by itself" in reasons[26]
+    assert "misplaced" in reasons[30]
+    assert [left.given.origin.line for left in found.rejected] == [28]
+
+
+def test_a_cluster_with_a_section_for_zookeeper_runs_with_it() -> None:
+    text = (
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nmetadata: {name: a%s}\n"
+        "spec: {kafka: {replicas: 3}, zookeeper: {replicas: 3}}\n"
+    )
+    assert "zookeeper.connect" in values(read_text(text % "", "a.yaml"), Role.BROKER)
+    in_kraft = text % ", annotations: {strimzi.io/kraft: migration}"
+    assert values(read_text(in_kraft, "a.yaml"), Role.BROKER) == {}
+
+
+def test_the_clients_of_a_worker_have_what_the_worker_gives_them() -> None:
+    text = (
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaConnect\nmetadata: {name: c}\nspec:\n  config:\n"
+        "    group.id: workers\n    producer.acks: 1\n    ssl.protocol: TLSv1.3\n"
+    )
+    found = read_text(text, "connect.yaml")
+    assert values(found, Role.PRODUCER)["acks"] == "1"
+    assert values(found, Role.PRODUCER)["enable.idempotence"] == "false"
+    assert not found.by_role[Role.CONSUMER]
+
+
+def test_a_users_quotas_are_ignored() -> None:
+    text = (
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaUser\nmetadata: {name: u}\n"
+        "spec: {quotas: {producerByteRate: 1}}\n"
+    )
+    found = read_text(text, "user.yaml", dialect=STRIMZI.name)
+    assert not found.components
+    assert any("how fast" in left.reason for left in found.ignored)
+
+
+def test_resources_in_a_list_and_clients_of_a_bridge() -> None:
+    text = (
+        "apiVersion: v1\nkind: List\nitems:\n- apiVersion: kafka.strimzi.io/v1beta2\n  kind: KafkaBridge\n"
+        "  metadata: {name: b}\n  spec:\n    producer: {config: {acks: all, bootstrap.servers: x}}\n"
+    )
+    assert values(read_text(text, "b.yaml", dialect=STRIMZI.name), Role.PRODUCER) == {"acks": "all"}
+
+
+@needs_real_files
+@pytest.mark.parametrize("path", sorted(REAL.glob("strimzi-topics/*")), ids=lambda path: path.name)
+def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
+    said = [one for node in read_document(path).yaml for one in values_of(node)]
+    assert not unaccounted(said, read_file(path, dialect=STRIMZI.name))
+
+
+@settings(max_examples=60, deadline=None)
+@given(nearly(CLUSTER))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    only_complains(STRIMZI, "cluster.yaml", text)
+
+
+def test_a_template_that_is_yaml_has_placeholders() -> None:
+    text = (
+        "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata:\n  name: {{ .Release.Name }}-orders\n"
+        "spec:\n  replicas: {{ .Values.replicas }}\n  config: {min.insync.replicas: {{ .Values.isr | default 2 }}}\n"
+    ).replace("{{ .Release.Name }}-orders", "orders")
+    found = read_text(text, "topic.yaml", dialect=STRIMZI.name)
+    assert values(found, Role.TOPIC) == {
+        "replication.factor": "{{ .Values.replicas }}",
+        "min.insync.replicas": "{{ .Values.isr | default 2 }}",
+    }
+    assert values(read_text(text, "topic.yaml", {"Values.replicas": "3"}), Role.TOPIC)["replication.factor"] == "3"
