@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import spring
+from model.deployment.dialects import librdkafka_maps, spring
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 
-DIALECTS: Sequence[Dialect] = (spring.DIALECT,)
+DIALECTS: Sequence[Dialect] = (spring.DIALECT, librdkafka_maps.DIALECT)
 """All that are known, in the order in which they are tried."""
 
 
