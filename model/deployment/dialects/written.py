@@ -15,6 +15,9 @@ from model.deployment.release import JAVA
 from model.deployment.setting import Origin
 from model.deployment.values import has_placeholder
 
+_GROUPS = ("group.id", "ConsumerGroup")
+"""That there is a group matters, its name does not."""
+
 NO_ROLE = "nothing in this file says whether a producer or a consumer takes it"
 
 
@@ -123,6 +126,11 @@ def _left(one: Written, configured: Configured, readers: list[Role], accounts: A
     if one.rejected:
         return False, one.rejected
     if not readers:
+        plain = next(
+            (role for role in (Role.PRODUCER, Role.CONSUMER) if has_key(configured.library, role, one.key)), None
+        )
+        if plain is not None and not matters(configured.library, plain, one.key):
+            return True, harmless(configured.library, plain, one.key)
         return False, NO_ROLE
     weightless = not any(matters(configured.library, role, one.key) for role in readers)
     if one.only_if:
@@ -133,7 +141,7 @@ def _left(one: Written, configured: Configured, readers: list[Role], accounts: A
     if text is not None and one.value.outside:
         text = accounts.text(Said((one.key,), text, one.line))
     if text is None or (one.value.outside and has_placeholder(text)):
-        if weightless:
+        if weightless or one.key in _GROUPS:
             return True, harmless(configured.library, readers[0], one.key)
         shown = "" if is_secret(one.key) else f": {printable(one.value.shown)}"
         return False, f"its value is not in this file{shown}"
