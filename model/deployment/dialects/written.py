@@ -62,6 +62,8 @@ class Configured:
     topics: list[str] = field(default_factory=list)
     answers: dict[str, tuple[str, int]] = field(default_factory=dict)
     rules: dict[Role, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    waits: bool = False
+    """Who sends gets something to wait for."""
     refused: str = ""
     """Why none of its settings can be used: the library is not modelled."""
 
