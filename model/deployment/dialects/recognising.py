@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import go_source, librdkafka_maps, python_source, spring
+from model.deployment.dialects import go_source, js_source, librdkafka_maps, python_source, spring
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 
-DIALECTS: Sequence[Dialect] = (go_source.DIALECT, python_source.DIALECT, spring.DIALECT, librdkafka_maps.DIALECT)
+DIALECTS: Sequence[Dialect] = (
+    go_source.DIALECT,
+    python_source.DIALECT,
+    js_source.DIALECT,
+    spring.DIALECT,
+    librdkafka_maps.DIALECT,
+)
 """All that are known, in the order in which they are tried."""
 
 
