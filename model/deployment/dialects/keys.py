@@ -6,6 +6,7 @@ import csv
 from functools import cache
 from pathlib import Path
 
+from model.deployment import consumer_rules, producer_rules
 from model.deployment.clients import aliases
 from model.deployment.defaults import is_known
 from model.deployment.dialects.component import Role
@@ -34,7 +35,7 @@ def matters(library: str, role: Role, key: str) -> bool:
     """Whether the setting may change a delivery, so that its value has to be known."""
     name = own_name(library, key)
     if library == JAVA:
-        return find_reason(role, name) is None
+        return find_reason(role, name) is None or name in _read(library, role)
     return not has_key(library, role, key) or name in _read(library, role)
 
 
@@ -46,9 +47,11 @@ def harmless(library: str, role: Role, key: str) -> str:
 @cache
 def _read(library: str, role: Role) -> frozenset[str]:
     """The settings that a library's rules read, and its durations."""
-    rules = LIBRARIES[library]
-    sources = {**OF_JAVA, **rules.durations}.values()
+    sources = {**OF_JAVA, **({} if library == JAVA else LIBRARIES[library].durations)}.values()
     durations = {name for of, key, instead in sources if of == role for name in (key, instead) if isinstance(name, str)}
+    if library == JAVA:
+        return frozenset((*(producer_rules.KEYS if role is Role.PRODUCER else consumer_rules.KEYS), *durations))
+    rules = LIBRARIES[library]
     return frozenset((*(rules.producer_keys if role is Role.PRODUCER else rules.consumer_keys), *durations))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import go_source, js_source, librdkafka_maps, python_source, spring
+from model.deployment.dialects import go_source, java_source, js_source, librdkafka_maps, python_source, spring
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 
@@ -12,6 +12,7 @@ DIALECTS: Sequence[Dialect] = (
     go_source.DIALECT,
     python_source.DIALECT,
     js_source.DIALECT,
+    java_source.DIALECT,
     spring.DIALECT,
     librdkafka_maps.DIALECT,
 )
