@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import go_source, java_source, js_source, librdkafka_maps, python_source, spring
+from model.deployment.dialects import (
+    agents_in_lines,
+    agents_in_trees,
+    go_source,
+    java_source,
+    js_source,
+    librdkafka_maps,
+    python_source,
+    spring,
+)
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 
@@ -14,6 +23,8 @@ DIALECTS: Sequence[Dialect] = (
     js_source.DIALECT,
     java_source.DIALECT,
     spring.DIALECT,
+    agents_in_trees.DIALECT,
+    agents_in_lines.DIALECT,
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
