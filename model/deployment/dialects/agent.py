@@ -16,7 +16,9 @@ from pathlib import Path
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.keys import own_name
 from model.deployment.dialects.said import Said
+from model.deployment.dialects.units import in_ms
 from model.deployment.given import Given
 from model.deployment.release import JAVA
 from model.deployment.setting import Origin
@@ -79,8 +81,10 @@ def component_of(
             (accounts.reject if row.how == "reject" else accounts.ignore)(one, row.reason)
         else:
             _take(row, setting, one, settings, accounts)
+    said_by_any_name = {own_name(agent.library, key) for key in settings}
     for key, value, who in _defaults(agent.name):
-        settings.setdefault(key, accounts.by_framework(key, value, who))
+        if own_name(agent.library, key) not in said_by_any_name:
+            settings[key] = accounts.by_framework(key, value, who)
     client = Given("client", agent.library, Origin("rule", f"{agent.name.partition('-')[0]} uses it", file, line))
     answers = {key: Given(key, value, Origin("rule", agent.name)) for key, value in agent.answers.items()}
     return Component(
@@ -114,6 +118,8 @@ def _converted(text: str, how: str) -> str | None:
         return text if _GO_DURATION.fullmatch(text) or "${" in text else None
     if how.startswith("negative="):
         return how.partition("=")[2] if text.startswith("-") else text
+    if how == "seconds to ms":
+        return in_ms(f"{text}s" if text.isdigit() else text)
     if how == "number":
         return _whole(text)
     if "=" in how:

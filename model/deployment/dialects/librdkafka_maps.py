@@ -76,9 +76,12 @@ def _looks_so(document: Document) -> bool:
     return bool(keys & {*_ADDRESSES}) and bool(keys & signs(flat=False))
 
 
-def read(document: Document, fillings: Fillings) -> Found:
-    """The producers and consumers that the maps of a file are for."""
-    accounts = Accounts(document, fillings)
+def read(document: Document, fillings: Fillings, first: int = 0) -> Found:
+    """The producers and consumers that the maps of a file are for.
+
+    ``first``: so many lines stand before it, where it is a text within another file.
+    """
+    accounts = Accounts(document, fillings, first=first)
     groups = _groups(document)
     notes: list[str] = []
     components: list[Component] = []
@@ -95,7 +98,7 @@ def read(document: Document, fillings: Fillings) -> Found:
         chain = list(_chain(group))
         used.update(id(one) for one in chain if roles)
         for role in roles:
-            components.append(_component(role, chain, accounts, document.file))
+            components.append(_component(role, chain, accounts, document.file, first))
     for group in groups:
         _account(group, accounts, used=id(group) in used)
     return accounts.found("settings of librdkafka", components, notes)
@@ -123,7 +126,7 @@ def _stays(said: Said, group: _Group) -> bool:
     return not said.null and not of_binding(key) and (_known(key) or named or "." in key)
 
 
-def _component(role: Role, chain: list[_Group], accounts: Accounts, file: str) -> Component:
+def _component(role: Role, chain: list[_Group], accounts: Accounts, file: str, first: int) -> Component:
     settings: dict[str, Given] = {}
     answers: dict[str, Given] = {}
     topics: list[str] = []
@@ -137,7 +140,7 @@ def _component(role: Role, chain: list[_Group], accounts: Accounts, file: str) -
                 topics += [name.strip() for name in accounts.text(said).split(",")]
             elif key == _UNREPORTED and role is Role.PRODUCER and accounts.text(said).lower() == "false":
                 answers["on_send_error"] = accounts.take(said, "on_send_error", "ignore")
-    line = min((said.line for said in chain[0].said), default=1)
+    line = min((said.line for said in chain[0].said), default=1) + first
     client = Given("client", LIBRDKAFKA, Origin("rule", "its settings are librdkafka's", file, line))
     name = ".".join(chain[0].path) or role.value
     return Component(role, name, settings, tuple(dict.fromkeys(topics)), client=client, application=answers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.deployment.dialects import (
+    agents_fluentd,
+    agents_in_blocks,
     agents_in_lines,
     agents_in_trees,
     go_source,
@@ -25,6 +27,8 @@ DIALECTS: Sequence[Dialect] = (
     spring.DIALECT,
     agents_in_trees.DIALECT,
     agents_in_lines.DIALECT,
+    agents_fluentd.DIALECT,
+    agents_in_blocks.DIALECT,
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
