@@ -18,7 +18,7 @@ from model.deployment.setting import Origin
 
 _LOGSTASH = re.compile(r"^\s*(input|output)\s*\{", re.MULTILINE)
 _PLUGIN = re.compile(r"\bkafka\s*\{[^{}]*=>")
-_RSYSLOG = re.compile(r"\b(action|input)\s*\(\s*[^)]*type\s*=\s*\"(omkafka|imkafka)\"", re.IGNORECASE)
+_RSYSLOG = re.compile(r"\b(action|input)\s*\([^)]{0,500}?\btype\s*=\s*\"(omkafka|imkafka)\"", re.IGNORECASE)
 _ROLES = {"output": Role.PRODUCER, "input": Role.CONSUMER}
 _TOPICS = ("topic_id", "topics", "topic")
 _PLAIN = "does not change which deliveries are possible"

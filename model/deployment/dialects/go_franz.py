@@ -9,7 +9,7 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.go import FUNCTIONS, Program
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
 from model.deployment.dialects.keys import FRANZ_GO, has_key
-from model.deployment.dialects.written import Configured, Value, Written
+from model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -47,6 +47,7 @@ def configurations(program: Program) -> Iterator[Configured]:
         if name in (f"{package}.NewClient", f"{package}.NewGroupTransactSession"):
             group = (node.id, "")
             groups[group] = Configured(_label(node, "NewClient"), line_of(node), FRANZ_GO)
+            check_number(len(groups), program.file, line_of(node))
             for argument in named(node.child_by_field_name("arguments")):
                 variable = text_of(argument).removesuffix("...").strip()
                 if argument.type in ("identifier", "variadic_argument"):
@@ -59,6 +60,7 @@ def configurations(program: Program) -> Iterator[Configured]:
         if known:
             group = _group_of(node, package, groups, spread)
             configured = groups.setdefault(group, Configured(_label(node, group[1]), line_of(node), FRANZ_GO))
+            check_number(len(groups), program.file, line_of(node))
             configured.written.append(_option(node, name, program, package, groups, group))
             _note_topics(configured, node, name, program)
     methods = {text_of(node.child_by_field_name("field")) for node in all_of(program.root, "selector_expression")}

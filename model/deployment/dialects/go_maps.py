@@ -10,7 +10,7 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.go import FUNCTIONS, Program
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.written import Configured, Value, Written
+from model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,10 +36,13 @@ def configurations(program: Program) -> Iterator[Configured]:
 
 
 def _of_segmentio(program: Program, package: str) -> Iterator[Configured]:
+    found = 0
     for node in all_of(program.root, "composite_literal"):
         name = text_of(node.child_by_field_name("type")).removeprefix(f"{package}.")
         if text_of(node.child_by_field_name("type")) != f"{package}.{name}" or name not in _OF_SEGMENTIO:
             continue
+        found += 1
+        check_number(found, program.file, line_of(node))
         configured = Configured(f"{package}.{name}", line_of(node), "kafka-go", refused=_NOT_MODELLED)
         configured.roles = {_OF_SEGMENTIO[name]}
         for element in named(node.child_by_field_name("body")):
@@ -60,6 +63,7 @@ class _Maps:
         for node in all_of(self._program.root, "composite_literal"):
             if text_of(node.child_by_field_name("type")) == f"{self._package}.ConfigMap" and not self._is_inside(node):
                 self._literal(node)
+                check_number(len(self._maps) + len(self._alone), self._program.file, line_of(node))
         for node in all_of(self._program.root, "assignment_statement", "call_expression"):
             if node.type == "assignment_statement":
                 self._entry(node)

@@ -11,7 +11,7 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.go import FUNCTIONS, Program
 from model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
 from model.deployment.dialects.keys import SARAMA, has_key
-from model.deployment.dialects.written import Configured, Value, Written
+from model.deployment.dialects.written import Configured, Value, Written, check_number
 from model.deployment.libraries import LIBRARIES
 from model.deployment.release import Release
 
@@ -161,6 +161,7 @@ class _Reading:
         if (where, text) in self._configs:
             where = -made.id if made is not None else where  # A second one by the same name: both are kept.
         self._configs[(where, text)] = config
+        check_number(len(self._configs), self._program.file, line_of(name))
         return config
 
     def _name_of(self, function: Node | None) -> str:
@@ -203,6 +204,7 @@ class _Reading:
         label = f"{called}: {base} (made elsewhere)" if called else base
         config = _Config(Configured(label, line_of(target), SARAMA), None, called)
         self._configs[(where, base)] = config
+        check_number(len(self._configs), self._program.file, line_of(target))
         return config
 
     def _is_field(self, path: tuple[str, ...]) -> bool:
@@ -241,6 +243,7 @@ class _Reading:
         elif role is not None and not configs and arguments and text_of(arguments[-1]) == "nil":
             alone = Configured(f"{name} with sarama's defaults", line_of(node), SARAMA, roles={role})
             self._alone.append(alone)
+            check_number(len(self._alone), self._program.file, line_of(node))
         elif role is not None and not configs:
             self._unclear.add(role)
         elif role is not None:

@@ -22,7 +22,7 @@ from model.deployment.dialects.formats.java import METHODS, Program, program_of
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
 from model.deployment.dialects.keys import has_key
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import Configured, Value, Written, components_of
+from model.deployment.dialects.written import Configured, Value, Written, check_number, components_of
 from model.deployment.release import JAVA
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ class _Reading:
             where = owner.id
         method = text_of(owner.child_by_field_name("name")) if owner is not None else ""
         label = f"{method}: {name}" if method else name
+        check_number(len(self._groups), self._program.file, line_of(node))
         return self._groups.setdefault((where, name), _Group(Configured(label, line_of(node), JAVA), method))
 
     def _key(self, node: Node) -> tuple[str, str] | None:
@@ -204,6 +205,7 @@ class _Reading:
         reason = f"its settings are not in this file: {in_one_line(argument)[:80]}"
         configured = Configured(kind, line_of(node), JAVA)
         configured.written.append(Written("settings", line_of(node), Value(None, ""), rejected=reason))
+        check_number(len(self._groups), self._program.file, line_of(node))
         return self._groups.setdefault((node.id, kind), _Group(configured, ""))
 
     def _meant(self, node: Node, argument: Node, depth: int = 0) -> _Group | None:

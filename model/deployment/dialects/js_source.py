@@ -12,10 +12,10 @@ from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.formats.javascript import LANGUAGES, Program, program_of
-from model.deployment.dialects.formats.syntax import all_of, in_one_line, line_of, named, text_of
+from model.deployment.dialects.formats.syntax import LARGEST, all_of, in_one_line, line_of, named, text_of
 from model.deployment.dialects.keys import LIBRDKAFKA
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import Configured, Value, Written, components_of
+from model.deployment.dialects.written import Configured, Value, Written, check_number, components_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,7 +25,7 @@ _OTHERS = {"kafkajs": "KafkaJS", "kafka-node": "kafka-node"}
 _IMPORT = re.compile(
     r"""(from|require\(|import)\s*['"](node-rdkafka|@confluentinc/kafka-javascript|kafkajs|kafka-node)['"]"""
 )
-_SHAPE = re.compile(r"new Kafka\(\{[^}]{0,2000}?\b(brokers|clientId)\b")
+_SHAPE = re.compile(r"new Kafka\(\{[^}]{0,500}?\b(brokers|clientId)\b")
 """A client of KafkaJS, where it comes from a module of the project's own."""
 
 _CLASSES = {
@@ -61,7 +61,7 @@ def fits(document: Document) -> bool:
     """A file of JavaScript or TypeScript that has a client library."""
     if document.suffix not in LANGUAGES:
         return False
-    return any(sign.search(document.text) is not None for sign in (_IMPORT, _SHAPE))
+    return any(sign.search(document.text, 0, LARGEST) is not None for sign in (_IMPORT, _SHAPE))
 
 
 def read(document: Document, fillings: Fillings) -> Found:
@@ -69,7 +69,8 @@ def read(document: Document, fillings: Fillings) -> Found:
     program = program_of(document.text, document.file, document.suffix)
     accounts = Accounts(document, fillings)
     components: list[Component] = []
-    for configured in _clients(program):
+    for number, configured in enumerate(_clients(program), 1):
+        check_number(number, document.file, configured.line)
         components += components_of(configured, accounts, document.file)
     return accounts.found("JavaScript source", components)
 

@@ -14,7 +14,7 @@ from model.deployment.dialects.document import Document
 from model.deployment.dialects.formats.python import Program, program_of, shown
 from model.deployment.dialects.keys import LIBRDKAFKA
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import Configured, Value, Written, components_of
+from model.deployment.dialects.written import Configured, Value, Written, check_number, components_of
 
 _IMPORT = re.compile(r"^[ \t]*(from|import)[ \t]+(confluent_kafka|kafka|aiokafka)\b", re.MULTILINE)
 _CLIENTS = {
@@ -49,7 +49,10 @@ def read(document: Document, fillings: Fillings) -> Found:
     """The producers and consumers that a Python file makes, as far as the file says their settings."""
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings)
-    configured = list(_clients(program))
+    configured: list[Configured] = []
+    for client in _clients(program):
+        configured.append(client)
+        check_number(len(configured), document.file, client.line)
     _topics(program, configured)
     _reports(program, configured)
     _transactions(program, configured)
@@ -209,10 +212,9 @@ class _Settings:
             self._unknown(node)
         else:
             self.take(value, depth + 1, only_if)
-        for statement in sorted(
-            (one for one in ast.walk(self._program.tree) if isinstance(one, ast.Assign | ast.Call)),
-            key=lambda one: (one.lineno, one.col_offset),
-        ):
+        for statement in self._program.changes:
+            if not _changes(statement, name):
+                continue
             elsewhere = self._program.owner(statement) != self._program.owner(self._client)
             if elsewhere or statement.lineno <= self._client.lineno:
                 self._changed(statement, name, value, depth)
@@ -234,6 +236,13 @@ class _Settings:
                         self.entry(keyword.arg, keyword.value, condition)
             elif node.func.attr in ("pop", "setdefault", "clear", "popitem"):
                 self._unknown(node)
+
+
+def _changes(node: ast.Assign | ast.Call, name: str) -> bool:
+    """It sets something in a dictionary of this name."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(one, ast.Subscript) and shown(one.value) == name for one in node.targets)
+    return isinstance(node.func, ast.Attribute) and shown(node.func.value) == name
 
 
 def _topics(program: Program, configured: list[Configured]) -> None:

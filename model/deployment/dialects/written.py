@@ -9,14 +9,19 @@ from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.keys import harmless, has_key, matters
 from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import is_secret, printable
 from model.deployment.release import JAVA
 from model.deployment.setting import Origin
+from model.deployment.source import MOST_KEYS
 from model.deployment.values import has_placeholder
 
 _GROUPS = ("group.id", "ConsumerGroup")
 """That there is a group matters, its name does not."""
+
+MOST_CLIENTS = 100
+"""No program makes more clients than this in one file."""
 
 NO_ROLE = "nothing in this file says whether a producer or a consumer takes it"
 
@@ -50,6 +55,12 @@ class Written:
     rejected: str = ""
 
 
+def check_number(number: int, file: str, line: int) -> None:
+    """Raise DeploymentError for more clients than a program has that people write."""
+    if number > MOST_CLIENTS:
+        raise DeploymentError(f"makes more than {MOST_CLIENTS} clients", file=file, line=line)
+
+
 @dataclass
 class Configured:
     """A configuration that a program makes, and who gets it."""
@@ -70,6 +81,8 @@ class Configured:
 
 def components_of(configured: Configured, accounts: Accounts, file: str) -> Iterator[Component]:
     """The producer and the consumer that get a configuration; each of its settings is accounted for."""
+    if len(configured.written) > MOST_KEYS:
+        raise DeploymentError(f"sets more than {MOST_KEYS} settings", file=file, line=configured.line)
     settings: dict[Role, dict[str, Given]] = {role: {} for role in _in_order(configured.roles)}
     for one in _last_of_each(configured, accounts):
         said = Said((one.key,), one.value.text or "", one.line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, named, text_of, tree_of
+from model.deployment.dialects.formats.syntax import LARGEST, all_of, around, in_one_line, named, text_of, tree_of
 from model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Program:
     """One Go file."""
 
     root: Node
+    file: str = ""
 
     @cached_property
     def packages(self) -> Mapping[str, str]:
@@ -281,4 +282,4 @@ def _package_of(path: str) -> str:
 
 def program_of(text: str, file: str) -> Program:
     """A Go program. Raises DeploymentError with the line where it is not valid Go."""
-    return Program(tree_of(text, file, "go", "Go"))
+    return Program(tree_of(text, file, "go", "Go", largest=LARGEST), file)

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of, tree_of
+from model.deployment.dialects.formats.syntax import (
+    LARGEST,
+    all_of,
+    around,
+    in_one_line,
+    line_of,
+    named,
+    text_of,
+    tree_of,
+)
 from model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
@@ -40,6 +49,7 @@ class Program:
     """One Java file."""
 
     root: Node
+    file: str = ""
 
     @cached_property
     def _declared(self) -> Mapping[str, list[tuple[int, Node | None]]]:
@@ -196,4 +206,4 @@ def _number(literal: str) -> str | None:
 
 def program_of(text: str, file: str) -> Program:
     """A Java file. Raises DeploymentError with the line where it is not valid Java."""
-    return Program(tree_of(text, file, "java", "Java"))
+    return Program(tree_of(text, file, "java", "Java", largest=LARGEST), file)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import all_of, in_one_line, named, text_of, tree_of
+from model.deployment.dialects.formats.syntax import LARGEST, all_of, in_one_line, named, text_of, tree_of
 from model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Program:
     """One file of JavaScript or TypeScript."""
 
     root: Node
+    file: str = ""
 
     @cached_property
     def modules(self) -> Mapping[str, str]:
@@ -206,4 +207,4 @@ def program_of(text: str, file: str, suffix: str) -> Program:
     """A file of this ending. Raises DeploymentError with the line where it is not valid."""
     language = LANGUAGES[suffix]
     name = "JavaScript" if language == "javascript" else "TypeScript"
-    return Program(tree_of(text, file, language, name))
+    return Program(tree_of(text, file, language, name, largest=LARGEST), file)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from model.deployment.dialects.formats.syntax import LARGEST
 from model.deployment.dialects.written import Value
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import printable
@@ -27,12 +28,19 @@ class Program:
     """One Python file."""
 
     tree: ast.Module
+    file: str = ""
     parents: dict[int, ast.AST] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[id(child)] = node
+
+    @cached_property
+    def changes(self) -> list[ast.Assign | ast.Call]:
+        """Assignments and calls, in the order of the file."""
+        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.Assign | ast.Call)]
+        return sorted(found, key=lambda one: (one.lineno, one.col_offset))
 
     @cached_property
     def imported(self) -> Mapping[str, str]:
@@ -213,10 +221,12 @@ def shown(node: ast.AST) -> str:
 
 def program_of(text: str, file: str) -> Program:
     """A Python program. Raises DeploymentError with the line where it is not valid Python 3."""
+    if len(text) > LARGEST:
+        raise DeploymentError(f"is larger than a Python program that is read (at most {LARGEST} characters)", file=file)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return Program(ast.parse(text))
+            return Program(ast.parse(text), file)
     except SyntaxError as error:
         message = f"is not valid Python 3: {printable(error.msg)}"
         raise DeploymentError(message, file=file, line=error.lineno) from None

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 DEEPEST = 1_000
 """No program is nested deeper than this, as a tree; what is deeper is refused."""
 
-MOST_NODES = 600_000
+LARGEST = 256 * 1024
+"""A program is no larger than this, in characters: much of what does not parse would take long to say so."""
+
+MOST_NODES = 400_000
 """Nor is a tree larger than this."""
 
 _WORDS = {"typescript": "language_typescript", "tsx": "language_tsx"}
@@ -31,10 +34,21 @@ def _language(name: str) -> Language:
     return Language(getattr(package, _WORDS.get(name, "language"))())
 
 
-def tree_of(text: str, file: str, language: str, name: str, *, broken: bool = False, deepest: int = DEEPEST) -> Node:
+def tree_of(
+    text: str,
+    file: str,
+    language: str,
+    name: str,
+    *,
+    broken: bool = False,
+    deepest: int = DEEPEST,
+    largest: int | None = None,
+) -> Node:
     """The tree of a text. ``broken``: parts that do not parse are left in it. Raises DeploymentError with the line."""
     from tree_sitter import Parser
 
+    if largest is not None and len(text) > largest:
+        raise DeploymentError(f"is larger than a {name} program that is read (at most {largest} characters)", file=file)
     root = Parser(_language(language)).parse(text.encode("utf-8", "surrogatepass")).root_node
     for count, (node, depth) in enumerate(_with_depth(root)):
         if depth > deepest:

@@ -285,3 +285,11 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         go_source.read(Document("a.go", text), {})
     except DeploymentError as error:
         assert "\n" not in str(error)
+
+
+def test_no_program_is_read_that_nobody_writes() -> None:
+    many = "func f() { c := sarama.NewConfig(); c.Producer.Retry.Max = 3 }\n"
+    with pytest.raises(DeploymentError, match="more than 100 clients"):
+        read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 101, "a.go")
+    with pytest.raises(DeploymentError, match="larger than a Go program"):
+        read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 10_000, "a.go")
