@@ -70,7 +70,7 @@ def by_its_own_names(client: Client, settings: Mapping[str, Given]) -> dict[str,
     """The settings by the names that the library documents first; a setting that is given by two names is an error."""
     named: dict[str, Given] = {}
     for key, given in settings.items():
-        name = _aliases().get((client.library, key), key)
+        name = aliases().get((client.library, key), key)
         if name in named:
             other = named[name].key
             raise complaint(Given(shown_key(key), "", given.origin), f"is the same setting as {other}; keep one")
@@ -80,7 +80,8 @@ def by_its_own_names(client: Client, settings: Mapping[str, Given]) -> dict[str,
 
 
 @cache
-def _aliases() -> dict[tuple[str, str], str]:
+def aliases() -> dict[tuple[str, str], str]:
+    """The name that a library documents first, by the library and another name of the same setting."""
     with (TABLES / "aliases.csv").open(encoding="utf-8", newline="") as table:
         return {(row["client"], row["key"]): row["instead"] for row in csv.DictReader(table)}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePath
 
+from model.deployment.dialects.formats.json import json_of
 from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.formats.yaml import documents_of
 from model.deployment.dialects.said import Said
@@ -74,6 +75,11 @@ class Document:
             return documents_of(self.text, self.file)
         except DeploymentError as error:
             return error
+
+    @cached_property
+    def json(self) -> Node:
+        """Its value as JSON, which may have comments. Raises DeploymentError."""
+        return json_of(self.text, self.file)
 
 
 def read_document(path: Path) -> Document:

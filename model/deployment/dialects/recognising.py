@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.deployment.dialects import (
+    agents_fluentd,
+    agents_in_blocks,
+    agents_in_lines,
+    agents_in_trees,
     broker,
     compose,
     connect,
     gitops,
+    go_source,
     helm,
     java_client,
+    java_source,
+    js_source,
     kubernetes,
+    librdkafka_maps,
     mirror_maker,
+    python_source,
     quarkus,
     shell_script,
     spring,
@@ -26,6 +35,10 @@ from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Scalar
 
 DIALECTS: Sequence[Dialect] = (
+    go_source.DIALECT,
+    python_source.DIALECT,
+    js_source.DIALECT,
+    java_source.DIALECT,
     kubernetes.STRIMZI,
     kubernetes.KUBERNETES,
     helm.VALUES,
@@ -41,8 +54,13 @@ DIALECTS: Sequence[Dialect] = (
     terraform.DIALECT,
     shell_script.DIALECT,
     tool_output.DIALECT,
+    agents_in_trees.DIALECT,
+    agents_in_lines.DIALECT,
+    agents_fluentd.DIALECT,
+    agents_in_blocks.DIALECT,
     broker.DIALECT,
     java_client.DIALECT,
+    librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
 

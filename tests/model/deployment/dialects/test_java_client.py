@@ -203,7 +203,7 @@ def test_a_malformed_escape_has_a_line() -> None:
 )
 def test_every_value_of_real_files_goes_somewhere(path: Path) -> None:
     document = read_document(path)
-    assert not unaccounted(document.properties, read_file(path, dialect=JAVA))
+    assert not unaccounted(document.properties, read_file(path))
 
 
 @settings(max_examples=60, deadline=None)

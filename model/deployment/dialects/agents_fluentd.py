@@ -1,0 +1,88 @@
+"""Fluentd: outputs of the types rdkafka and rdkafka2 (librdkafka); the others are of ruby-kafka, not modelled."""
+
+from __future__ import annotations
+
+import re
+
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.agent import Agent, component_of
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.formats.json import json_of
+from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.keys import LIBRDKAFKA
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.setting import Origin
+from model.deployment.source import MOST_KEYS
+
+_TYPE = re.compile(r"^[ \t]*@?type[ \t]+\"?(rdkafka2?|kafka2?|kafka_buffered)\"?[ \t\r]*$", re.MULTILINE)
+_SECTION = re.compile(r"^[ \t]*<(match|store|source)\b", re.MULTILINE)
+_RUBY = "ruby-kafka is not modelled: none of its settings is used"
+_AGAIN = Agent("fluentd", Role.PRODUCER, LIBRDKAFKA, {"on_send_error": "resend"})
+_GIVES_UP = Agent("fluentd", Role.PRODUCER, LIBRDKAFKA, {"on_send_error": "drop"})
+
+
+def fits(document: Document) -> bool:
+    """It has sections of Fluentd, and one for Kafka."""
+    if document.suffix not in (".conf", ".cfg", ""):
+        return False
+    return _SECTION.search(document.text) is not None and _TYPE.search(document.text) is not None
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The producers that the outputs for Kafka make."""
+    accounts = Accounts(document, fillings)
+    components: list[Component] = []
+    for kind, own in _sections(document):
+        said = {one.path[-1]: one.value for one in own}
+        output = said.get("type", "").strip('"')
+        if kind not in ("match", "store") or not re.fullmatch(r"rdkafka2?|kafka2?|kafka_buffered", output):
+            for one in own:
+                accounts.ignore(one, NOT_KAFKAS)
+        elif output.startswith("rdkafka"):
+            agent = _GIVES_UP if said.get("discard_kafka_delivery_failed") == "true" else _AGAIN
+            named = [(one.key, one) for line in own for one in _unfolded(line, document.file)]
+            components.append(component_of(agent, f"fluentd: {output}", named, accounts, document.file, own[0].line))
+        else:
+            for one in own:
+                accounts.reject(one, _RUBY)
+            client = Given("client", "ruby-kafka", Origin("file", "@type", document.file, own[0].line))
+            components.append(Component(Role.PRODUCER, f"fluentd: {output}", client=client))
+    return accounts.found("settings of an agent (fluentd)", components)
+
+
+def _unfolded(said: Said, file: str) -> list[Said]:
+    """``rdkafka_options`` is JSON in one line."""
+    if said.key != "rdkafka_options":
+        return [said]
+    try:
+        inside = list(values_of(json_of(said.value, file)))
+    except DeploymentError:
+        raise DeploymentError("rdkafka_options is not valid JSON", file=file, line=said.line) from None
+    return [Said(("rdkafka_options", ".".join(one.path)), one.value, said.line, one.null) for one in inside] or [said]
+
+
+def _sections(document: Document) -> list[tuple[str, list[Said]]]:
+    """Each section's own lines; of the sections within it those that are no outputs belong to themselves."""
+    found: list[tuple[str, list[Said]]] = [("", [])]
+    around = [0]
+    for number, line in enumerate(document.text.splitlines(), 1):
+        if number > 20 * MOST_KEYS:
+            raise DeploymentError("has too many lines for a configuration", file=document.file, line=number)
+        stripped = line.strip()
+        if stripped.startswith("</"):
+            around = around[:-1] or [0]
+        elif stripped.startswith("<") and stripped.endswith(">"):
+            found.append((stripped.strip("<>").split()[0] if stripped.strip("<> ") else "", []))
+            around.append(len(found) - 1)
+        elif stripped and not stripped.startswith("#"):
+            name, value = [*stripped.split(None, 1), ""][:2]
+            found[around[-1]][1].append(Said((name.lstrip("@"),), value.strip(), number))
+    return [one for one in found if one[1]]
+
+
+DIALECT = Dialect("settings of an agent", fits, read)

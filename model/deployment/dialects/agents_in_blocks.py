@@ -1,0 +1,109 @@
+"""Agents with settings in blocks: Logstash's kafka plug-ins (Java's clients) and rsyslog's omkafka and imkafka."""
+
+from __future__ import annotations
+
+import re
+
+from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.formats.blocks import Block, blocks_of
+from model.deployment.dialects.keys import LIBRDKAFKA, has_key
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.given import Given
+from model.deployment.release import JAVA
+from model.deployment.setting import Origin
+
+_LOGSTASH = re.compile(r"^\s*(input|output)\s*\{", re.MULTILINE)
+_PLUGIN = re.compile(r"\bkafka\s*\{[^{}]*=>")
+_RSYSLOG = re.compile(r"\b(action|input)\s*\([^)]{0,500}?\btype\s*=\s*\"(omkafka|imkafka)\"", re.IGNORECASE)
+_ROLES = {"output": Role.PRODUCER, "input": Role.CONSUMER}
+_TOPICS = ("topic_id", "topics", "topic")
+_PLAIN = "does not change which deliveries are possible"
+_ACKS = ("acks", "1", "Logstash's plug-in")
+_LISTS = ("confparam", "topicconfparam")
+
+
+def fits(document: Document) -> bool:
+    """It has a block for Kafka of Logstash or rsyslog."""
+    if document.suffix not in (".conf", ".cfg", ".config", ""):
+        return False
+    logstash = _LOGSTASH.search(document.text) is not None and _PLUGIN.search(document.text) is not None
+    return logstash or _RSYSLOG.search(document.text) is not None
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The clients that the blocks for Kafka make."""
+    accounts = Accounts(document, fillings)
+    components: list[Component] = []
+    rsyslog = _RSYSLOG.search(document.text) is not None
+    for block in blocks_of(document.text, document.file):
+        kind = {name.lower(): texts[-1].lower() for name, texts, _ in block.values if texts}.get("type", "")
+        if rsyslog and kind in ("omkafka", "imkafka"):
+            components.append(
+                _rsyslog(block, Role.PRODUCER if kind == "omkafka" else Role.CONSUMER, accounts, document)
+            )
+        elif not rsyslog and block.names[-1] == "kafka" and block.names[0] in _ROLES:
+            components.append(_logstash(block, _ROLES[block.names[0]], accounts))
+        else:
+            for name, _, line in block.values:
+                accounts.ignore(Said((*block.names, name), "", line), NOT_KAFKAS)
+    notes = () if rsyslog else ("read as Logstash's kafka plug-ins from 6.0 on do",)
+    return accounts.found(f"settings of an agent ({'rsyslog' if rsyslog else 'logstash'})", components, notes)
+
+
+def _logstash(block: Block, role: Role, accounts: Accounts) -> Component:
+    """Names with underscores for dots; the output says acks=1 where nobody does, and tries for ever."""
+    settings: dict[str, Given] = {}
+    topics: list[str] = []
+    for name, texts, line in block.values:
+        said, key = Said((name,), ",".join(texts), line), name.replace("_", ".")
+        if name in _TOPICS:
+            topics += [text for text in texts if "%{" not in text and "${" not in text]
+            accounts.ignore(said, "names topics")
+        elif has_key(JAVA, role, key) and not key.startswith(("ssl.", "sasl.", "jaas", "kerberos")):
+            settings[key] = accounts.take(said, key)
+        else:
+            accounts.ignore(said, _PLAIN)
+    answers: dict[str, Given] = {}
+    if role is Role.PRODUCER:
+        settings.setdefault("acks", accounts.by_framework(*_ACKS))
+        if "retries" not in settings:
+            answers["on_send_error"] = Given("on_send_error", "resend", Origin("rule", "Logstash's plug-in"))
+    return Component(role, "logstash: kafka", settings, tuple(dict.fromkeys(topics)), application=answers)
+
+
+def _rsyslog(block: Block, role: Role, accounts: Accounts, document: Document) -> Component:
+    """Settings of librdkafka are texts of the form ``name=value`` in a list."""
+    settings: dict[str, Given] = {}
+    topics: list[str] = []
+    again = "drop"
+    for name, texts, line in block.values:
+        said, low = Said((name,), ",".join(texts), line), name.lower()
+        if low in _LISTS:
+            for text in texts:
+                key, equals, value = text.partition("=")
+                one = Said((key.strip(),), value.strip(), line)
+                if equals:
+                    settings[key.strip()] = accounts.take(one, key.strip())
+                else:
+                    accounts.reject(Said((name,), "", line), "is not of the form name=value")
+        elif low == "broker":
+            settings["bootstrap.servers"] = accounts.take(said, "bootstrap.servers")
+        elif low == "consumergroup":
+            settings["group.id"] = accounts.take(said, "group.id")
+        elif low == "topic":
+            topics += texts
+            accounts.ignore(said, "names topics")
+        else:
+            again = "resend" if low == "resubmitonfailure" and said.value.lower() == "on" else again
+            accounts.ignore(said, "what is done about a failure" if low == "resubmitonfailure" else _PLAIN)
+    answers = {"on_send_error": Given("on_send_error", again, Origin("rule", "rsyslog's omkafka"))}
+    client = Given("client", LIBRDKAFKA, Origin("rule", "rsyslog uses it", document.file, block.line))
+    sends = role is Role.PRODUCER
+    return Component(role, "rsyslog", settings, tuple(topics), client=client, application=answers if sends else {})
+
+
+DIALECT = Dialect("settings of an agent", fits, read)

@@ -1,0 +1,169 @@
+"""Agents with settings a line each: Flume, Maxwell, canal, Fluent Bit and pmacct."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.agent import Agent, component_of
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import PROPERTIES, Document
+from model.deployment.dialects.keys import LIBRDKAFKA, has_key
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.release import JAVA
+from model.deployment.setting import Origin
+from model.deployment.source import MOST_KEYS
+
+FLUME = Agent("flume", Role.PRODUCER, JAVA, {"on_send_error": "resend"})
+FLUME_READS = Agent("flume-consumer", Role.CONSUMER, JAVA, {"commit": "after"})
+MAXWELL = Agent("maxwell", Role.PRODUCER, JAVA, {"on_send_error": "drop"})
+MAXWELL_STOPS = Agent("maxwell", Role.PRODUCER, JAVA, {"on_send_error": "halt"})
+CANAL = Agent("canal", Role.PRODUCER, JAVA)
+FLUENT_BIT = Agent("fluent-bit", Role.PRODUCER, LIBRDKAFKA, {"on_send_error": "drop"})
+FLUENT_BIT_READS = Agent("fluent-bit-consumer", Role.CONSUMER, LIBRDKAFKA)
+_SINK, _SOURCE = "org.apache.flume.sink.kafka.kafkasink", "org.apache.flume.source.kafka.kafkasource"
+_SECTION = re.compile(r"\[\s*(\w+)\s*\]")
+_PMACCT = re.compile(r"^[ \t]*(global|topic)[ \t]*,[ \t]*[a-z][\w.]*[ \t]*,", re.MULTILINE)
+_FLUENT = re.compile(r"^[ \t]*\[[ \t]*(OUTPUT|INPUT)[ \t]*\]", re.MULTILINE | re.IGNORECASE)
+_FLUENT_KAFKA = re.compile(r"^[ \t]*name[ \t]+kafka[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
+
+
+def fits(document: Document) -> bool:
+    """It is a file of one of these agents, with something of Kafka in it."""
+    if document.suffix not in (*PROPERTIES, ""):
+        return False
+    if _is_fluent(document) or _PMACCT.search(document.text):
+        return True
+    try:
+        keys = {said.key: said.value for said in document.properties}
+    except DeploymentError:
+        return False
+    return _is_flume(keys) or _is_maxwell(keys) or _is_canal(keys)
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The clients that the agent makes."""
+    accounts = Accounts(document, fillings)
+    if _is_fluent(document):
+        return accounts.found("settings of an agent (fluent-bit)", tuple(_fluent(document, accounts)))
+    if _PMACCT.search(document.text):
+        components, notes = _pmacct(document, accounts)
+        return accounts.found("settings of an agent (pmacct)", components, notes)
+    values = accounts.last_of_each(document.properties, "the agent")
+    keys = {said.key: said.value for said in values}
+    if _is_flume(keys):
+        notes = ("read as Flume 1.7 and later do, whose sink has the producer of Kafka's Java clients",)
+        return accounts.found("settings of an agent (flume)", tuple(_flume(values, accounts, document.file)), notes)
+    agent = CANAL if _is_canal(keys) else MAXWELL
+    prefix = "kafka"
+    if agent is MAXWELL and keys.get("ignore_producer_error", "").strip().lower() == "false":
+        agent = MAXWELL_STOPS
+    own = [(said.key, said) for said in values if said.key.startswith(prefix)]
+    for said in values:
+        if not said.key.startswith(prefix):
+            accounts.ignore(said, *(("what is done about a failure",) if said.key == "ignore_producer_error" else ()))
+    used = agent is not CANAL or keys.get("canal.serverMode", "").strip().lower() == "kafka"
+    if not used:
+        for _, said in own:
+            accounts.ignore(said, "canal.serverMode is not kafka")
+        return accounts.found(
+            "settings of an agent (canal)", (), ("canal.serverMode is not kafka: it sends nothing there",)
+        )
+    component = component_of(agent, agent.name, own, accounts, document.file, own[0][1].line if own else 1)
+    return accounts.found(f"settings of an agent ({agent.name})", [component])
+
+
+def _is_fluent(document: Document) -> bool:
+    return _FLUENT.search(document.text) is not None and _FLUENT_KAFKA.search(document.text) is not None
+
+
+def _is_flume(keys: dict[str, str]) -> bool:
+    return any(key.endswith(".type") and value.strip().lower() in (_SINK, _SOURCE) for key, value in keys.items())
+
+
+def _is_maxwell(keys: dict[str, str]) -> bool:
+    kafka = any(key.startswith("kafka.") or key == "kafka_topic" for key in keys)
+    return kafka and keys.get("producer", "").strip() == "kafka"
+
+
+def _is_canal(keys: dict[str, str]) -> bool:
+    return any(key.startswith("kafka.") for key in keys) and any(key.startswith("canal.") for key in keys)
+
+
+def _flume(values: list[Said], accounts: Accounts, file: str) -> Iterator[Component]:
+    types = {
+        said.key.removesuffix(".type"): said.value.strip().lower() for said in values if said.key.endswith(".type")
+    }
+    clients = {name: kind for name, kind in types.items() if kind in (_SINK, _SOURCE)}
+    for said in values:
+        if not any(said.key.startswith(f"{name}.") for name in clients):
+            accounts.ignore(said)
+    for name, kind in clients.items():
+        own = [(said.key.removeprefix(f"{name}."), said) for said in values if said.key.startswith(f"{name}.")]
+        agent = FLUME if kind == _SINK else FLUME_READS
+        yield component_of(agent, name, own, accounts, file, own[0][1].line)
+
+
+def _fluent(document: Document, accounts: Accounts) -> Iterator[Component]:
+    """Sections of lines with a name, blanks and a value."""
+    sections: list[tuple[str, list[tuple[str, Said]]]] = [("", [])]
+    for number, line in enumerate(document.text.splitlines(), 1):
+        if number > 20 * MOST_KEYS:
+            raise DeploymentError("has too many lines for a configuration", file=document.file, line=number)
+        stripped = line.strip()
+        found = _SECTION.fullmatch(stripped)
+        if found is not None:
+            sections.append((found[1].lower(), []))
+        elif stripped and not stripped.startswith(("#", "@")):
+            name, _, value = stripped.partition(" ") if " " in stripped else stripped.partition("\t")
+            sections[-1][1].append((name.strip().lower(), Said((name.strip(),), value.strip(), number)))
+        elif stripped.startswith("@"):
+            accounts.ignore(Said((stripped.split()[0],), "", number))
+    for kind, own in sections:
+        names = {name: said.value.lower() for name, said in own}
+        if kind in ("output", "input") and names.get("name") == "kafka":
+            agent = FLUENT_BIT if kind == "output" else FLUENT_BIT_READS
+            yield component_of(agent, f"fluent-bit: {kind}", own, accounts, document.file, own[0][1].line)
+        else:
+            for _, said in own:
+                accounts.ignore(said)
+
+
+def _pmacct(document: Document, accounts: Accounts) -> tuple[list[Component], tuple[str, ...]]:
+    """``global, key, value`` or ``topic, key, value`` a line."""
+    settings: dict[str, Said] = {}
+    lines = document.text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith(("#", "!")):
+            continue
+        try:
+            parts = [part.strip() for part in next(csv.reader([line], skipinitialspace=True), [])]
+        except csv.Error:
+            parts = []
+        said = Said((parts[1] if len(parts) > 1 else "a line",), ",".join(parts[2:]), number)
+        if len(parts) < 3 or parts[0] not in ("global", "topic"):
+            accounts.reject(said, "is no line of the form: global or topic, name, value")
+            continue
+        before = settings.pop(parts[1], None)
+        if before is not None:
+            accounts.ignore(before, f"is given again in line {number}")
+        settings[parts[1]] = said
+    roles = (Role.PRODUCER, Role.CONSUMER)
+    has = {role: {key for key in settings if has_key(LIBRDKAFKA, role, key)} for role in roles}
+    chosen = [role for role, other in zip(roles, reversed(roles), strict=True) if has[role] - has[other]]
+    if not chosen:
+        for said in settings.values():
+            accounts.ignore(said, "belongs to no producer or consumer")
+        return [], ("says neither a producer's nor a consumer's settings: pmacct uses such a file for either",)
+    origin = Origin("rule", "pmacct uses it", document.file, 1)
+    own = {key: accounts.take(said, key) for key, said in settings.items()}
+    return [Component(role, "pmacct", own, client=Given("client", LIBRDKAFKA, origin)) for role in chosen], ()
+
+
+DIALECT = Dialect("settings of an agent", fits, read)

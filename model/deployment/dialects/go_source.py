@@ -1,0 +1,43 @@
+"""Go programs: sarama, franz-go and confluent-kafka-go by their own settings; kafka-go is not modelled."""
+
+from __future__ import annotations
+
+import re
+
+from model.deployment.dialects import go_franz, go_maps, go_sarama
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.component import Component, Found
+from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.formats.go import program_of
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.written import components_of
+
+_IMPORT = re.compile(
+    r'"(github\.com/(IBM|Shopify)/sarama|gopkg\.in/Shopify/sarama\.v1|github\.com/twmb/franz-go/pkg/kgo'
+    r'|github\.com/segmentio/kafka-go|(github\.com|gopkg\.in)/confluentinc/confluent-kafka-go[\w./]*)"'
+)
+
+
+def fits(document: Document) -> bool:
+    """A Go file that imports a client library."""
+    return document.suffix == ".go" and _IMPORT.search(document.text) is not None
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """The producers and consumers that a Go file makes, as far as the file says their settings."""
+    program = program_of(document.text, document.file)
+    accounts = Accounts(document, fillings)
+    components: list[Component] = []
+    notes: list[str] = []
+    for library in (go_sarama, go_franz, go_maps):
+        if not library.is_used(program):
+            continue
+        for configured in library.configurations(program):
+            components += components_of(configured, accounts, document.file)
+            if configured.name.endswith("(made elsewhere)"):
+                notes.append(f"line {configured.line}: {configured.name}: what else is set in it is not in this file")
+    return accounts.found("Go source", components, notes)
+
+
+DIALECT = Dialect("Go source", fits, read)

@@ -1,0 +1,65 @@
+"""What is known of a library's settings: whether it has one, by which name, and whether that changes a delivery."""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+from model.deployment import consumer_rules, producer_rules
+from model.deployment.clients import aliases
+from model.deployment.defaults import is_known
+from model.deployment.dialects.component import Role
+from model.deployment.duration_settings import OF_JAVA
+from model.deployment.libraries import LIBRARIES
+from model.deployment.reasons import find_reason, names_key
+from model.deployment.release import JAVA
+
+LIBRDKAFKA, SARAMA, FRANZ_GO = "librdkafka", "sarama", "franz-go"
+_SIGNS = Path(__file__).with_name("tables") / "librdkafka_signs.csv"
+
+
+def own_name(library: str, key: str) -> str:
+    """The name that the library documents first."""
+    return aliases().get((library, key), key)
+
+
+def has_key(library: str, role: Role, key: str) -> bool:
+    """Whether some release of the library's producer or consumer has the setting."""
+    if library == JAVA:
+        return is_known(role, key) or names_key(role, key)
+    return is_known(f"{library} {role}", own_name(library, key))
+
+
+def matters(library: str, role: Role, key: str) -> bool:
+    """Whether the setting may change a delivery, so that its value has to be known."""
+    name = own_name(library, key)
+    if library == JAVA:
+        return find_reason(role, name) is None or name in _read(library, role)
+    return not has_key(library, role, key) or name in _read(library, role)
+
+
+def harmless(library: str, role: Role, key: str) -> str:
+    """Why a setting that does not matter does not."""
+    return find_reason(role, own_name(library, key)) or "does not change which deliveries are possible"
+
+
+@cache
+def _read(library: str, role: Role) -> frozenset[str]:
+    """The settings that a library's rules read, and its durations."""
+    sources = {**OF_JAVA, **({} if library == JAVA else LIBRARIES[library].durations)}.values()
+    durations = {name for of, key, instead in sources if of == role for name in (key, instead) if isinstance(name, str)}
+    if library == JAVA:
+        return frozenset((*(producer_rules.KEYS if role is Role.PRODUCER else consumer_rules.KEYS), *durations))
+    rules = LIBRARIES[library]
+    return frozenset((*(rules.producer_keys if role is Role.PRODUCER else rules.consumer_keys), *durations))
+
+
+@cache
+def signs(*, flat: bool) -> frozenset[str]:
+    """Settings of librdkafka that Kafka's own clients do not have. ``flat``: nor did its first ones, in Scala.
+
+    Those were given in flat files, and some of their names live on in librdkafka.
+    """
+    with _SIGNS.open(encoding="utf-8", newline="") as table:
+        return frozenset(row["key"] for row in csv.DictReader(table) if row["flat"] or not flat)

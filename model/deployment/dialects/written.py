@@ -1,0 +1,163 @@
+"""Settings as programs make them: one assignment after the other, some under a condition, some of unknown value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.keys import harmless, has_key, matters
+from model.deployment.dialects.said import Said
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.hiding import is_secret, printable
+from model.deployment.release import JAVA
+from model.deployment.setting import Origin
+from model.deployment.source import MOST_KEYS
+from model.deployment.values import has_placeholder
+
+_GROUPS = ("group.id", "ConsumerGroup")
+"""That there is a group matters, its name does not."""
+
+MOST_CLIENTS = 100
+"""No program makes more clients than this in one file."""
+
+NO_ROLE = "nothing in this file says whether a producer or a consumer takes it"
+
+
+@dataclass(frozen=True)
+class Value:
+    """What an expression comes to. ``text`` is None where only the running program knows; ``shown`` is how it reads.
+
+    ``outside``: the text is a placeholder for what the program gets from its environment.
+    """
+
+    text: str | None
+    shown: str
+    outside: bool = False
+
+    @property
+    def known(self) -> bool:
+        """The file says it."""
+        return self.text is not None and not self.outside
+
+
+@dataclass(frozen=True)
+class Written:
+    """A program sets ``key``; ``only_if``: not always, but under this condition. ``left``: why it is left out."""
+
+    key: str
+    line: int
+    value: Value
+    only_if: str = ""
+    ignored: str = ""
+    rejected: str = ""
+
+
+def check_number(number: int, file: str, line: int) -> None:
+    """Raise DeploymentError for more clients than a program has that people write."""
+    if number > MOST_CLIENTS:
+        raise DeploymentError(f"makes more than {MOST_CLIENTS} clients", file=file, line=line)
+
+
+@dataclass
+class Configured:
+    """A configuration that a program makes, and who gets it."""
+
+    name: str
+    line: int
+    library: str
+    written: list[Written] = field(default_factory=list)
+    roles: set[Role] = field(default_factory=set)
+    topics: list[str] = field(default_factory=list)
+    answers: dict[str, tuple[str, int]] = field(default_factory=dict)
+    rules: dict[Role, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    waits: bool = False
+    """Who sends gets something to wait for."""
+    refused: str = ""
+    """Why none of its settings can be used: the library is not modelled."""
+
+
+def components_of(configured: Configured, accounts: Accounts, file: str) -> Iterator[Component]:
+    """The producer and the consumer that get a configuration; each of its settings is accounted for."""
+    if len(configured.written) > MOST_KEYS:
+        raise DeploymentError(f"sets more than {MOST_KEYS} settings", file=file, line=configured.line)
+    settings: dict[Role, dict[str, Given]] = {role: {} for role in _in_order(configured.roles)}
+    for one in _last_of_each(configured, accounts):
+        said = Said((one.key,), one.value.text or "", one.line)
+        readers = [role for role in settings if has_key(configured.library, role, one.key)] or list(settings)
+        left = _left(one, configured, readers, accounts)
+        if one.ignored:
+            accounts.ignore(said, one.ignored)
+        elif left is not None:
+            (accounts.ignore if left[0] else accounts.reject)(said, left[1])
+        else:
+            for role in readers:
+                settings[role][one.key] = accounts.take(said, one.key)
+    for role, own in settings.items():
+        rules = configured.rules.get(role, {})
+        framework = {key: accounts.by_framework(key, *rule) for key, rule in rules.items() if key not in own}
+        yield Component(
+            role,
+            configured.name,
+            {**own, **framework},
+            tuple(dict.fromkeys(configured.topics)),
+            client=_client(configured, file),
+            application={
+                key: Given(key, value, Origin("file", key, file, line))
+                for key, (value, line) in configured.answers.items()
+                if (key in ("sends", "on_send_error")) == (role is Role.PRODUCER)
+            },
+        )
+
+
+def _in_order(roles: Iterable[Role]) -> list[Role]:
+    return [role for role in Role if role in roles]
+
+
+def _client(configured: Configured, file: str) -> Given | None:
+    if configured.library == JAVA:
+        return None
+    return Given("client", configured.library, Origin("file", "client", file, configured.line))
+
+
+def _last_of_each(configured: Configured, accounts: Accounts) -> list[Written]:
+    """Of what is set again without a condition the last is kept; before one with a condition, each is."""
+    kept: list[Written] = []
+    for one in configured.written:
+        if not one.only_if:
+            for before in [other for other in kept if other.key == one.key]:
+                kept.remove(before)
+                accounts.ignore(Said((before.key,), "", before.line), f"is set again in line {one.line}")
+        kept.append(one)
+    return kept
+
+
+def _left(one: Written, configured: Configured, readers: list[Role], accounts: Accounts) -> tuple[bool, str] | None:
+    """Whether a setting is ignored (or else rejected), and why; None if a component takes it."""
+    if configured.refused:
+        return False, configured.refused
+    if one.rejected:
+        return False, one.rejected
+    if not readers:
+        plain = next(
+            (role for role in (Role.PRODUCER, Role.CONSUMER) if has_key(configured.library, role, one.key)), None
+        )
+        if plain is not None and not matters(configured.library, plain, one.key):
+            return True, harmless(configured.library, plain, one.key)
+        return False, NO_ROLE
+    weightless = not any(matters(configured.library, role, one.key) for role in readers)
+    if one.only_if:
+        if weightless:
+            return True, harmless(configured.library, readers[0], one.key)
+        return False, f"only if {printable(one.only_if)}"
+    text = one.value.text
+    if text is not None and one.value.outside:
+        text = accounts.text(Said((one.key,), text, one.line))
+    if text is None or (one.value.outside and has_placeholder(text)):
+        if weightless or one.key in _GROUPS:
+            return True, harmless(configured.library, readers[0], one.key)
+        shown = "" if is_secret(one.key) else f": {printable(one.value.shown)}"
+        return False, f"its value is not in this file{shown}"
+    return None
