@@ -10,24 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.client_settings import with_defaults
 from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers
 from model.deployment.given import Given
 
-FRAMEWORK = "Kafka Connect"
-
-OF_A_WORKER: Mapping[Role, Mapping[str, str]] = {
-    Role.PRODUCER: {
-        "acks": "all",
-        "enable.idempotence": "false",
-        "max.in.flight.requests.per.connection": "1",
-        "delivery.timeout.ms": "2147483647",
-        "max.block.ms": "9223372036854775807",
-    },
-    Role.CONSUMER: {"enable.auto.commit": "false", "auto.offset.reset": "earliest"},
-}
-"""What a worker gives its clients."""
-
-_PREFIXES = {role: (f"{role}.override.", f"{role}.") for role in OF_A_WORKER}
+_PREFIXES = {role: (f"{role}.override.", f"{role}.") for role in DEFAULTS}
 
 
 def client_setting(key: str) -> tuple[Role, str] | None:
@@ -49,8 +37,8 @@ def worker_clients(
     """The clients of which something is said, with what the worker sets besides."""
     for role, settings in said.items():
         if settings:
-            own = {key: accounts.by_framework(key, value, FRAMEWORK) for key, value in OF_A_WORKER[role].items()}
-            answers = {}
+            answers = source_answers(accounts, None, exactly_once=False)
             if role is Role.CONSUMER:
-                answers["commit"] = accounts.by_framework("commit", "after", FRAMEWORK)
-            yield Component(role, f"{name} {role}", {**own, **settings}, topics, application=answers)
+                answers = {"commit": accounts.by_framework("commit", "async", CONNECT)}
+            given = with_defaults(settings, DEFAULTS[role], accounts, CONNECT)
+            yield Component(role, f"{name} {role}", given, topics, application=answers)
