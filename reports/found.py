@@ -37,9 +37,13 @@ class FoundReport:
         for unread in self.findings.unread:
             told = f"{self._short(unread.file)}: cannot be read: {unread.reason}"
             yield from lines.wrapped(told, width, rest="    ")
+        reasons: dict[str, list[Placed]] = {}
         for placed, reason in self.paired.unpaired:
-            told = f"{self._short(placed.file)}: {placed.component.name} {reason}"
-            yield from lines.wrapped(told, width, rest="    ")
+            reasons.setdefault(reason, []).append(placed)
+        for reason, ones in reasons.items():
+            clients = wording.listed([f"{one.component.name} of {self._short(one.file)}" for one in ones])
+            yield Text()
+            yield from lines.wrapped(f"{clients}: {reason}", width, rest="    ")
         if self.paired.pipelines:
             yield Text(f"\n{wording.counted(len(self.paired.pipelines), 'pipeline')}", style="bold")
         for number, pipeline in enumerate(self.paired.pipelines, start=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 
 from model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
 from model.deployment.errors import DeploymentError, RefusedError, UnknownKeyError
@@ -67,12 +67,13 @@ def _as_found(section: Section, error: DeploymentError) -> str:
 
 def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") -> DeploymentError:
     """The error for a key that nobody knows, with the nearest one that somebody does."""
-    hint = _hint(scope, given.key, list(choices))
+    hint = _hint(scope, given.key, tuple(choices))
     shown = Given(shown_key(given.key), "", given.origin)
     return complaint(shown, f"{what}; {hint}" if hint else what, UnknownKeyError)
 
 
-def _hint(scope: str, key: str, choices: list[str]) -> str:
+@lru_cache(maxsize=1024)
+def _hint(scope: str, key: str, choices: tuple[str, ...]) -> str:
     instead = _legacy().get((scope, key))
     if instead is not None:
         return f"use {instead}"

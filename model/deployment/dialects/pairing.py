@@ -71,7 +71,7 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
     free = {role: [one for one in of[role] if not one.component.topics] for role in (Role.PRODUCER, Role.CONSUMER)}
     if len(wanted) > 1 and any(free.values()):
         choices = ", ".join(wanted[:8]) + (", ..." if len(wanted) > 8 else "")
-        reason = f"does not say for which topic it is: say --topic, one of {choices}"
+        reason = f"no file says for which topic: say --topic, one of {choices}"
         unpaired += [(one, reason) for ones in free.values() for one in ones]
         free = {role: [] for role in free}
     for name in wanted or ("",):
