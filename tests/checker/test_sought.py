@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from model.deployment.dialects.accounting import accounts_of
+from model.deployment.dialects.finding import find
+from model.deployment.dialects.judging import judge
+from model.deployment.dialects.pairing import pair
 from tests.checker.test_cli import proofka
+from tests.model.deployment.dialects.accounting import REAL, needs_real_files
 
 SERVICE = """\
 spring:
@@ -94,3 +99,17 @@ def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_pa
     partly = proofka("check", file, "--partial", *QUICK)
     assert partly.exit_code in (0, 4), partly.stderr
     assert "--partial" in partly.stdout
+
+
+@needs_real_files
+def test_every_real_file_is_read_with_every_value_accounted_for() -> None:
+    """Without a traceback, and what cannot be read is said with its line."""
+    findings = find(REAL, {})
+    paired = pair(findings)
+    accounts = accounts_of(findings, [judge(one) for one in paired.pipelines])
+    read = {Path(one.found.file).relative_to(REAL).as_posix() for one in accounts}
+    unread = {Path(one.file).relative_to(REAL).as_posix() for one in findings.unread}
+    files = {path.relative_to(REAL).as_posix() for path in REAL.glob("*/*")}
+    assert read | unread == files
+    assert all("line " in one.reason for one in findings.unread)
+    assert all(account.entries for account in accounts)
