@@ -47,9 +47,13 @@ def documents_of(text: str, file: str) -> tuple[Node, ...]:
 
 
 def values_of(node: Node, path: tuple[str, ...] = ()) -> Iterator[Said]:
-    """Every value under a node, with the names that lead to it. Of a mapping or list that is empty, its place."""
+    """Every value under a node, with the names that lead to it. Of a mapping or list that is empty, its place.
+
+    A text that is one value alone says nothing.
+    """
     if isinstance(node, Scalar):
-        yield Said(path, node.text, node.line, node.null)
+        if path:
+            yield Said(path, node.text, node.line, node.null)
     elif isinstance(node, Mapping):
         if not node.entries and path:
             yield Said(path, "", node.line, null=True)

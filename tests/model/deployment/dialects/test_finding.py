@@ -1,0 +1,88 @@
+"""Files that are none of ours, and files that are made to break a reader: one line each, and soon."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.finding import find
+from model.deployment.errors import DeploymentError
+from model.deployment.source import LARGEST
+
+SPRING = "spring.kafka.producer.acks=1\n"
+
+
+def test_what_is_no_configuration_is_counted(tmp_path: Path) -> None:
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    (tmp_path / "README.md").write_text("nothing", encoding="utf-8")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "b.properties").write_text(SPRING, encoding="utf-8")
+    found = find(tmp_path, {})
+    assert ([Path(one.file).name for one in found.found], found.others) == (["a.properties"], 1)
+
+
+def test_a_bomb_of_aliases_is_refused(tmp_path: Path) -> None:
+    lines = ["spring: {kafka: {producer: {acks: 1}}}", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    (tmp_path / "application.yml").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(DeploymentError, match="no configuration"):
+        find(tmp_path, {})
+
+
+def test_deep_nesting_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "application.yml").write_text("a: " + "[" * 5000 + "]" * 5000, encoding="utf-8")
+    with pytest.raises(DeploymentError):
+        find(tmp_path / "application.yml", {})
+
+
+@pytest.mark.parametrize(
+    "name", ["application.yml", "producer.properties", "main.go", "main.tf", "a.json", "a.toml", "a.py"]
+)
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfea\0c\0k\0s\0=\x001\0",
+        b"acks=1\0",
+        b"\x80\x81\xfe\xff",
+        b"a" * LARGEST,
+        b"${" * 50_000,
+        b"{" * 50_000,
+        b"a:\n" * 50_000,
+        b"\xef\xbb\xbfacks=1\n",
+    ],
+    ids=["utf-16", "nul", "no-utf-8", "long-line", "placeholders", "braces", "keys", "mark"],
+)
+def test_what_is_made_to_break_a_reader(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    try:
+        found = find(path, {}).found[0]
+    except DeploymentError as error:
+        assert "\n" not in str(error)
+    else:
+        assert found.dialect
+
+
+def test_files_that_are_too_large_are_not_opened(tmp_path: Path) -> None:
+    with (tmp_path / "application.yml").open("wb") as large:
+        large.truncate(100 * LARGEST)
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    assert find(tmp_path, {}).others == 1
+
+
+def test_pipes_and_links_in_a_circle_are_passed_over(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "application.yml")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "gone.yml").symlink_to(tmp_path / "nothing")
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    assert [Path(one.file).name for one in find(tmp_path, {}).found] == ["a.properties"]
+
+
+def test_a_comment_in_another_encoding_is_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "producer.properties").write_bytes("# 生产者\nacks=1\nlinger.ms=5\n".encode("gb18030"))
+    (found,) = find(tmp_path, {}).found
+    assert found.by_role[Role.PRODUCER][0].settings["acks"].value == "1"
+    assert any("not UTF-8" in note for note in found.notes)
