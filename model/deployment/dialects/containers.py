@@ -138,7 +138,7 @@ def _application(container: Container, variables: Iterable[Said], running: Runni
         elif variable.startswith((*_CHANNELS, *_SPRING)) and not said.null:
             accounts.reject(said, "sets what a framework reads from variables, in a form that is not read here")
         elif (key := _named_like(variable)) and not said.null:
-            accounts.reject(said, f"is named like {key}: {_OWN}")
+            accounts.ignore(said, f"is named like {key}: {_OWN}")
         else:
             accounts.ignore(said, _OWN)
     if container.image is not None:
