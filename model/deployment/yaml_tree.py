@@ -7,6 +7,7 @@ and merge keys are refused, so nothing can be expanded, executed or fetched; sca
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,13 +58,25 @@ Node = Scalar | Mapping | Sequence
 
 def parse_yaml(text: str, file: str) -> Node:
     """The single document of a YAML text, or a DeploymentError with the line of what is wrong."""
+    with one_line_errors(text, file):
+        return _Tree(events_of(text), file).document()
+
+
+def events_of(text: str) -> Iterator[Any]:
+    """What the parser sees, one after the other; it raises errors of many kinds for what is no YAML."""
     from ruamel.yaml import YAML
+
+    return iter(YAML(typ="safe", pure=True).parse(text))
+
+
+@contextmanager
+def one_line_errors(text: str, file: str) -> Iterator[None]:
+    """Within the block an error of the parser is a DeploymentError, with the line where it is known."""
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.reader import ReaderError
 
-    yaml = YAML(typ="safe", pure=True)
     try:
-        return _Tree(iter(yaml.parse(text)), file).document()
+        yield
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None

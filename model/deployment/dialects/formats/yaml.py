@@ -10,9 +10,8 @@ from typing import Any
 
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
 from model.deployment.source import MOST_KEYS
-from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
+from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence, events_of, one_line_errors
 
 DEEPEST = 64
 """No configuration is nested deeper than this."""
@@ -25,25 +24,8 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 
 def documents_of(text: str, file: str) -> tuple[Node, ...]:
     """The documents of a YAML text, those that are empty left out. Raises DeploymentError with the line."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-    from ruamel.yaml.reader import ReaderError
-
-    yaml = YAML(typ="safe", pure=True)
-    try:
-        return tuple(_Documents(iter(yaml.parse(text)), file).all())
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        problem = printable(" ".join(str(error.problem or error.context or "cannot be parsed").split()))
-        line = mark.line + 1 if mark is not None else None
-        raise DeploymentError(f"is not valid YAML: {problem}", file=file, line=line) from None
-    except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise DeploymentError("has a character that YAML does not allow", file=file, line=line) from None
-    except (YAMLError, ValueError, RecursionError, AssertionError, AttributeError, IndexError, TypeError) as error:
-        # The parser has errors of its own for some broken input; a reader of configurations never fails with them.
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise DeploymentError(f"is not valid YAML: {printable(lines[0])}", file=file) from None
+    with one_line_errors(text, file):
+        return tuple(_Documents(events_of(text), file).all())
 
 
 def values_of(node: Node, path: tuple[str, ...] = ()) -> Iterator[Said]:
