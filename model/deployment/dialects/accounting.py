@@ -15,6 +15,9 @@ from model.deployment.given import Given
 from model.deployment.hiding import shown_value
 from model.deployment.setting import Origin
 
+CLIENT = "client"
+"""The setting of a deployment that names a client's library: it may stand at the place of what implies it."""
+
 
 class Fate(StrEnum):
     """What can become of a value."""
@@ -112,12 +115,11 @@ def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
     if judged.rest is None:
         why = judged.problems[0].message if judged.problems else "nothing can be made of it"
         return Entry(line, name, Fate.REJECTED, f"{said}, of what cannot be built: {why}")
-    for setting in judged.rest.settings:
-        if _is_at(setting.origin, given.origin):
-            changed = (
-                "" if setting.origin.kind == "file" else f" ({setting.key}={setting.value}: {setting.origin.detail})"
-            )
-            return Entry(line, name, Fate.USED, said + changed)
+    here = [one for one in judged.rest.settings if _is_at(one.origin, given.origin) and one.key != CLIENT]
+    setting = next((one for one in here if one.key == given.key), here[0] if here else None)
+    if setting is not None:
+        became = f" ({setting.key}={setting.value}: {setting.origin.detail})"
+        return Entry(line, name, Fate.USED, said + ("" if setting.origin.kind == "file" else became))
     for ignored in judged.rest.ignored:
         if ignored.key == given.key and _is_at(ignored.origin, given.origin):
             return Entry(line, name, Fate.IGNORED, ignored.reason)
