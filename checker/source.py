@@ -2,57 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from model.deployment import read_deployment, read_properties
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import read_document
-from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import Judged, judge, rejected_in, with_rejected
-from model.deployment.dialects.pairing import Paired, pair
-from model.deployment.dialects.recognising import dialect_of, is_deployment
+from model.deployment.dialects.own import is_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import shown_value
 
-
-@dataclass(frozen=True)
-class Sought:
-    """What was found in a file or a folder that was not written for this program: configurations, and pipelines."""
-
-    findings: Findings
-    paired: Paired
-    judged: tuple[Judged, ...]
-    own: tuple[Deployment | DeploymentError, ...] = ()
-
-    @property
-    def deployments(self) -> tuple[Deployment, ...]:
-        """Those that can be checked, each by a name of its own."""
-        return tuple(deployment for deployment, _ in self.checks)
-
-    @property
-    def checks(self) -> tuple[tuple[Deployment, int | Path], ...]:
-        """The same, each with the number of its pipeline, or the file that it is alone in."""
-        every: list[tuple[Deployment | DeploymentError | None, int | Path]] = []
-        every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
-        every += list(zip(self.own, self.findings.deployments, strict=False))
-        named: list[tuple[Deployment, int | Path]] = []
-        for one, where in every:
-            if isinstance(one, Deployment):
-                alike = sum(other.name.partition(" #")[0] == one.name for other, _ in named)
-                named.append((replace(one, name=f"{one.name} #{alike + 1}") if alike else one, where))
-        return tuple(named)
-
-    @property
-    def problems(self) -> tuple[DeploymentError, ...]:
-        """What keeps pipelines from being checked."""
-        own = [one for one in self.own if isinstance(one, DeploymentError)]
-        alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
-        every = (problem for one in self.judged for problem in (*one.problems, *one.rejected))
-        told = {str(problem): problem for problem in (*every, *alone)}
-        return (*told.values(), *own)
+if TYPE_CHECKING:
+    from checker.sought import Sought
 
 
 @dataclass(frozen=True)
@@ -81,25 +44,15 @@ class Source:
         """What there is in a folder, or in a file of another program; None of a deployment. Raises DeploymentError."""
         if self.file is None or not _is_of_others(self.file):
             return None
-        fillings = said_as(self.fill, "--set")
-        findings = find(self.file, {**os.environ, **fillings} if self.environment else fillings)
-        paired = pair(findings, self.topic)
-        if self.pipeline is not None:
-            if not 1 <= self.pipeline <= len(paired.pipelines):
-                raise DeploymentError(f"--pipeline {self.pipeline}: there are {len(paired.pipelines)} pipelines")
-            paired = replace(paired, pipelines=(paired.pipelines[self.pipeline - 1],))
-        assume = assumed(self.assume)
-        judged = tuple(judge(one, self.kafka, assume) for one in paired.pipelines)
-        if not self.partial:
-            judged = tuple(with_rejected(one, findings) for one in judged)
-        own = () if self.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
-        return Sought(findings, paired, judged, own)
+        from checker.sought import seek
+
+        return seek(self.file, self)
 
     def read(self) -> Deployment:
         """The one deployment, with every ``--assume`` applied. Raises DeploymentError, also if there are several."""
         sought = self.seek()
         if sought is not None:
-            return _only(sought, str(self.file))
+            return sought.only(str(self.file))
         assume = assumed(self.assume)
         if self.file is not None:
             if self._given():
@@ -155,27 +108,11 @@ def _is_of_others(file: Path) -> bool:
         document = read_document(file)
     except DeploymentError:
         return False
-    return not is_deployment(document) and dialect_of(document) is not None
+    if is_deployment(document):
+        return False
+    from model.deployment.dialects.recognising import dialect_of
 
-
-def _read(file: Path, assume: Mapping[str, str]) -> Deployment | DeploymentError:
-    """A deployment in a folder, or what is wrong with it."""
-    try:
-        return read_deployment(file, assume)
-    except DeploymentError as error:
-        return error
-
-
-def _only(sought: Sought, place: str) -> Deployment:
-    for problem in sought.problems:
-        raise problem
-    if len(sought.judged) != 1:
-        names = ", ".join(one.pipeline.name for one in sought.judged[:8])
-        what = f"has {len(sought.judged)} pipelines ({names}); one is needed here" if names else "has no pipeline"
-        raise DeploymentError(what, file=place)
-    deployment = sought.judged[0].deployment
-    assert deployment is not None
-    return deployment
+    return dialect_of(document) is not None
 
 
 def assumed(options: Iterable[str]) -> dict[str, str]:

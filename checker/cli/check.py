@@ -54,7 +54,7 @@ from checker.cli.options import (
 from checker.cli.show import print_found
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
-from checker.source import Sought, Source, narrowed
+from checker.source import Source, narrowed
 
 MOST_CHECKED = 50
 """More pipelines than this are the work of an audit, or were not meant."""
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from checker.budget import Budget
     from checker.check import Run
     from checker.engine import Engine as ExploringEngine
+    from checker.sought import Sought
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
@@ -18,7 +20,10 @@ from checker.cli.options import (
     Producer,
     Topic,
 )
-from checker.source import Sought, Source
+from checker.source import Source
+
+if TYPE_CHECKING:
+    from checker.sought import Sought
 
 
 def show(

@@ -34,7 +34,8 @@ NAMES = (
 def read(content: bytes) -> None:
     """What the readers make of bytes, the first of which says under which name."""
     from model.deployment.dialects.document import Document
-    from model.deployment.dialects.recognising import dialect_of, is_deployment
+    from model.deployment.dialects.own import is_deployment
+    from model.deployment.dialects.recognising import dialect_of
     from model.deployment.errors import DeploymentError
     from model.deployment.source import decode_text
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.document import Document, read_document
+from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.recognising import dialect_of, is_deployment
+from model.deployment.dialects.recognising import dialect_of
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 

@@ -30,9 +30,7 @@ from model.deployment.dialects import (
     tool_output,
 )
 from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Mapping, Scalar
+from model.deployment.dialects.document import Document
 
 DIALECTS: Sequence[Dialect] = (
     go_source.DIALECT,
@@ -63,16 +61,6 @@ DIALECTS: Sequence[Dialect] = (
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
-
-
-def is_deployment(document: Document) -> bool:
-    """A deployment as this program has it (docs/deployment-format.md): it says a release of Kafka at the outermost."""
-    try:
-        roots = document.yaml if document.suffix in YAML else ()
-    except DeploymentError:
-        return False
-    entries = roots[0].entries if len(roots) == 1 and isinstance(roots[0], Mapping) else ()
-    return any(entry.key == "kafka" and isinstance(entry.node, Scalar) and not entry.node.null for entry in entries)
 
 
 def dialect_of(document: Document) -> Dialect | None:

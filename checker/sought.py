@@ -1,0 +1,88 @@
+"""What a file or a folder of others holds: configurations, and the pipelines in them as deployments."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from checker.source import Source, assumed, said_as
+from model.deployment import read_deployment
+from model.deployment.deployment import Deployment
+from model.deployment.dialects.finding import Findings, find
+from model.deployment.dialects.judging import Judged, judge, rejected_in, with_rejected
+from model.deployment.dialects.pairing import Paired, pair
+from model.deployment.errors import DeploymentError
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What was found in a file or a folder that was not written for this program: configurations, and pipelines."""
+
+    findings: Findings
+    paired: Paired
+    judged: tuple[Judged, ...]
+    own: tuple[Deployment | DeploymentError, ...] = ()
+
+    @property
+    def deployments(self) -> tuple[Deployment, ...]:
+        """Those that can be checked, each by a name of its own."""
+        return tuple(deployment for deployment, _ in self.checks)
+
+    @property
+    def checks(self) -> tuple[tuple[Deployment, int | Path], ...]:
+        """The same, each with the number of its pipeline, or the file that it is alone in."""
+        every: list[tuple[Deployment | DeploymentError | None, int | Path]] = []
+        every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
+        every += list(zip(self.own, self.findings.deployments, strict=False))
+        named: list[tuple[Deployment, int | Path]] = []
+        for one, where in every:
+            if isinstance(one, Deployment):
+                alike = sum(other.name.partition(" #")[0] == one.name for other, _ in named)
+                named.append((replace(one, name=f"{one.name} #{alike + 1}") if alike else one, where))
+        return tuple(named)
+
+    @property
+    def problems(self) -> tuple[DeploymentError, ...]:
+        """What keeps pipelines from being checked."""
+        own = [one for one in self.own if isinstance(one, DeploymentError)]
+        alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
+        every = (problem for one in self.judged for problem in (*one.problems, *one.rejected))
+        told = {str(problem): problem for problem in (*every, *alone)}
+        return (*told.values(), *own)
+
+    def only(self, place: str) -> Deployment:
+        """The one deployment. Raises DeploymentError for what is wrong with it, and if there are more or none."""
+        for problem in self.problems:
+            raise problem
+        if len(self.deployments) != 1:
+            names = ", ".join(one.name for one in self.deployments[:8])
+            what = f"has {len(self.deployments)} pipelines ({names}); one is needed here"
+            raise DeploymentError(what if names else "has no pipeline", file=place)
+        return self.deployments[0]
+
+
+def seek(place: Path, source: Source) -> Sought:
+    """Look into a file or folder, as the options of ``source`` say. Raises DeploymentError."""
+    fillings = said_as(source.fill, "--set")
+    findings = find(place, {**os.environ, **fillings} if source.environment else fillings)
+    paired = pair(findings, source.topic)
+    if source.pipeline is not None:
+        if not 1 <= source.pipeline <= len(paired.pipelines):
+            raise DeploymentError(f"--pipeline {source.pipeline}: there are {len(paired.pipelines)} pipelines")
+        paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
+    assume = assumed(source.assume)
+    judged = tuple(judge(one, source.kafka, assume) for one in paired.pipelines)
+    if not source.partial:
+        judged = tuple(with_rejected(one, findings) for one in judged)
+    own = () if source.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
+    return Sought(findings, paired, judged, own)
+
+
+def _read(file: Path, assume: Mapping[str, str]) -> Deployment | DeploymentError:
+    """A deployment in a folder, or what is wrong with it."""
+    try:
+        return read_deployment(file, assume)
+    except DeploymentError as error:
+        return error
