@@ -45,18 +45,20 @@ def sensitivities(
 
     Variants are independent, so each is checked in a process of its own, as many at a time as there are cores. Once
     ``stop`` is set, those that have not begun are left out. ``seconds``: how long each may take; what is not decided by
-    then is reported as unknown.
+    then is reported as unknown. With what was not decided here there is nothing to compare.
     """
     changed = list(variants(deployment))
     if not changed:
         return ()
-    known = fingerprints(*prepare_groups(_narrowed(deployment)))
+    decided = [one for one in verdicts if one.cut_sets or one.status is not Status.UNKNOWN]
+    every = fingerprints(*prepare_groups(_narrowed(deployment)))
+    known = {one.property: every[one.property] for one in decided if one.property in every}
     outcomes = in_processes(partial(smallest_cut_sets, known=known, seconds=seconds), changed, stop)
     # Fewer outcomes than variants where it was stopped.
     return tuple(
         difference
         for outcome, variant in zip(outcomes, changed, strict=False)
-        for difference in _differences(variant, outcome, verdicts)
+        for difference in _differences(variant, outcome, decided)
     )
 
 
@@ -75,11 +77,14 @@ def variants(deployment: Deployment) -> Iterator[Variant]:
 
 
 def smallest_cut_sets(variant: Variant, known: Mapping[str, bytes], seconds: float | None = None) -> Outcome:
-    """The cut sets of up to one fault of each property that sees another system than the ``known`` one."""
+    """The cut sets of up to one fault of each property that sees another system than the ``known`` one.
+
+    Properties of which none is known are not asked about.
+    """
     deployment = _narrowed(variant.deployment)
     prepared, groups = prepare_groups(deployment)
     now = fingerprints(prepared, groups)
-    different = [one for one in groups if any(known.get(p.name) != now[p.name] for p in one.properties)]
+    different = [one for one in groups if any(p.name in known and known[p.name] != now[p.name] for p in one.properties)]
     if not different:
         return {}
     run = Run(deployment, prepared, different, Budget(threads=1, seconds=seconds))

@@ -70,3 +70,12 @@ def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
         "with commit=before, no-skip is violated by {consumer-crash}",
         "with sends=sync, there was no time to decide log-order and processing-order",
     ]
+
+
+def test_what_was_not_decided_is_compared_with_nothing(tmp_path: Path) -> None:
+    """Neither that another value breaks it, nor that there was no time for that."""
+    deployment = manual_commits(tmp_path)
+    verdicts = check(deployment, budget=Budget(states=1, threads=1)).verdicts
+    unknown = {one.property for one in verdicts if one.status is Status.UNKNOWN}
+    assert "no-skip" in unknown
+    assert not unknown & {one.property for one in sensitivities(deployment, verdicts)}
