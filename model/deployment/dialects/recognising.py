@@ -23,6 +23,7 @@ from model.deployment.dialects import (
     mirror_maker,
     python_source,
     quarkus,
+    sarama_maps,
     shell_script,
     spring,
     streams,
@@ -58,6 +59,7 @@ DIALECTS: Sequence[Dialect] = (
     agents_in_blocks.DIALECT,
     broker.DIALECT,
     java_client.DIALECT,
+    sarama_maps.DIALECT,
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""

@@ -63,7 +63,8 @@ def calls_in(script: str) -> Iterator[Said]:
     text = _COMMENT.sub(lambda found: "#" * len(found[0]), script)
     calls = list(_TOOL.finditer(text))
     line, at = 1, 0
-    for call, following in zip(calls, [*(one.start() for one in calls[1:]), len(text)], strict=True):
+    ends = [*(one.start() for one in calls[1:]), len(text)]
+    for call, following in zip(calls, ends, strict=False):
         line, at = line + text.count("\n", at, call.start()), call.start()
         end = _END.search(text, call.end(), following)
         yield Said(("kafka-topics",), text[call.start() : following if end is None else end.start()], line)

@@ -48,3 +48,7 @@ def test_a_call_ends_where_the_next_one_begins() -> None:
     found = read_text(text, "a.sh", dialect=DIALECT.name)
     assert [one.name for one in found.components] == ["last"]
     assert [one.given.origin.line for one in found.rejected] == [1]
+
+
+def test_a_script_that_names_the_tool_without_calling_it() -> None:
+    only_complains(DIALECT, "a.sh", "#!/bin/sh\n# kafka-topics --creat:/opt/kafka/bin/kafka-topics.sh\n")
