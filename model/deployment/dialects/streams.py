@@ -51,6 +51,8 @@ EXACTLY_ONCE: Mapping[Role, Mapping[str, str]] = {
         "transaction.timeout.ms": "10000",
     },
 }
+IN_FLIGHT, MOST_IN_FLIGHT = "max.in.flight.requests.per.connection", 5
+COMMITS, LASTS = "commit.interval.ms", "transaction.timeout.ms"
 _PREFIXES = (
     ("main.consumer.", Role.CONSUMER, 2),
     ("consumer.", Role.CONSUMER, 1),
@@ -172,6 +174,7 @@ def components_of(streams: Streams, accounts: Accounts, notes: list[str]) -> lis
         settings[Role.PRODUCER]["transactional.id"] = Given("transactional.id", f"{name}-TASK", exactly_once.origin)
         if exactly_once.value.strip().lower() == "exactly_once":
             notes.append("exactly_once is a producer for each task; it was removed in Kafka 4.0 (exactly_once_v2)")
+    _refuse(streams, settings, accounts)
     return [
         Component(
             role,
@@ -182,6 +185,34 @@ def components_of(streams: Streams, accounts: Accounts, notes: list[str]) -> lis
         )
         for role in (Role.CONSUMER, Role.PRODUCER)
     ]
+
+
+def _refuse(streams: Streams, settings: Mapping[Role, dict[str, Given]], accounts: Accounts) -> None:
+    """What Streams does not start with (``StreamsConfig``)."""
+    producer, consumer = settings[Role.PRODUCER], settings[Role.CONSUMER]
+    if streams.exactly_once is not None:
+        guarantee = streams.exactly_once.value.strip()
+        in_flight = producer.get(IN_FLIGHT)
+        if in_flight is not None and _number(in_flight) > MOST_IN_FLIGHT:
+            why = f"{IN_FLIGHT} can't exceed {MOST_IN_FLIGHT} with {guarantee}"
+            accounts.refuse(producer.pop(IN_FLIGHT), f"refused by {STREAMS} with ConfigException: {why} (rule S03)")
+        interval = streams.known.get(COMMITS)
+        commits, lasts = 100 if interval is None else _number(interval), producer[LASTS]
+        if 0 <= _number(lasts) < commits:
+            why = f"{LASTS} ({_number(lasts)}) is lower than {COMMITS} ({commits})"
+            told = interval if interval is not None else producer.pop(LASTS)
+            accounts.refuse(told, f"refused by {STREAMS} with IllegalArgumentException: {why} (rule S04)")
+    protocol = streams.known.get("group.protocol", consumer.get("group.protocol"))
+    if protocol is not None and protocol.value.strip().lower() == "streams" and "group.instance.id" in consumer:
+        why = "static membership is not supported with the Streams protocol"
+        told = consumer.pop("group.instance.id")
+        accounts.refuse(told, f"refused by {STREAMS} with ConfigException: {why} (rule S08)")
+
+
+def _number(given: Given) -> int:
+    """The number that a value is; -1 of one that is none, which the client itself refuses."""
+    text = given.value.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else -1
 
 
 def _answers(role: Role, streams: Streams, accounts: Accounts) -> dict[str, Given]:
