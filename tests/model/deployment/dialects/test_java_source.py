@@ -177,3 +177,11 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         java_source.read(Document("A.java", text), {})
     except DeploymentError as error:
         assert "\n" not in str(error)
+
+
+def test_what_doubles_is_worked_out_once() -> None:
+    doubled = "".join(f"    int a{n} = a{n - 1} + a{n - 1};\n" for n in range(1, 40))
+    made = "    Properties p = new Properties();\n    p.put(ProducerConfig.RETRIES_CONFIG, a39);\n"
+    body = f"  void f() {{\n{doubled}{made}    new KafkaProducer<>(p);\n  }}\n"
+    text = f"import org.apache.kafka.clients.producer.*;\nclass A {{\n{body}}}\n"
+    assert [one.reason for one in read_text(text, "A.java").rejected] == ["its value is not in this file: a39"]
