@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _TABLE = Path(__file__).with_name("tables") / "java_constants.csv"
 _IMPORT = re.compile(
-    r"^\s*import\s+(static\s+)?(org\.apache\.kafka\.(clients|streams|common)|org\.springframework\.kafka"
+    r"^[^\S\n]*import\s+(static\s+)?(org\.apache\.kafka\.(clients|streams|common)|org\.springframework\.kafka"
     r"|kafka\.(producer|consumer|javaapi))\.",
     re.MULTILINE,
 )
