@@ -185,3 +185,12 @@ def test_what_doubles_is_worked_out_once() -> None:
     body = f"  void f() {{\n{doubled}{made}    new KafkaProducer<>(p);\n  }}\n"
     text = f"import org.apache.kafka.clients.producer.*;\nclass A {{\n{body}}}\n"
     assert [one.reason for one in read_text(text, "A.java").rejected] == ["its value is not in this file: a39"]
+
+
+def test_flink_goes_by_its_checkpoints() -> None:
+    puts = 'p.put(ConsumerConfig.GROUP_ID_CONFIG, "g");\n    p.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");'
+    body = f"    Properties p = new Properties();\n    {puts}\n    env.addSource(new FlinkKafkaConsumer<>(T, s, p));\n"
+    imports = "import org.apache.kafka.clients.consumer.ConsumerConfig;\n"
+    found = read_text(f"{imports}class A {{\n  void f() {{\n{body}  }}\n}}\n", "A.java")
+    assert not found.components
+    assert {one.reason for one in found.rejected} == {"Flink's connector is not modelled: it goes by its checkpoints"}
