@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from model.deployment import read_deployment, read_properties
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.document import read_document
+from model.deployment.dialects.document import YAML, read_document
 from model.deployment.dialects.own import is_deployment
 from model.deployment.errors import DeploymentError
-from model.deployment.hiding import shown_value
+from model.deployment.hiding import HIDDEN, shown_value
+
+_PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
+"""What a value given for a placeholder may be, to be shown whatever it was for."""
 
 if TYPE_CHECKING:
     from checker.sought import Sought
@@ -61,7 +65,7 @@ class Source:
                 raise DeploymentError("--pipeline chooses one of several; this is one deployment")
             if self.fill:
                 raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
-            return read_deployment(self.file, assume)
+            return _read_as_deployment(self.file, assume)
         if not self._given():
             raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
         if self.kafka is None:
@@ -75,8 +79,11 @@ class Source:
             assume=assume,
         )
 
-    def arguments(self) -> list[str]:
-        """The same source as command-line arguments."""
+    def arguments(self, told: Iterable[str] = ()) -> list[str]:
+        """The same source as command-line arguments.
+
+        Of ``--set`` only what is no secret: numbers, truth values, and ``told``, the values that are shown anyway.
+        """
         words = [str(self.file)] if self.file is not None else []
         for name, value in self._given().items():
             words += [f"--{name}", str(value)]
@@ -84,7 +91,8 @@ class Source:
             words += ["--assume", assumption]
         for filling in self.fill:
             name, _, value = filling.partition("=")
-            words += ["--set", f"{name}={shown_value(name, value)}"]
+            plain = value in told or _PLAIN.fullmatch(value) is not None
+            words += ["--set", f"{name}={shown_value(name, value) if plain else HIDDEN}"]
         words += ["--env"] if self.environment else []
         words += ["--partial"] if self.partial else []
         return words + (["--pipeline", str(self.pipeline)] if self.pipeline is not None else [])
@@ -113,6 +121,19 @@ def _is_of_others(file: Path) -> bool:
     from model.deployment.dialects.recognising import dialect_of
 
     return dialect_of(document) is not None
+
+
+def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
+    """A file of no other dialect. What has not even the name of a deployment is told to be neither."""
+    if file.suffix.lower() in YAML:
+        return read_deployment(file, assume)
+    read_document(file)
+    try:
+        return read_deployment(file, assume)
+    except DeploymentError as error:
+        why = f"it {error.message}" if error.key is None else f"{error.key}: {error.message}"
+        what = f"is no configuration of Kafka that is known (docs/dialects.md), and no deployment: {why}"
+        raise DeploymentError(what, file=str(file), line=error.line) from None
 
 
 def assumed(options: Iterable[str]) -> dict[str, str]:

@@ -180,9 +180,9 @@ class _Asked:
         """What an exploration may spend."""
         return budget_of(self.seconds, dict(self.limits))
 
-    def command(self, source: Source) -> str:
+    def command(self, source: Source, deployment: Deployment) -> str:
         """The command that asks the same again."""
-        words = ["proofka", "check", *source.arguments()]
+        words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
         for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
             words += [] if value is None else [f"--{name}", str(value)]
         for name in self.require:
@@ -197,7 +197,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
     with one_line_errors(), asked.explorer() as explorer:
         run, result = _run(deployment, asked.budget(), explorer, asked.reductions)
-    again = asked.command(source)
+    again = asked.command(source, deployment)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
     shown = asked.json_file != Path("-")
     if shown:

@@ -7,7 +7,7 @@ import re
 HIDDEN = "(hidden)"
 
 _SECRET_KEY = re.compile(
-    r"(^|[._-])(password|passwd|passphrase|secret|token|credentials?|private[._-]?key|api[._-]?key|access[._-]?key)"
+    r"(^|[._-])(password|passwd|pass|pwd|passphrase|secret|token|credentials?|private[._-]?key|api[._-]?key|access[._-]?key)"
     r"([._-]|$)|jaas|ssl\.keystore\.key$|ssl\.key\.|\.certificate\.chain$|ssl\.truststore\.certificates$"
     r"|basic\.auth|user\.info$|userinfo$",
     re.IGNORECASE,

@@ -22,9 +22,7 @@ _GO_PART = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ns|us|ms|s|m|h)", re.ASCI
 _WITH_UNIT = re.compile(rf"([0-9]{{1,15}})\s*({'|'.join(UNITS)})")
 _GO_DURATION = re.compile(rf"({_GO_PART.pattern})+|0", re.ASCII)
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+)")
-_PLACEHOLDER = re.compile(
-    r"\$\{[^}]*\}|\$\([^)]*\)|\{\{|\{%|%\([\w.-]+\)s|^\$[A-Za-z_]\w*$|^\{[A-Za-z_]\w*\}$|^<[\w. -]+>$|^@[\w.-]+@$"
-)
+_PLACEHOLDER = re.compile(r"\{\{|\{%|%\([\w.-]+\)s|^\$[A-Za-z_]\w*$|^\{[A-Za-z_]\w*\}$|^<[\w. -]+>$|^@[\w.-]+@$")
 _DURATION = re.compile(
     r"by_duration:P(?=[0-9T])(\d+D)?(T(?=[0-9])(\d+H)?(\d+M)?(\d+(\.\d{1,9})?S)?)?", re.IGNORECASE | re.ASCII
 )
@@ -32,7 +30,13 @@ _DURATION = re.compile(
 
 def has_placeholder(value: str) -> bool:
     """Whether something else has yet to fill in the value: ``${ENV}``, ``{{ template }}`` and their like."""
-    return _PLACEHOLDER.search(value.strip()) is not None
+    inside = _has_between(value, "${", "}") or _has_between(value, "$(", ")")
+    return inside or _PLACEHOLDER.search(value.strip()) is not None
+
+
+def _has_between(value: str, opening: str, closing: str) -> bool:
+    """Whether the one comes somewhere after the other; a pattern would look on from each opening to the end."""
+    return -1 < value.find(opening) < value.rfind(closing)
 
 
 def check_value(given: Given, definition: Definition, exception: str = CONFIG_EXCEPTION) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from model.deployment.dialects import finding
 from model.deployment.dialects.accounting import accounts_of
 from model.deployment.dialects.finding import find
 from model.deployment.dialects.judging import judge
@@ -113,3 +114,31 @@ def test_every_real_file_is_read_with_every_value_accounted_for() -> None:
     assert read | unread == files
     assert all("line " in one.reason for one in findings.unread)
     assert all(account.entries for account in accounts)
+
+
+def test_what_a_placeholder_stands_for_is_repeated_only_if_it_is_no_secret(tmp_path: Path) -> None:
+    jaas = 'spring.kafka.properties.sasl.jaas.config=a required password="${DOOR}";\n'
+    settings = "spring.kafka.producer.acks=${ACKS}\nspring.kafka.producer.properties.linger.ms=${LINGER}\n"
+    file = tmp_path / "application.properties"
+    file.write_text(jaas + settings, encoding="utf-8")
+    said = ("--set", "DOOR=open-sesame", "--set", "ACKS=all", "--set", "LINGER=5")
+    result, report = tmp_path / "result.json", tmp_path / "report"
+    run = proofka("check", file, *said, "--json", result, "--report", report, *QUICK)
+    assert run.exit_code in (0, 4), run.stderr
+    told = [run.stdout, run.stderr, result.read_text("utf-8"), *(one.read_text("utf-8") for one in report.iterdir())]
+    assert not any("open-sesame" in one for one in told)
+    assert "DOOR=(hidden)' --set ACKS=all --set LINGER=5" in result.read_text("utf-8")
+
+
+def test_what_is_neither_is_not_told_about_yaml_alone(tmp_path: Path) -> None:
+    file = tmp_path / "log4j.properties"
+    file.write_text("log4j.rootLogger=INFO\n\tx: y: z\n", encoding="utf-8")
+    assert "is no configuration of Kafka that is known (docs/dialects.md)" in proofka("show", file).stderr
+    file.write_bytes(b"a\0")
+    assert "binary" in proofka("show", file).stderr
+
+
+def test_files_are_counted_before_any_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "MOST_FILES", 1)
+    monkeypatch.setattr(finding, "read_document", None)
+    assert "has more than 1 files" in proofka("show", folder).stderr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import shown_value
-from model.deployment.setting import Origin
+from model.deployment.setting import Origin, Setting
 
 CLIENT = "client"
 """The setting of a deployment that names a client's library: it may stand at the place of what implies it."""
@@ -115,15 +115,23 @@ def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
     if judged.rest is None:
         why = judged.problems[0].message if judged.problems else "nothing can be made of it"
         return Entry(line, name, Fate.REJECTED, f"{said}, of what cannot be built: {why}")
-    here = [one for one in judged.rest.settings if _is_at(one.origin, given.origin) and one.key != CLIENT]
-    setting = next((one for one in here if one.key == given.key), here[0] if here else None)
-    if setting is not None:
-        became = f" ({setting.key}={setting.value}: {setting.origin.detail})"
-        return Entry(line, name, Fate.USED, said + ("" if setting.origin.kind == "file" else became))
-    for ignored in judged.rest.ignored:
-        if ignored.key == given.key and _is_at(ignored.origin, given.origin):
-            return Entry(line, name, Fate.IGNORED, ignored.reason)
+    # A line may hold several values, and a setting may have come out of one by another name.
+    here = sorted(
+        (one for one in judged.rest.settings if _is_at(one.origin, given.origin) and one.key != CLIENT),
+        key=_is_other(given),
+    )
+    if not here or here[0].key != given.key:
+        for ignored in judged.rest.ignored:
+            if ignored.key == given.key and _is_at(ignored.origin, given.origin):
+                return Entry(line, name, Fate.IGNORED, ignored.reason)
+    for setting in here[:1]:
+        changed = "" if setting.origin.kind == "file" else f" ({setting.key}={setting.value}: {setting.origin.detail})"
+        return Entry(line, name, Fate.USED, said + changed)
     return Entry(line, name, Fate.IGNORED, "another value takes precedence, or no property depends on it")
+
+
+def _is_other(given: Given) -> Callable[[Setting], bool]:
+    return lambda setting: setting.key != given.key
 
 
 def _is_about(problem: DeploymentError, given: Given) -> bool:

@@ -16,7 +16,7 @@ from model.deployment.given import Given
 from model.deployment.release import JAVA
 from model.deployment.setting import Origin
 
-_LOGSTASH = re.compile(r"^\s*(input|output)\s*\{", re.MULTILINE)
+_LOGSTASH = re.compile(r"^[^\S\n]*(input|output)\s*\{", re.MULTILINE)
 _PLUGIN = re.compile(r"\bkafka\s*\{[^{}]*=>")
 _RSYSLOG = re.compile(r"\b(action|input)\s*\([^)]{0,500}?\btype\s*=\s*\"(omkafka|imkafka)\"", re.IGNORECASE)
 _ROLES = {"output": Role.PRODUCER, "input": Role.CONSUMER}

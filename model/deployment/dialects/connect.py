@@ -78,7 +78,7 @@ class _Clients:
 def fits(document: Document) -> bool:
     """A worker's file by two of its keys, a connector's by its class."""
     try:
-        keys = {said.path[-1] if document.suffix == ".json" else said.key for said in _values(document)}
+        keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
     except DeploymentError:
         return False
     return CONNECTOR in keys or (document.suffix in PROPERTIES and len(keys & TELLING) >= 2)
@@ -132,9 +132,14 @@ def is_enabled(given: Given | None) -> bool:
     return given is not None and given.value.strip().lower() == "enabled"
 
 
+def _is_json(document: Document) -> bool:
+    """By its name; ``.config`` is the name of both."""
+    return document.suffix == ".json" or (document.suffix == ".config" and document.text.lstrip().startswith("{"))
+
+
 def _values(document: Document) -> list[Said]:
     """Its values; JSON is read as the YAML that it is, with blanks for tabulators."""
-    if document.suffix == ".json":
+    if _is_json(document):
         nodes = documents_of(document.text.replace("\t", " "), document.file)
         return [said for node in nodes for said in values_of(node) if said.path]
     return list(document.properties) if document.suffix in PROPERTIES else []
@@ -142,7 +147,7 @@ def _values(document: Document) -> list[Said]:
 
 def _configurations(document: Document, accounts: Accounts) -> Iterator[list[Said]]:
     """The values of each worker or connector in the file; those of JSON by the object that they stand in."""
-    if document.suffix != ".json":
+    if not _is_json(document):
         yield read_properties(document, accounts, lambda key: key.startswith(("producer.", "consumer.")), CONNECT)
         return
     objects: dict[tuple[str, ...], list[Said]] = {}

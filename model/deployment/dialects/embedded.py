@@ -15,7 +15,7 @@ from model.deployment.errors import DeploymentError
 
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}\s*(#.*)?\r?$")
 _OF_KAFKA = re.compile(
-    r"^\s*[\"']?(bootstrap[._]servers|metadata\.broker\.list|acks|group\.id|auto\.offset\.reset|enable\.auto\.commit"
+    r"^[^\S\n]*[\"']?(bootstrap[._]servers|metadata\.broker\.list|acks|group\.id|auto\.offset\.reset|enable\.auto\.commit"
     r"|enable\.idempotence|isolation\.level|min\.insync\.replicas)[\"']?\s*[=:]",
     re.MULTILINE,
 )

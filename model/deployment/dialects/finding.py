@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from model.deployment.dialects.component import Found
@@ -54,9 +55,10 @@ def find(place: Path, fillings: Fillings) -> Findings:
     unread: list[Unread] = []
     own: list[Path] = []
     others = 0
-    for number, path in enumerate(sorted(_files(place))):
-        if number == MOST_FILES:
-            raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
+    paths = sorted(islice(_files(place), MOST_FILES + 1))
+    if len(paths) > MOST_FILES:
+        raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
+    for path in paths:
         try:
             document = _looked_at(path)
             if document is not None and is_deployment(document):

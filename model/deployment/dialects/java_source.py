@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _TABLE = Path(__file__).with_name("tables") / "java_constants.csv"
 _IMPORT = re.compile(
-    r"^\s*import\s+(static\s+)?(org\.apache\.kafka\.(clients|streams|common)|org\.springframework\.kafka"
+    r"^[^\S\n]*import\s+(static\s+)?(org\.apache\.kafka\.(clients|streams|common)|org\.springframework\.kafka"
     r"|kafka\.(producer|consumer|javaapi))\.",
     re.MULTILINE,
 )
@@ -46,6 +46,8 @@ _MAPS = ("Map.of", "ImmutableMap.of", "Collections.singletonMap", "Map.entry")
 _CONTAINER = ("ConcurrentKafkaListenerContainerFactory", "KafkaMessageListenerContainer", "ConcurrentMessageListener")
 _OLD = "Kafka's first clients (in Scala, to 1.x) are not modelled"
 _STREAMS = "a setting of Kafka Streams, which is not read from programs"
+_FLINK = ("FlinkKafkaConsumer", "FlinkKafkaProducer")
+_OF_FLINK = "Flink's connector is not modelled: it goes by its checkpoints"
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
 _OLD_KEYS = ("zookeeper.connect", "metadata.broker.list", "request.required.acks", "producer.type")
 
@@ -172,6 +174,10 @@ class _Reading:
         """``new KafkaProducer<>(props)`` and its like."""
         kind = text_of(node.child_by_field_name("type")).partition("<")[0].rpartition(".")[2]
         arguments = named(node.child_by_field_name("arguments"))
+        if kind.startswith(_FLINK):
+            for given in filter(None, (self._meant(node, one) for one in arguments)):
+                given.configured.refused, given.configured.roles = _OF_FLINK, set()
+            return
         group = self._meant(node, arguments[0]) if arguments else None
         if group is None and kind in _MAKERS and arguments:
             group = self._unknown(node, kind, arguments[0])

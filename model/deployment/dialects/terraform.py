@@ -58,7 +58,7 @@ def _attributes() -> Mapping[str, Mapping[str, str]]:
 @cache
 def _resource() -> re.Pattern[str]:
     kinds = "|".join((*_attributes(), *_MANIFESTS, *_MSK))
-    return re.compile(rf'^\s*"?resource"?\s+"({kinds})"', re.MULTILINE)
+    return re.compile(rf'^[^\S\n]*"?resource"?\s+"({kinds})"', re.MULTILINE)
 
 
 def fits(document: Document) -> bool:

@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import LARGEST, all_of, around, in_one_line, named, text_of, tree_of
+from model.deployment.dialects.formats.syntax import (
+    LARGEST,
+    LONGEST,
+    all_of,
+    around,
+    in_one_line,
+    named,
+    text_of,
+    tree_of,
+)
 from model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
@@ -124,9 +133,21 @@ class Program:
         return Value(known.text, shown)
 
     def known(self, node: Node, packages: tuple[str, ...] = (), depth: int = 0) -> Known | None:
-        """The same, with its kind; None where only the running program knows."""
+        """The same, with its kind; None where only the running program knows. Each is worked out once."""
         if depth > DEEPEST:
             return None
+        place = (node.id, packages, depth)
+        if place not in self._worked_out:
+            known = self._known(node, packages, depth)
+            too_long = known is not None and isinstance(known.value, str) and len(known.value) > LONGEST
+            self._worked_out[place] = None if too_long else known
+        return self._worked_out[place]
+
+    @cached_property
+    def _worked_out(self) -> dict[tuple[int, tuple[str, ...], int], Known | None]:
+        return {}
+
+    def _known(self, node: Node, packages: tuple[str, ...], depth: int) -> Known | None:
         inner = named(node)
         if node.type in ("int_literal", "float_literal"):
             return _number(text_of(node))

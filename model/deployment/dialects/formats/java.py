@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from model.deployment.dialects.formats.syntax import (
     LARGEST,
+    LONGEST,
     all_of,
     around,
     in_one_line,
@@ -98,7 +99,19 @@ class Program:
         return None
 
     def value(self, node: Node, depth: int = 0) -> Value:
-        """What an expression comes to."""
+        """What an expression comes to. Each is worked out once."""
+        place = (node.id, depth)
+        if place not in self._worked_out:
+            value = self._value(node, depth)
+            too_long = value.text is not None and len(value.text) > LONGEST
+            self._worked_out[place] = Value(None, value.shown) if too_long else value
+        return self._worked_out[place]
+
+    @cached_property
+    def _worked_out(self) -> dict[tuple[int, int], Value]:
+        return {}
+
+    def _value(self, node: Node, depth: int) -> Value:
         shown = in_one_line(node)
         if depth > DEEPEST:
             return Value(None, shown)

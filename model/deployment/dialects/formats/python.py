@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from model.deployment.dialects.formats.syntax import LARGEST
+from model.deployment.dialects.formats.syntax import LARGEST, LONGEST
 from model.deployment.dialects.written import Value
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import printable
@@ -150,9 +150,20 @@ class Program:
         return None
 
     def plain(self, node: ast.expr, depth: int) -> str | int | float | None:
-        """A text, number or truth value; None for what is none, or unknown."""
+        """A text, number or truth value; None for what is none, or unknown. Each is worked out once."""
         if depth > DEEPEST:
             return None
+        place = (id(node), depth)
+        if place not in self._worked_out:
+            plain = self._plain(node, depth)
+            self._worked_out[place] = None if isinstance(plain, str) and len(plain) > LONGEST else plain
+        return self._worked_out[place]
+
+    @cached_property
+    def _worked_out(self) -> dict[tuple[int, int], str | int | float | None]:
+        return {}
+
+    def _plain(self, node: ast.expr, depth: int) -> str | int | float | None:
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, str | int | float) else None
         if isinstance(node, ast.Name | ast.Attribute):

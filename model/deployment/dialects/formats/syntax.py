@@ -19,6 +19,9 @@ DEEPEST = 1_000
 LARGEST = 256 * 1024
 """A program is no larger than this, in characters: much of what does not parse would take long to say so."""
 
+LONGEST = 20_000
+"""A text that an expression comes to is no longer than this."""
+
 MOST_NODES = 400_000
 """Nor is a tree larger than this."""
 

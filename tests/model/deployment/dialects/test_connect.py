@@ -269,3 +269,9 @@ def test_any_json_is_read_or_refused(text: str) -> None:
     document = Document("a.json", text)
     if connect.fits(document):
         connect.read(document, {})
+
+
+def test_a_connector_in_a_file_that_is_not_named_json() -> None:
+    text = '{"name": "s", "config": {"connector.class": "x.Source", "producer.override.acks": "0"}}'
+    found = read_text(text, "source.config", dialect=connect.NAME)
+    assert values(found, Role.PRODUCER)["acks"] == "0"

@@ -293,3 +293,14 @@ def test_no_program_is_read_that_nobody_writes() -> None:
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 101, "a.go")
     with pytest.raises(DeploymentError, match="larger than a Go program"):
         read_text('package a\nimport "github.com/IBM/sarama"\n' + many * 10_000, "a.go")
+
+
+def test_what_doubles_is_worked_out_once_and_stays_short() -> None:
+    doubled = "".join(f"const a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 40))
+    text = f'package a\nimport "github.com/IBM/sarama"\nconst a0 = "12345678"\n{doubled}'
+    ends = "\tc.Producer.Transaction.ID = a39\n\tc.Producer.RequiredAcks = a39\n}\n"
+    found = read_text(f"{text}func f() {{\n\tc := sarama.NewConfig()\n{ends}", "a.go")
+    assert {one.given.key for one in found.rejected} == {"Producer.Transaction.ID", "Producer.RequiredAcks"}
+    itself = "func f() {\n\tx := x + x\n\tc := sarama.NewConfig()\n\tc.Producer.Retry.Max = x\n}\n"
+    found = read_text(f'package a\nimport "github.com/IBM/sarama"\n{itself}', "a.go")
+    assert [one.reason for one in found.rejected] == ["its value is not in this file: x"]

@@ -177,3 +177,20 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         java_source.read(Document("A.java", text), {})
     except DeploymentError as error:
         assert "\n" not in str(error)
+
+
+def test_what_doubles_is_worked_out_once() -> None:
+    doubled = "".join(f"    int a{n} = a{n - 1} + a{n - 1};\n" for n in range(1, 40))
+    made = "    Properties p = new Properties();\n    p.put(ProducerConfig.RETRIES_CONFIG, a39);\n"
+    body = f"  void f() {{\n{doubled}{made}    new KafkaProducer<>(p);\n  }}\n"
+    text = f"import org.apache.kafka.clients.producer.*;\nclass A {{\n{body}}}\n"
+    assert [one.reason for one in read_text(text, "A.java").rejected] == ["its value is not in this file: a39"]
+
+
+def test_flink_goes_by_its_checkpoints() -> None:
+    puts = 'p.put(ConsumerConfig.GROUP_ID_CONFIG, "g");\n    p.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");'
+    body = f"    Properties p = new Properties();\n    {puts}\n    env.addSource(new FlinkKafkaConsumer<>(T, s, p));\n"
+    imports = "import org.apache.kafka.clients.consumer.ConsumerConfig;\n"
+    found = read_text(f"{imports}class A {{\n  void f() {{\n{body}  }}\n}}\n", "A.java")
+    assert not found.components
+    assert {one.reason for one in found.rejected} == {"Flink's connector is not modelled: it goes by its checkpoints"}

@@ -125,3 +125,9 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         js_source.read(Document("a.js", text), {})
     except DeploymentError as error:
         assert "\n" not in str(error)
+
+
+def test_what_doubles_is_worked_out_once() -> None:
+    doubled = "".join(f"const a{n} = a{n - 1} + a{n - 1};\n" for n in range(1, 40))
+    text = f"const Kafka = require('node-rdkafka');\n{doubled}new Kafka.Producer({{'acks': a39}});\n"
+    assert [one.reason for one in read_text(text, "a.js").rejected] == ["its value is not in this file: a39"]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
+
 from model.deployment.dialects.accounting import Fate, accounts_of
 from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.document import Document
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.judging import Judged, judge
 from model.deployment.dialects.pairing import pair
+from model.deployment.dialects.recognising import dialect_of
 from model.deployment.given import Given
-from model.deployment.setting import Origin
+from model.deployment.setting import Ignored, Origin
+from model.deployment.values import has_placeholder
 from tests.model.deployment.dialects.accounting import read_text
 
 CONFLUENT = Given("client", "librdkafka", Origin("rule", "confluent-kafka"))
@@ -91,3 +96,30 @@ def test_a_secret_is_in_no_account() -> None:
     (account,) = accounts_of(findings, [judge(one) for one in pair(findings).pipelines])
     assert len(account.entries) == 2
     assert "s3cret" not in repr(account.entries)
+
+
+@pytest.mark.parametrize("name", ["a.conf", "A.java", "a.tf", "a.yml", "a.txt"])
+def test_blank_lines_cost_nothing(name: str) -> None:
+    assert dialect_of(Document(name, "\n" * 100_000 + "# kafka\n")) is None
+
+
+def test_openings_without_an_end_are_no_placeholder() -> None:
+    assert not has_placeholder("${" * 500_000 + "$(" * 500_000)
+    assert not has_placeholder("} ${ ) $(")
+    assert has_placeholder("a${b}") and has_placeholder("$(b)c") and has_placeholder("${}")
+
+
+def test_values_in_one_line_have_accounts_of_their_own() -> None:
+    text = '{"bootstrap.servers": "a:1", "group.id": "g", "acks": "0", "linger.ms": 7, "client.id": "c"}'
+    found = read_text(text, "producer.json")
+    findings = Findings("", (found,), (), 0)
+    (account,) = accounts_of(findings, [judge(one) for one in pair(findings).pipelines])
+    said = {entry.name: (entry.fate, entry.what) for entry in account.entries}
+    assert said["acks"][0] is said["linger.ms"][0] is Fate.USED
+    assert said["bootstrap.servers"] == (Fate.IGNORED, next(one.reason for one in _ignored(findings)))
+
+
+def _ignored(findings: Findings) -> list[Ignored]:
+    (judged,) = [judge(one) for one in pair(findings).pipelines]
+    assert judged.rest is not None
+    return [one for one in judged.rest.ignored if one.key == "bootstrap.servers"]

@@ -150,3 +150,11 @@ def test_nothing_but_an_error_of_ours(data: st.DataObject) -> None:
         python_source.read(Document("a.py", text), {})
     except DeploymentError as error:
         assert "\n" not in str(error)
+
+
+def test_what_doubles_is_worked_out_once_and_stays_short() -> None:
+    doubled = "".join(f"a{n} = a{n - 1} + a{n - 1}\n" for n in range(1, 40))
+    text = f'from confluent_kafka import Producer\na0 = "12345678"\n{doubled}Producer({{"acks": a39}})\n'
+    assert [one.reason for one in read_text(text, "a.py").rejected] == ["its value is not in this file: a39"]
+    text = 'from confluent_kafka import Producer\na = f"{a}{a}"\nProducer({"acks": a})\n'
+    assert [one.reason for one in read_text(text, "a.py").rejected] == ["its value is not in this file: a"]
