@@ -125,9 +125,13 @@ def _is_of_others(file: Path) -> bool:
 
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     """A file of no other dialect. What has not even the name of a deployment is told to be neither."""
+    from model.deployment.dialects.recognising import broken
+
+    problem = broken(read_document(file)) if file.exists() else None
+    if problem is not None:
+        raise problem
     if file.suffix.lower() in YAML:
         return read_deployment(file, assume)
-    read_document(file)
     try:
         return read_deployment(file, assume)
     except DeploymentError as error:

@@ -12,7 +12,7 @@ from model.deployment.dialects.component import Found
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.recognising import dialect_of
+from model.deployment.dialects.recognising import broken, dialect_of
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 
@@ -65,7 +65,10 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 own.append(path)
                 continue
             dialect = None if document is None else dialect_of(document)
-            if document is None or dialect is None:
+            problem = None if document is None or dialect is not None else broken(document)
+            if problem is not None:
+                unread.append(Unread(str(path), _without_file(problem)))
+            elif document is None or dialect is None:
                 others += 1
             else:
                 found.append(dialect.read(document, fillings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from model.deployment.dialects import (
@@ -31,7 +32,8 @@ from model.deployment.dialects import (
     tool_output,
 )
 from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
+from model.deployment.dialects.document import YAML, Document
+from model.deployment.errors import DeploymentError
 
 DIALECTS: Sequence[Dialect] = (
     go_source.DIALECT,
@@ -63,6 +65,24 @@ DIALECTS: Sequence[Dialect] = (
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
+
+
+_TELLING = re.compile(r"producer|consumer|kafka|server|broker|connect|streams|compose|strimzi|application|topics?\b")
+"""Names of files that are taken for configurations also where nobody can read them."""
+
+
+def broken(document: Document) -> DeploymentError | None:
+    """Why a file of no dialect cannot be read, if its name says that it should be one."""
+    if _TELLING.search(document.name) is None:
+        return None
+    try:
+        if document.suffix in YAML:
+            _ = document.yaml
+        elif document.suffix in (".properties", ".config"):
+            _ = document.properties
+    except DeploymentError as error:
+        return error
+    return None
 
 
 def dialect_of(document: Document) -> Dialect | None:

@@ -28,8 +28,8 @@ def test_a_bomb_of_aliases_is_refused(tmp_path: Path) -> None:
     lines = ["spring: {kafka: {producer: {acks: 1}}}", "a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     (tmp_path / "application.yml").write_text("\n".join(lines), encoding="utf-8")
-    with pytest.raises(DeploymentError, match="no configuration"):
-        find(tmp_path, {})
+    (unread,) = find(tmp_path, {}).unread
+    assert "values" in unread.reason
 
 
 def test_deep_nesting_is_refused(tmp_path: Path) -> None:
@@ -86,3 +86,18 @@ def test_a_comment_in_another_encoding_is_no_matter(tmp_path: Path) -> None:
     (found,) = find(tmp_path, {}).found
     assert found.by_role[Role.PRODUCER][0].settings["acks"].value == "1"
     assert any("not UTF-8" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("producer.properties", "acks=1\nmax.block.ms=\\uZZZZ\n", "line 2: has a malformed"),
+        ("docker-compose.yml", "services:\n  kafka: [\n", "is not valid YAML"),
+    ],
+)
+def test_a_file_with_a_telling_name_that_nobody_can_read_is_named(
+    tmp_path: Path, name: str, text: str, why: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    (unread,) = find(tmp_path, {}).unread
+    assert (Path(unread.file).name, why in unread.reason) == (name, True)
