@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from model.deployment.defaults import is_known
 from model.deployment.dialects import strimzi
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.component import Component, Found, Role
@@ -23,9 +24,11 @@ from model.deployment.dialects.formats.hcl import Attribute, Block, blocks_of
 from model.deployment.dialects.formats.properties import said_in_properties
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.hcl_values import Values, is_unknown, shown, unknown, values_in
+from model.deployment.dialects.keys import matters
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.given import Given
+from model.deployment.release import JAVA
 from model.deployment.yaml_tree import Mapping as Object
 from model.deployment.yaml_tree import Node, Scalar, Sequence
 
@@ -44,6 +47,9 @@ _BY_SERVICE = {
 
 _NO_SETTING = "for Terraform or the provider, no setting of Kafka's"
 _INSIDE = "counts where it is referred to"
+_BY_MODULE = "is handed to a module: what that makes of it, this file does not say"
+_MODULE = re.compile(r'^[^\S\n]*"?module"?\s+"', re.MULTILINE)
+_DOTTED = re.compile(r"[a-z]+(?:\.[a-z]+){1,5}")
 
 
 @cache
@@ -63,9 +69,17 @@ def _resource() -> re.Pattern[str]:
 
 def fits(document: Document) -> bool:
     """A file of Terraform with topics, brokers, or resources of Kubernetes that have to do with Kafka."""
-    if document.suffix not in _SUFFIXES or "kafka" not in document.text.lower():
+    if document.suffix not in _SUFFIXES:
         return False
-    return _resource().search(document.text) is not None
+    if _MODULE.search(document.text) is not None and _settings_in(document.text):
+        return True
+    return "kafka" in document.text.lower() and _resource().search(document.text) is not None
+
+
+def _settings_in(text: str) -> bool:
+    """Some line says a setting of brokers or topics that may change a delivery."""
+    pairs = ((role, name) for name in set(_DOTTED.findall(text)) for role in (Role.BROKER, Role.TOPIC))
+    return any(is_known(role, name) and matters(JAVA, role, name) for role, name in pairs)
 
 
 @dataclass
@@ -105,9 +119,14 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str) -> None:
     """A block that is none of Kafka's: its values, and those of the blocks in it."""
+    text = file.document.text.split("\n")
     for attribute in block.attributes:
         for line in sorted({attribute.line, *_lines(attribute)}):
-            file.accounts.ignore(Said((*path, attribute.name), "", line), reason)
+            said = Said((*path, attribute.name), "", line)
+            if block.kind == "module" and 0 < line <= len(text) and _settings_in(text[line - 1]):
+                file.accounts.reject(said, _BY_MODULE)
+            else:
+                file.accounts.ignore(said, reason)
     for inner in block.blocks:
         _put_aside(inner, (*path, *inner.names), file, reason)
 

@@ -187,3 +187,19 @@ def test_every_line_with_a_value_of_real_files_goes_somewhere(path: Path) -> Non
 @given(nearly(TOPICS + MSK))
 def test_any_text_is_read_or_refused(text: str) -> None:
     only_complains(DIALECT, "main.tf", text)
+
+
+def test_what_a_module_gets_is_rejected_where_it_matters() -> None:
+    text = """\
+module "msk" {
+  source = "terraform-aws-modules/msk-kafka-cluster/aws"
+  configuration_server_properties = {
+    "min.insync.replicas"            = 1
+    "socket.request.max.bytes"       = 104857600
+  }
+}
+"""
+    found = read_text(text, "main.tf", dialect=DIALECT.name)
+    assert not found.components
+    assert [one.given.origin.line for one in found.rejected] == [4]
+    assert not DIALECT.fits(Document("main.tf", 'module "vpc" {\n  name = "a.b"\n}\n'))
