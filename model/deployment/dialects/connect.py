@@ -77,6 +77,8 @@ class _Clients:
 
 def fits(document: Document) -> bool:
     """A worker's file by two of its keys, a connector's by its class."""
+    if _is_json(document) and CONNECTOR not in document.text:
+        return False
     try:
         keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
     except DeploymentError:

@@ -59,6 +59,8 @@ def _known(key: str) -> bool:
 
 def fits(document: Document) -> bool:
     """It has settings, and one that only librdkafka has; JSON may also just have the address of brokers."""
+    if document.suffix == ".json" and not any(one in document.text for one in (*_ADDRESSES, *signs(flat=False))):
+        return False
     try:
         groups = _groups(document)
     except DeploymentError:

@@ -70,6 +70,9 @@ def _values(document: Document) -> Iterator[Said]:
 
 def fits(document: Document) -> bool:
     """It has two of sarama's fields, one of which is no other library's."""
+    text = _plain(document.text)
+    if not any(_plain(sign.rpartition(".")[2]) in text for sign in SIGNS):
+        return False
     try:
         found = {field[1] for said in _values(document) if (field := _field(said.path)) is not None}
     except DeploymentError:
