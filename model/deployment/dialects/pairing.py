@@ -92,12 +92,12 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
 def _together(
     producers: Sequence[Placed], consumers: Sequence[Placed]
 ) -> Iterator[tuple[Placed | None, Placed | None]]:
-    """Which producer goes with which consumer: those of one file, of one folder, or all with all, by profile."""
+    """Which producer goes with which consumer: of one application, one file, one folder, or all, by profile."""
     if not producers or not consumers:
         yield from product(_or_none(producers), _or_none(consumers))
         return
     taken: set[int] = set()
-    for near in (_file, _folder, _anywhere):
+    for near in (_application, _file, _folder, _anywhere):
         for producer, consumer in product(producers, consumers):
             apart = id(producer) in taken or id(consumer) in taken
             if not apart and near(producer) == near(consumer) and _may_meet(producer, consumer):
@@ -112,6 +112,11 @@ def _together(
 
 def _may_meet(one: Placed, other: Placed) -> bool:
     return one.component.profile == other.component.profile
+
+
+def _application(one: Placed) -> str:
+    """The same application within a file: ``streams.producer`` and ``streams.consumer``."""
+    return f"{one.file}\0{one.component.name.replace(one.component.role, '')}"
 
 
 def _file(one: Placed) -> str:

@@ -80,3 +80,11 @@ def test_brokers_that_are_set_up_alike_are_one_cluster() -> None:
     assert len(pair(found).pipelines) == 1
     other = one(Role.BROKER, "other", **{"min.insync.replicas": "1"})
     assert len(pair(findings(a=[one(Role.PRODUCER, "p")], b=[*alike, other])).pipelines) == 2
+
+
+def test_applications_of_one_file_do_not_mix() -> None:
+    members = [one(role, f"{name}.{role}") for name in ("spring.kafka", "streams") for role in list(Role)[:2]]
+    assert names(findings(a=members)) == [
+        ("spring.kafka.producer", "spring.kafka.consumer", None),
+        ("streams.producer", "streams.consumer", None),
+    ]
