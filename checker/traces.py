@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from checker.reductions.ranking import ranked_state
 from checker.solver import Replayer
-from model.language import Action, Ranked, State, TransitionSystem, describe
+from model.language import Action, Ranked, State, TransitionSystem
 from properties.property import Property
-from properties.verdict import Change, CutSet, Step, Trace
+from properties.verdict import Change, CutSet, Shown, Step, Trace
 
 
 class ReplayMismatch(Exception):
@@ -82,20 +82,37 @@ def build_trace(
     steps = steps_of(system, actions, states)
     if times is not None:
         steps = tuple(replace(step, at=at) for step, at in zip(steps, times, strict=True))
-    return Trace(cut_set(actions), steps, prop.explain(states[-1]))
+    return Trace(cut_set(actions), steps, prop.explain(states[-1]), shown_of(system, states[0]))
+
+
+def shown_of(system: TransitionSystem, state: State) -> tuple[Shown, ...]:
+    """The whole state in words, in the order of the system's displays."""
+    return tuple(
+        Shown(
+            display.what,
+            display.owner,
+            display.render(state),
+            None if display.entries is None else display.entries(state),
+        )
+        for display in system.displays
+    )
 
 
 def steps_of(system: TransitionSystem, actions: Sequence[Action], states: Sequence[State]) -> tuple[Step, ...]:
     """Each step in words, with what it changed."""
-    described = [describe(system, state) for state in states]
+    described = [shown_of(system, state) for state in states]
     return tuple(
         _step(action, *neighbours, *views)
         for action, neighbours, views in zip(actions, pairwise(states), pairwise(described), strict=True)
     )
 
 
-def _step(action: Action, before: State, after: State, was: Mapping[str, str], now: Mapping[str, str]) -> Step:
-    changes = tuple(Change(what, was[what], now[what]) for what in now if was[what] != now[what])
+def _step(action: Action, before: State, after: State, was: Sequence[Shown], now: Sequence[Shown]) -> Step:
+    changes = tuple(
+        Change(new.what, old.value, new.value, new.entries)
+        for old, new in zip(was, now, strict=True)
+        if old.value != new.value
+    )
     return Step(
         action.actor,
         action.lane,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,13 +14,14 @@ from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
 from checker.solver import Replayer
 from checker.timing.constraints import Between, bounds_on
-from checker.traces import ReplayMismatch, replay, steps_of
+from checker.traces import ReplayMismatch, replay, shown_of, steps_of
 from model.deployment import Deployment, from_document
 from model.language import Action, State, TransitionSystem
 from model.pipeline import Model, build
 from properties.catalogue import properties_of
 from properties.property import Property
 from properties.sealing import SEAL, seal
+from properties.verdict import Change, Shown
 
 
 class TamperedDocument(Exception):
@@ -125,8 +126,13 @@ def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: M
         states = replay(system, replayer, actions)
     except ReplayMismatch as mismatch:
         raise TamperedDocument(f"{prop.name}, {mismatch}") from None
+    told = trace.get("start")
+    if told is not None and told != [_as_told(shown) for shown in shown_of(system, states[0])]:
+        raise TamperedDocument(f"{prop.name}: the initial state is not what the model says")
     for number, (said, is_so) in enumerate(zip(trace["steps"], steps_of(system, actions, states), strict=True), 1):
-        changes = [{"what": c.what, "before": c.before, "after": c.after} for c in is_so.changes]
+        # Earlier versions wrote neither the initial state nor the entries of logs.
+        kept = is_so.changes if told is not None else [replace(change, entries=None) for change in is_so.changes]
+        changes = [_as_told(change) for change in kept]
         facts = {
             "actor": is_so.actor,
             "lane": is_so.lane,
@@ -148,6 +154,12 @@ def _verify_trace(model: Model, prop: Property, cone: TransitionSystem, trace: M
         raise TamperedDocument(f"{prop.name}, step {len(actions)}: the property is not violated at the end")
     if trace["failure"] != prop.explain(states[-1]):
         raise TamperedDocument(f"{prop.name}: what failed is not what the model says")
+
+
+def _as_told(words: Change | Shown) -> dict[str, Any]:
+    """The words as they stand in a document."""
+    told = {key: value for key, value in asdict(words).items() if value is not None}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items()}
 
 
 def _verify_times(prop: Property, bounds: Iterable[Between], times: Sequence[int | None]) -> None:

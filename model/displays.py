@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from model.deployment.choices import OnSendError
 from model.language import Display, State, Variable
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Status, Transactions
-from model.wording import broker_name, log_words, members, reassignment_words, record_name
+from model.wording import broker_name, log_entries, log_words, members, reassignment_words, record_name
 
 _FATES = {
     Fate.UNSENT: "not sent",
@@ -43,14 +44,22 @@ _STATUSES = {
 
 def displays(pipeline: Pipeline) -> tuple[Display, ...]:
     """Everything a reader may want to see, in the order it is shown."""
+    batches = pipeline.producer.batches
+    transactions = () if pipeline.transactions is None else tuple(_of_producer(pipeline.transactions))
+    upstream = () if pipeline.upstream is None else (_number("position of the input", pipeline.upstream.position),)
     return (
-        *(shown for batch in pipeline.producer.batches for shown in (_batch(pipeline, batch), *_numbers(batch))),
-        *(_transactions(pipeline.transactions) if pipeline.transactions is not None else ()),
-        *(shown for replica in pipeline.replicas for shown in _broker(pipeline, replica)),
-        *_controller(pipeline),
-        *(() if pipeline.upstream is None else (_number("position of the input", pipeline.upstream.position),)),
-        *_consumer(pipeline),
+        *_owned("producer", (shown for batch in batches for shown in (_batch(pipeline, batch), *_numbers(batch)))),
+        *_owned("producer", transactions),
+        *_owned("coordinator", () if pipeline.transactions is None else _coordinator(pipeline.transactions)),
+        *(shown for one in pipeline.replicas for shown in _owned(one.name, _broker(pipeline, one))),
+        *_owned("controller", _controller(pipeline)),
+        *_owned("producer", upstream),
+        *_owned("consumer", _consumer(pipeline)),
     )
+
+
+def _owned(owner: str, displays: Iterable[Display]) -> Iterator[Display]:
+    yield from (replace(display, owner=owner) for display in displays)
 
 
 def _number(what: str, variable: Variable) -> Display:
@@ -98,9 +107,12 @@ def _numbers(batch: Batch) -> Iterator[Display]:
     yield Display(f"number of {record_name(batch)}", render, (sequence, given, sent))
 
 
-def _transactions(transactions: Transactions) -> Iterator[Display]:
+def _of_producer(transactions: Transactions) -> Iterator[Display]:
     for transaction in transactions.each:
         yield _named(transaction.name, transaction.outcome, tuple(_OUTCOMES.values()))
+
+
+def _coordinator(transactions: Transactions) -> Iterator[Display]:
     status, current = transactions.status, transactions.current
 
     def at_coordinator(state: State) -> str:
@@ -144,8 +156,15 @@ def _broker(pipeline: Pipeline, replica: Replica) -> Iterator[Display]:
 
     yield Display(name, condition, (replica.up, replica.cut_off, replica.slow, *(() if late is None else (late,))))
     yield Display(f"{name}'s role", role, (replica.leader, replica.epoch, *replica.isr.values()))
-    yield Display(f"{name}'s log", lambda state: log_words(pipeline, state, replica), replica.log.variables)
+    yield Display(
+        f"{name}'s log",
+        lambda state: log_words(pipeline, state, replica),
+        replica.log.variables,
+        entries=lambda state: log_entries(pipeline, state, replica),
+    )
     yield _number(f"{name}'s high watermark", replica.high_watermark)
+    if replica.flushed is not None:
+        yield _number(f"{name}'s log is forced to disk up to offset", replica.flushed)
     if replica.log_start is not None:
         yield _number(f"{name}'s log start offset", replica.log_start)
 

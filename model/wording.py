@@ -39,13 +39,18 @@ def records_dropped(pipeline: Pipeline, before: State, after: State, replica: Re
     return ", ".join(entry_name(pipeline, before, replica, offset) for offset in offsets)
 
 
-def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
-    """A replica's log: records, and markers, with their leader epochs."""
+def log_entries(pipeline: Pipeline, state: State, replica: Replica) -> tuple[str, ...]:
+    """What stands in a replica's log, by offset: records, and markers, with their leader epochs."""
     entries = replica.log.entries(state)
     names = (entry_words(pipeline, entry["batch"]) for entry in entries)
     gone = (", removed" if entry.get(REMOVED) else _OF_MARKERS[entry.get(MARKER, 0)] for entry in entries)
-    words = (f"{name} @{entry['epoch']}{left}" for name, entry, left in zip(names, entries, gone, strict=True))
-    return "[" + "; ".join(words) + "]" if pipeline.compacted is not None else "[" + ", ".join(words) + "]"
+    return tuple(f"{name} @{entry['epoch']}{left}" for name, entry, left in zip(names, entries, gone, strict=True))
+
+
+def log_words(pipeline: Pipeline, state: State, replica: Replica) -> str:
+    """A replica's log in one line."""
+    between = ", " if pipeline.compacted is None else "; "
+    return "[" + between.join(log_entries(pipeline, state, replica)) + "]"
 
 
 def members(state: State, flags: Mapping[int, Variable]) -> str:

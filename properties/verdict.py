@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 CutSet = tuple[tuple[str, int], ...]
@@ -20,12 +20,29 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True)
+class Shown:
+    """A part of the state in words: ``what`` ("broker 2's log"), whose it is (empty: nobody's), and its ``value``.
+
+    ``entries``: the value one by one, by offset, where it is a log.
+    """
+
+    what: str
+    owner: str
+    value: str
+    entries: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Change:
-    """What one step changed, in words: ``what`` ("broker 2's log"), ``before`` and ``after``."""
+    """What one step changed, in words: ``what`` ("broker 2's log"), ``before`` and ``after``.
+
+    ``entries``: what is there afterwards, one by one, where it is a log.
+    """
 
     what: str
     before: str
     after: str
+    entries: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +68,25 @@ class Trace:
     """A run from the initial state to a state that violates the property.
 
     ``failure`` says which part of the property failed and for which record ("record 1 was acknowledged, but is not
-    in the log of broker 2, which leads").
+    in the log of broker 2, which leads"). ``start``: the initial state; with what each step changes it is the state at
+    any step (:func:`states_of`). Empty in results of earlier versions.
     """
 
     faults: CutSet
     steps: tuple[Step, ...]
     failure: str
+    start: tuple[Shown, ...] = ()
+
+
+def states_of(trace: Trace) -> Iterator[tuple[Shown, ...]]:
+    """The state at the start of a trace and after each of its steps, in words."""
+    shown = {one.what: one for one in trace.start}
+    yield tuple(shown.values())
+    for step in trace.steps:
+        for change in step.changes:
+            before = shown.get(change.what, Shown(change.what, "", change.before))
+            shown[change.what] = replace(before, value=change.after, entries=change.entries)
+        yield tuple(shown.values())
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from properties.verdict import (
     EngineRun,
     Result,
     Sensitivity,
+    Shown,
     Status,
     Step,
     Threshold,
@@ -79,6 +80,9 @@ def trace_from_document(document: Mapping[str, Any]) -> Trace:
         faults=_read_cut_set(document["faults"]),
         steps=tuple(_read_step(s) for s in document["steps"]),
         failure=document["failure"],
+        start=tuple(
+            Shown(one["what"], one["owner"], one["value"], _read_entries(one)) for one in document.get("start", ())
+        ),
     )
 
 
@@ -137,7 +141,14 @@ def _coverage(coverage: Coverage) -> Document:
 
 
 def _trace(trace: Trace) -> Document:
-    return {"faults": dict(trace.faults), "failure": trace.failure, "steps": [_step(s) for s in trace.steps]}
+    return {
+        "faults": dict(trace.faults),
+        "failure": trace.failure,
+        "start": [
+            {"what": one.what, "owner": one.owner, "value": one.value, **_entries(one.entries)} for one in trace.start
+        ],
+        "steps": [_step(s) for s in trace.steps],
+    }
 
 
 def _step(step: Step) -> Document:
@@ -148,9 +159,15 @@ def _step(step: Step) -> Document:
         "arguments": dict(step.arguments),
         "text": step.text,
         "fault": step.fault,
-        "changes": [{"what": c.what, "before": c.before, "after": c.after} for c in step.changes],
+        "changes": [
+            {"what": c.what, "before": c.before, "after": c.after, **_entries(c.entries)} for c in step.changes
+        ],
         "at": step.at,
     }
+
+
+def _entries(entries: tuple[str, ...] | None) -> Document:
+    return {} if entries is None else {"entries": list(entries)}
 
 
 def _assumption(setting: Setting) -> Document:
@@ -215,9 +232,13 @@ def _read_step(document: Mapping[str, Any]) -> Step:
         arguments=dict(document["arguments"]),
         text=document["text"],
         fault=document["fault"],
-        changes=tuple(Change(c["what"], c["before"], c["after"]) for c in document["changes"]),
+        changes=tuple(Change(c["what"], c["before"], c["after"], _read_entries(c)) for c in document["changes"]),
         at=document["at"],
     )
+
+
+def _read_entries(document: Mapping[str, Any]) -> tuple[str, ...] | None:
+    return tuple(document["entries"]) if "entries" in document else None
 
 
 def _read_sensitivity(document: Mapping[str, Any]) -> Sensitivity:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -17,14 +16,6 @@ MOST_FAULT_SETS = 8
 """How many smallest fault sets of a property the table shows; each has a heading of its own among the traces."""
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
-
-
-def write_markdown(folder: Path, deployment: Deployment, result: Result, *, command: str) -> Path:
-    """Write the page into ``folder`` (made where missing) and return its path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    page = folder / f"{file_name(deployment.name)}.md"
-    page.write_text(to_markdown(deployment, result, command=command), encoding="utf-8")
-    return page
 
 
 def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
@@ -55,11 +46,6 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         notes=list(assumptions.note_lines(deployment, result)),
         engine=engine_line(result),
     )
-
-
-def file_name(name: str) -> str:
-    """A deployment's name as a file name that stays inside its folder."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "deployment"
 
 
 def escaped(text: object) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.verdict import CutSet, Step, Verdict
+from properties.verdict import CutSet, Step, Trace, Verdict
 from reports import lines, wording
 
 LANES = ("producer", "brokers", "controller", "consumer")
@@ -28,13 +28,20 @@ class Telling:
     ``violated`` holds each verdict with the part of its property that failed.
     """
 
-    faults: CutSet
-    steps: tuple[Step, ...]
+    trace: Trace
     violated: tuple[tuple[Verdict, str], ...]
+
+    @property
+    def faults(self) -> CutSet:
+        return self.trace.faults
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self.trace.steps
 
     def also(self, verdict: Verdict, failure: str) -> Telling:
         """The same run, told for one more property."""
-        return Telling(self.faults, self.steps, (*self.violated, (verdict, failure)))
+        return Telling(self.trace, (*self.violated, (verdict, failure)))
 
 
 def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
@@ -47,7 +54,7 @@ def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
                     told[position] = telling.also(verdict, trace.failure)
                     break
             else:
-                told.append(Telling(trace.faults, trace.steps, ((verdict, trace.failure),)))
+                told.append(Telling(trace, ((verdict, trace.failure),)))
     return told
 
 

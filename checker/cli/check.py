@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 import threading
@@ -41,7 +40,7 @@ from checker.cli.options import (
     PipelineNumber,
     Producer,
     Quiet,
-    ReportFolder,
+    ReportFiles,
     Require,
     Seconds,
     States,
@@ -52,6 +51,7 @@ from checker.cli.options import (
     Topic,
 )
 from checker.cli.show import print_found
+from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
 from checker.source import Source, narrowed
@@ -94,7 +94,7 @@ def check(
     switch_off: SwitchOff = None,
     require: Require = None,
     json_file: JsonFile = None,
-    report: ReportFolder = None,
+    report: ReportFiles = None,
     all_traces: AllTraces = False,
     no_sensitivity: NoSensitivity = False,
     quiet: Quiet = False,
@@ -108,8 +108,9 @@ def check(
     """
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly)
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
+    written = Written(json_file, tuple(report or ()))
     with one_line_errors():
-        _check_writable(json_file, report)
+        written.refuse_what_cannot_be()
         sought = source.seek()
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
@@ -117,8 +118,8 @@ def check(
         if len(deployments) > MOST_CHECKED:
             listed = "proofka show lists them; choose by --topic or --pipeline"
             fail(f"{file}: makes {len(deployments)} pipelines; {listed}")
-        if len(deployments) > 1 and json_file is not None:
-            fail(f"--json takes one result, and there are {len(deployments)} pipelines; choose one with --pipeline")
+        if len(deployments) > 1:
+            written.refuse_several(len(deployments))
     if sought is not None:
         with one_line_errors():
             _print_sought(sought, kafka, quiet=quiet)
@@ -132,8 +133,7 @@ def check(
         reductions=reductions,
         engine=engine,
         explorer=partial(engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats),
-        json_file=json_file,
-        report=report,
+        written=written,
         all_traces=all_traces,
         sensitivity=not (no_sensitivity or quiet or len(deployments) > 1),
         no_sensitivity=no_sensitivity,
@@ -168,8 +168,7 @@ class _Asked:
     reductions: frozenset[Reduction]
     engine: EngineName
     explorer: Callable[[], AbstractContextManager[ExploringEngine]]
-    json_file: Path | None
-    report: Path | None
+    written: Written
     all_traces: bool
     sensitivity: bool
     no_sensitivity: bool
@@ -199,14 +198,14 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
         run, result = _run(deployment, asked.budget(), explorer, asked.reductions)
     again = asked.command(source, deployment)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
-    shown = asked.json_file != Path("-")
+    shown = asked.written.json_file != STANDARD_OUTPUT
     if shown:
         with one_line_errors():
             _print_findings(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
     if asked.sensitivity and not interrupted:
         result = _with_sensitivities(run, result, asked.budget())
     with one_line_errors():
-        _write(deployment, result, again, asked.json_file, asked.report)
+        asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, again)
@@ -282,33 +281,6 @@ def _with_sensitivities(run: Run, result: Result, budget: Budget) -> Result:
     elif enough.is_set():
         complain(f"not every threshold was looked for: there are {SECONDS_OF_ALL:.0f} s for all of them")
     return replace(result, sensitivities=found, thresholds=turning)
-
-
-def _check_writable(json_file: Path | None, report: Path | None) -> None:
-    """Complain before the exploration about what could not be written after it."""
-    if json_file is not None and json_file != Path("-"):
-        if json_file.is_dir():
-            fail(f"{json_file}: is a directory; --json takes a file")
-        if not json_file.parent.is_dir():
-            fail(f"{json_file.parent}: no such directory to write --json into")
-    if report is not None and report.exists() and not report.is_dir():
-        fail(f"{report}: is no directory; --report takes one")
-
-
-def _write(deployment: Deployment, result: Result, command: str, json_file: Path | None, report: Path | None) -> None:
-    if json_file is not None:
-        from reports.document import to_document
-
-        text = json.dumps(to_document(deployment, result, command=command), indent=2, ensure_ascii=False) + "\n"
-        if json_file == Path("-"):
-            sys.stdout.write(text)
-        else:
-            json_file.write_text(text, encoding="utf-8")
-    if report is not None:
-        from reports.markdown import write_markdown
-
-        page = write_markdown(report, deployment, result, command=command)
-        typer.echo(plain(f"report: {page}"), err=True)
 
 
 def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:

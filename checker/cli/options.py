@@ -79,7 +79,14 @@ Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
 ]
-ReportFolder = Annotated[Path | None, typer.Option("--report", metavar="DIR", help="Write a Markdown page into DIR.")]
+ReportFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--report",
+        metavar="PATH",
+        help="Write a report: FILE.html, FILE.md, or a folder for pages of each; repeat for more.",
+    ),
+]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
 NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]

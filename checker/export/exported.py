@@ -147,7 +147,7 @@ def _completed(display: Display, constant: Mapping[str, int]) -> Display:
     def render(state: State) -> str:
         return display.render({**constant, **state})
 
-    return replace(display, render=render)
+    return replace(display, render=render, entries=None)
 
 
 def _remarks(action: Action) -> tuple[str, ...]:

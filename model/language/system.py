@@ -15,11 +15,17 @@ from model.language.variables import State, Variable
 
 @dataclass(frozen=True)
 class Display:
-    """How a part of the state is shown to a reader: what it is called, and its value in words."""
+    """How a part of the state is shown to a reader: what it is called, and its value in words.
+
+    ``owner``: whose state it is ("producer", "broker 2", "controller"), empty where it is nobody's. ``entries``: the
+    value one by one, where it is a log, by offset; None otherwise.
+    """
 
     what: str
     render: Callable[[State], str]
     variables: tuple[Variable, ...]
+    owner: str = ""
+    entries: Callable[[State], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import z3
 
@@ -37,9 +38,9 @@ def dropped(before: State, after: State, replica: Replica) -> str:
 def displays(cluster: Cluster) -> tuple[Display, ...]:
     """Everything a reader may want to see, in the order it is shown."""
     return (
-        *_quorum(cluster),
-        *(_request(request, cluster.next_epoch) for request in cluster.requests),
-        *(shown for replica in cluster.replicas for shown in _replica(cluster, replica)),
+        *(replace(shown, owner="controller") for shown in _quorum(cluster)),
+        *(replace(_request(request, cluster.next_epoch), owner="controller") for request in cluster.requests),
+        *(replace(shown, owner=one.name) for one in cluster.replicas for shown in _replica(cluster, one)),
         Display(
             "records written",
             lambda state: str(state[cluster.records_written.name]),
@@ -98,12 +99,14 @@ def _replica(cluster: Cluster, replica: Replica) -> Iterator[Display]:
             return f"leader in epoch {epoch}, ISR {members(state, replica.isr, replica)}"
         return f"follower of {replica_name(leader)} in epoch {epoch}"
 
-    def log(state: State) -> str:
+    def entries(state: State) -> tuple[str, ...]:
         epochs = [state[variable.name] for variable in cluster.record_epochs]
-        records = replica.log.records(state)
-        return "[" + ", ".join(f"record {record} @{epochs[record - 1]}" for record in records) + "]"
+        return tuple(f"record {record} @{epochs[record - 1]}" for record in replica.log.records(state))
+
+    def log(state: State) -> str:
+        return "[" + ", ".join(entries(state)) + "]"
 
     name, high_watermark = replica.name, replica.high_watermark
     yield Display(f"{name}'s role", role, (replica.epoch, *leaders, *replica.isr.values()))
-    yield Display(f"{name}'s log", log, (*replica.log.slots, *cluster.record_epochs))
+    yield Display(f"{name}'s log", log, (*replica.log.slots, *cluster.record_epochs), entries=entries)
     yield Display(f"{name}'s high watermark", lambda state: str(state[high_watermark.name]), (high_watermark,))

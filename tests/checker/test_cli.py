@@ -111,8 +111,20 @@ def test_json_on_standard_output_is_alone(checked: Callable[[Result], None]) -> 
 
 def test_files_are_written(checked: Callable[[Result], None], tmp_path: Path) -> None:
     checked(samples.RESULT)
-    run = proofka("check", "orders.yaml", "--json", tmp_path / "r.json", "--report", tmp_path / "pages")
+    run = proofka(
+        "check",
+        "orders.yaml",
+        "--json",
+        tmp_path / "r.json",
+        "--report",
+        tmp_path / "pages",
+        "--report",
+        tmp_path / "p.html",
+    )
     assert run.exit_code == 1
+    assert (tmp_path / "p.html").read_text(encoding="utf-8") == (tmp_path / "pages" / "orders.html").read_text(
+        encoding="utf-8"
+    )
     assert problem(json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))) is None
     assert (tmp_path / "pages" / "orders.md").read_text(encoding="utf-8").startswith("# orders\n")
     assert "orders.md" in run.stderr
@@ -230,6 +242,8 @@ def test_what_cannot_be_written_is_said_before_the_exploration(tmp_path: Path) -
     fails_in_one_line(proofka("check", "x.yaml", "--json", tmp_path), "is a directory")
     fails_in_one_line(proofka("check", "x.yaml", "--json", tmp_path / "no" / "r.json"), "no such directory")
     fails_in_one_line(proofka("check", "x.yaml", "--report", file), "is no directory")
+    fails_in_one_line(proofka("check", "x.yaml", "--report", tmp_path / "r.docx"), "its name ends in")
+    fails_in_one_line(proofka("check", "x.yaml", "--report", tmp_path / "no" / "r.html"), "no such directory")
 
 
 def test_an_interrupted_check_is_undecided(checked: Callable[[Result], None]) -> None:

@@ -32,6 +32,7 @@ from properties.verdict import (
     EngineRun,
     Result,
     Sensitivity,
+    Shown,
     Status,
     Step,
     Trace,
@@ -139,7 +140,7 @@ SEND = Step(
     "producer",
     "producer",
     "send",
-    {"record": 1},
+    {"batch": 0},
     "the application sends record 1 to broker 1",
     None,
     (Change("record 1", "not sent", "in flight"),),
@@ -148,10 +149,10 @@ APPEND = Step(
     "broker 1",
     "brokers",
     "append",
-    {"broker": 1, "record": 1},
+    {"batch": 0, "leader": 1},
     "broker 1 appends record 1 at offset 0 and acknowledges it, as acks=1 asks for no follower",
     None,
-    (Change("broker 1's log", "[]", "[1]"), Change("record 1", "in flight", "acknowledged")),
+    (Change("broker 1's log", "[]", "[1]", ("1",)), Change("record 1", "in flight", "acknowledged")),
 )
 KILL = Step(
     "broker 1", "brokers", "kill", {"broker": 1}, "broker 1 is killed", "kill", (Change("broker 1", "up", "down"),)
@@ -168,10 +169,22 @@ ELECT = Step(
 MOVE = Step("controller", "controller", "move", {"broker": 2}, "leadership moves to broker 2", "leader-move", ())
 CRASH = Step("consumer", "consumer", "crash", {}, "the consumer crashes and restarts", "consumer-crash", ())
 
+START = (
+    Shown("record 1", "producer", "not sent"),
+    Shown("broker 1", "broker 1", "up"),
+    Shown("broker 1's log", "broker 1", "[]", ()),
+    Shown("broker 1's high watermark", "broker 1", "0"),
+    Shown("broker 2", "broker 2", "up"),
+    Shown("broker 2's log", "broker 2", "[]", ()),
+    Shown("leader", "controller", "broker 1"),
+    Shown("leader epoch", "controller", "1"),
+)
+
 KILL_TRACE = Trace(
     (("kill", 1),),
     (SEND, APPEND, KILL, ELECT),
     "record 1 was acknowledged, but is not in the log of broker 2, which leads",
+    START,
 )
 MOVE_TRACE = Trace(
     (("leader-move", 1),), (SEND, APPEND, MOVE), "record 1 was acknowledged, but broker 2 leads without it"

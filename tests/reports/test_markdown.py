@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
-from reports.markdown import code, escaped, file_name, to_markdown, write_markdown
+from reports.markdown import code, escaped, to_markdown
 from tests.reports import samples
 
 PAGE = to_markdown(samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
@@ -104,17 +103,3 @@ def test_code(text: str, shown: str) -> None:
 
 def test_escaped() -> None:
     assert escaped("a_b*c|<i>") == r"a\_b\*c\|\<i\>"
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("orders", "orders"), ("../../etc/passwd", "etc-passwd"), ("..", "deployment"), ("a b\nc", "a-b-c")],
-)
-def test_file_names_stay_in_the_folder(name: str, expected: str) -> None:
-    assert file_name(name) == expected
-
-
-def test_write(tmp_path: Path) -> None:
-    page = write_markdown(tmp_path / "new", samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
-    assert page == tmp_path / "new" / "orders.md"
-    assert page.read_text(encoding="utf-8") == PAGE

@@ -1,0 +1,95 @@
+"""What a report may be written as: by the ending of a file's name, or a page for each deployment in a folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.deployment.deployment import Deployment
+from properties.verdict import Result
+
+
+class UnknownFormat(Exception):
+    """A report's name ends in nothing that can be written; the message names what can."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found of one deployment, and the command that asks the same again."""
+
+    deployment: Deployment
+    result: Result
+    command: str
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: what it is, and its text for these answers. ``several``: one file has room for more than one."""
+
+    what: str
+    write: Callable[[Sequence[Answer]], str | bytes]
+    several: bool = False
+
+
+def _html(answers: Sequence[Answer]) -> str:
+    from reports.html import to_html
+
+    (answer,) = answers
+    return to_html(answer.deployment, answer.result, command=answer.command)
+
+
+def _markdown(answers: Sequence[Answer]) -> str:
+    from reports.markdown import to_markdown
+
+    (answer,) = answers
+    return to_markdown(answer.deployment, answer.result, command=answer.command)
+
+
+FORMATS: Mapping[str, Format] = {
+    ".html": Format("a page to step through the traces", _html),
+    ".md": Format("a Markdown page", _markdown),
+}
+"""By the ending of a file's name."""
+
+IN_FOLDERS = (".md", ".html")
+"""What is written into a folder for each deployment."""
+
+
+def format_of(path: Path) -> Format | None:
+    """The format of a report of this name, or None for a folder. Raises :class:`UnknownFormat`."""
+    if path.is_dir() or not path.suffix:
+        return None
+    found = FORMATS.get(path.suffix.lower())
+    if found is None:
+        raise UnknownFormat(f"{path}: a report is a folder, or its name ends in {', '.join(FORMATS)}")
+    return found
+
+
+def write_report(path: Path, answers: Sequence[Answer]) -> list[Path]:
+    """Write what was found to ``path``, a file or a folder (made where missing); the files that were written."""
+    found = format_of(path)
+    if found is not None:
+        _write(path, found.write(answers))
+        return [path]
+    path.mkdir(parents=True, exist_ok=True)
+    written = []
+    for answer in answers:
+        for suffix in IN_FOLDERS:
+            page = path / f"{file_name(answer.deployment.name)}{suffix}"
+            _write(page, FORMATS[suffix].write([answer]))
+            written.append(page)
+    return written
+
+
+def file_name(name: str) -> str:
+    """A deployment's name as a file name that stays inside its folder."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "deployment"
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    if isinstance(content, str):
+        path.write_text(content, encoding="utf-8")
+    else:
+        path.write_bytes(content)

@@ -1,0 +1,124 @@
+"""A result as one HTML page: everything that it shows is in it, and it asks nobody for anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from model.deployment.deployment import Deployment
+from properties.verdict import CutSet, Result, Shown, Status, Verdict
+from reports import assumptions, summary, wording
+from reports.html import svg
+from reports.space_time import space_time
+from reports.story import Telling, tellings
+from reports.table import engine_line
+
+TEMPLATES = "templates"
+"""The folder with the page's template, its style sheet and its script."""
+
+
+def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
+    """The page as text. ``command`` reproduces the result."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("reports"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["text"] = lambda text: wording.plain(str(text))
+    told = tellings(result.verdicts, all_traces=True)
+    return environment.get_template("report.html.j2").render(
+        deployment=deployment,
+        result=result,
+        command=wording.plain(command),
+        summary=summary,
+        wording=wording,
+        holding=[verdict for verdict in result.verdicts if verdict.status is not Status.VIOLATED],
+        violated=[verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED],
+        answers=_answers(result.verdicts),
+        near_misses=lambda verdict: list(near_misses(verdict, result)),
+        events=events,
+        trace_number=lambda verdict, at: _number_of(told, verdict, at),
+        tellings=[_Drawn(number, telling) for number, telling in enumerate(told, 1)],
+        assumptions=list(assumptions.assumption_lines(deployment, result)),
+        notes=list(assumptions.note_lines(deployment, result)),
+        engine=engine_line(result),
+        style=_asset("report.css"),
+        script=_asset("report.js"),
+    )
+
+
+class _Drawn:
+    """A telling with its diagram and what the script needs of it."""
+
+    def __init__(self, number: int, telling: Telling) -> None:
+        self.name = f"t{number}"
+        self.number = number
+        self.telling = telling
+        self.drawing = svg.drawing(space_time(telling.trace), [svg.row_height(_sentence(s)) for s in telling.steps])
+        self.timed = any(step.at is not None for step in telling.steps)
+
+    @property
+    def data(self) -> str:
+        """The states of the trace as JSON that can stand in a page."""
+        trace = self.telling.trace
+        data = {
+            "start": [_shown(shown) for shown in trace.start],
+            "steps": [
+                [
+                    [c.what, wording.plain(c.after), *([list(c.entries)] if c.entries is not None else [])]
+                    for c in s.changes
+                ]
+                for s in trace.steps
+            ],
+        }
+        return json.dumps(data, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _shown(shown: Shown) -> list[Any]:
+    entries = [] if shown.entries is None else [list(shown.entries)]
+    return [shown.what, shown.owner, wording.plain(shown.value), *entries]
+
+
+def _sentence(step: Any) -> str:
+    return f"{step.fault}: {step.text}" if step.fault else str(step.text)
+
+
+def _answers(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
+    """How many properties have each status, worst first."""
+    found = {status: sum(verdict.status is status for verdict in verdicts) for status in Status}
+    return {status.value: count for status, count in found.items() if count}
+
+
+def events(faults: CutSet) -> list[str]:
+    """The faults of a set one by one, as the leaves of a fault tree: ``2 slow-follower``."""
+    return [kind if count == 1 else f"{count} {kind}" for kind, count in faults]
+
+
+def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
+    """What is nearest to a violation of a property that holds: other values of what was assumed, and thresholds."""
+    for item in result.sensitivities:
+        if item.property == verdict.property and item.status is Status.VIOLATED:
+            yield wording.sensitivity(item)
+    for threshold in result.thresholds:
+        if threshold.property == verdict.property:
+            yield wording.threshold(threshold)
+
+
+def _number_of(told: Sequence[Telling], verdict: Verdict, at: int) -> int:
+    """Which of the told traces is the verdict's trace at this position."""
+    trace = verdict.traces[at]
+    return 1 + next(
+        number for number, telling in enumerate(told) if (telling.faults, telling.steps) == (trace.faults, trace.steps)
+    )
+
+
+def _asset(name: str) -> str:
+    from markupsafe import Markup
+
+    return Markup(files("reports").joinpath(TEMPLATES, name).read_text(encoding="utf-8"))

@@ -1,0 +1,124 @@
+"""Diagrams as SVG elements: numbers here, words and colours in the template and its style sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import ceil, hypot
+
+from reports.space_time import Arrow, End, SpaceTime
+
+LANE = 78
+"""Width of a lane, in px."""
+
+HEAD = 28
+"""Height of the lanes' names, in px."""
+
+LINE, PADDING = 20, 12
+"""Height of a line of text and what stands around it in a row, in px: the rows of the steps' list are the same."""
+
+LETTERS = 62
+"""So many letters of a step's sentence stand in a line at the least."""
+
+BROKEN = 0.55
+"""What is lost gets so far."""
+
+TIP = 7
+"""Room that an arrow leaves for the mark that it ends at, in px."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """From one point to another, in px."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+
+
+@dataclass(frozen=True)
+class Message:
+    """An arrow, with where it ends if it is lost."""
+
+    line: Line
+    end: str
+    what: str
+    row: int
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A step's mark."""
+
+    x: float
+    y: float
+    row: int
+    fault: str | None
+
+
+@dataclass(frozen=True)
+class Name:
+    """A lane's name."""
+
+    x: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Everything of one diagram, and the heights of its rows."""
+
+    width: int
+    height: int
+    heights: tuple[int, ...]
+    names: tuple[Name, ...]
+    tracks: tuple[Line, ...]
+    gaps: tuple[Line, ...]
+    messages: tuple[Message, ...]
+    dots: tuple[Dot, ...]
+
+
+def row_height(sentence: str) -> int:
+    """The height of a step's row, in px, from how many lines its sentence takes."""
+    return LINE * max(1, ceil(len(sentence) / LETTERS)) + PADDING
+
+
+def drawing(diagram: SpaceTime, heights: Sequence[int]) -> Drawing:
+    """The diagram with rows of these heights."""
+    bottoms = list(accumulate(heights, initial=HEAD))
+    middles = [HEAD / 2, *((top + bottom) / 2 for top, bottom in pairwise(bottoms))]
+    height = bottoms[-1] + PADDING
+    middles.append(height)
+
+    def x(lane: int) -> float:
+        return (lane + 0.5) * LANE
+
+    lanes = range(len(diagram.lanes))
+    return Drawing(
+        width=LANE * len(diagram.lanes),
+        height=height,
+        heights=tuple(heights),
+        names=tuple(Name(x(lane), diagram.lanes[lane]) for lane in lanes),
+        tracks=tuple(Line(x(lane), HEAD, x(lane), height) for lane in lanes),
+        gaps=tuple(
+            Line(
+                x(gap.lane),
+                middles[gap.row],
+                x(gap.lane),
+                height if gap.to_row == diagram.rows else middles[gap.to_row],
+            )
+            for gap in diagram.gaps
+        ),
+        messages=tuple(_message(arrow, x(arrow.lane), x(arrow.to_lane), middles) for arrow in diagram.arrows),
+        dots=tuple(Dot(x(mark.lane), middles[mark.row], mark.row, mark.fault) for mark in diagram.marks),
+    )
+
+
+def _message(arrow: Arrow, start: float, end: float, middles: Sequence[float]) -> Message:
+    top, bottom = middles[arrow.row], middles[arrow.to_row]
+    length = hypot(end - start, bottom - top) or 1
+    share = {End.ARRIVES: 1 - TIP / length, End.LOST: BROKEN, End.OPEN: BROKEN}[arrow.end]
+    line = Line(start, top, round(start + share * (end - start), 1), round(top + share * (bottom - top), 1))
+    return Message(line, arrow.end.value, arrow.what, arrow.row)

@@ -1,0 +1,119 @@
+"use strict";
+
+// The state at a step is the initial one with what each step up to it changed: [what, owner, value, entries?] each.
+const traces = new Map();
+
+for (const article of document.querySelectorAll("article.trace")) {
+  const data = JSON.parse(article.querySelector("script.states").textContent);
+  const links = [...article.querySelectorAll(".steps a")];
+  traces.set(article.id, { article, data, links, panel: article.querySelector(".state"), chosen: 0 });
+}
+
+function stateAfter({ data }, step) {
+  const state = new Map(data.start.map(([what, owner, value, entries]) => [what, { owner, value, entries, changed: false }]));
+  for (const [index, changes] of data.steps.slice(0, step).entries()) {
+    for (const [what, value, entries] of changes) {
+      state.set(what, { owner: state.get(what)?.owner ?? "", value, entries, changed: index === step - 1 });
+    }
+  }
+  return state;
+}
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+// A log entry by entry; what lies below the high watermark is replicated, and marked so.
+function logOf({ entries, changed }, highWatermark) {
+  const log = element("ol", undefined, "log");
+  entries.forEach((entry, offset) => {
+    const item = element("li", undefined, offset < highWatermark ? "replicated" : "");
+    if (changed && offset === entries.length - 1) item.classList.add("changed");
+    item.append(element("span", String(offset), "offset"), entry);
+    log.append(item);
+  });
+  return log;
+}
+
+// What is said of a process itself stands in its heading; the rest is a list, with what it is called without its owner.
+function partsOf(owner, all, state) {
+  const heading = element("h5", owner || "pipeline");
+  const list = element("dl");
+  for (const [what, shown] of all) {
+    const own = `${owner}'s `;
+    if (what === owner || what === `${own}role`) {
+      heading.append(" ", element("span", shown.value, shown.changed ? "changed" : ""));
+      continue;
+    }
+    const hasEntries = shown.entries && shown.entries.length > 0;
+    const value = element("dd", hasEntries ? undefined : shown.entries ? "empty" : shown.value, shown.changed && !hasEntries ? "changed" : "");
+    if (hasEntries) value.append(logOf(shown, Number(state.get(`${own}high watermark`)?.value ?? 0)));
+    list.append(element("dt", what.startsWith(own) ? what.slice(own.length) : what), value);
+  }
+  return [heading, list];
+}
+
+function show(trace, step) {
+  const state = stateAfter(trace, step);
+  const owners = new Map();
+  for (const [what, shown] of state) {
+    if (!owners.has(shown.owner)) owners.set(shown.owner, []);
+    owners.get(shown.owner).push([what, shown]);
+  }
+  const parts = [element("h4", step ? `After step ${step}` : "At the start")];
+  for (const [owner, all] of owners) parts.push(...partsOf(owner, all, state));
+  trace.panel.replaceChildren(...parts);
+}
+
+function choose(trace, step) {
+  trace.links[trace.chosen - 1]?.removeAttribute("aria-current");
+  for (const mark of trace.article.querySelectorAll(".chosen")) mark.classList.remove("chosen");
+  trace.chosen = step;
+  trace.links[step - 1]?.setAttribute("aria-current", "step");
+  for (const mark of trace.article.querySelectorAll(`[data-step="${step}"]`)) mark.classList.add("chosen");
+  show(trace, step);
+}
+
+function go(trace, step) {
+  const link = trace.links[step - 1];
+  if (!link) return;
+  history.replaceState(null, "", link.hash);
+  choose(trace, step);
+  link.focus({ preventScroll: true });
+  link.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+function fromAddress() {
+  const named = /^#(t\d+)-s(\d+)$/.exec(location.hash);
+  const trace = named && traces.get(named[1]);
+  if (trace) go(trace, Number(named[2]));
+}
+
+const MOVES = {
+  ArrowDown: (chosen) => chosen + 1,
+  ArrowRight: (chosen) => chosen + 1,
+  ArrowUp: (chosen) => chosen - 1,
+  ArrowLeft: (chosen) => chosen - 1,
+  Home: () => 1,
+  End: (chosen, last) => last,
+};
+
+for (const trace of traces.values()) {
+  trace.links.forEach((link, index) => link.addEventListener("click", (event) => {
+    event.preventDefault();
+    go(trace, index + 1);
+  }));
+  trace.article.addEventListener("keydown", (event) => {
+    const move = MOVES[event.key];
+    if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const last = trace.links.length;
+    go(trace, Math.min(last, Math.max(1, move(trace.chosen, last))));
+  });
+  choose(trace, trace.links.length);
+}
+window.addEventListener("hashchange", fromAddress);
+fromAddress();

@@ -1,0 +1,42 @@
+"""What a report is written as: by the ending of its name, or pages in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reports.formats import FORMATS, Answer, UnknownFormat, file_name, format_of, write_report
+from tests.reports import samples
+
+ANSWER = Answer(samples.DEPLOYMENT, samples.RESULT, samples.COMMAND)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("orders", "orders"), ("../../etc/passwd", "etc-passwd"), ("..", "deployment"), ("a b\nc", "a-b-c")],
+)
+def test_file_names_stay_in_the_folder(name: str, expected: str) -> None:
+    assert file_name(name) == expected
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_each_format_is_written(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"r{suffix.upper()}"
+    assert write_report(path, [ANSWER]) == [path]
+    assert path.stat().st_size > 0
+
+
+def test_a_folder_gets_pages_for_each_deployment(tmp_path: Path) -> None:
+    assert write_report(tmp_path / "new", [ANSWER]) == [
+        tmp_path / "new" / "orders.md",
+        tmp_path / "new" / "orders.html",
+    ]
+    assert (tmp_path / "new" / "orders.md").read_text(encoding="utf-8").startswith("# orders\n")
+
+
+def test_a_name_that_ends_in_no_format_is_refused_and_told_which_there_are(tmp_path: Path) -> None:
+    with pytest.raises(UnknownFormat, match=r"r\.docx: a report is a folder, or its name ends in .*\.html"):
+        format_of(tmp_path / "r.docx")
+    (tmp_path / "v1.2").mkdir()
+    assert format_of(tmp_path / "v1.2") is None

@@ -1,0 +1,168 @@
+"""The HTML page in a real browser: it opens, steps, shows the state at each step, and can be used by everybody."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from properties.verdict import Change, Result, Trace, states_of
+from reports.html import to_html
+from tests.reports import samples
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (Debian: apt install chromium)")
+api = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install 'proofka[dev]')")
+
+LONG = 300
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[api.Browser]:
+    with api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Opened:
+    """A result's page in a tab, and what the console said."""
+
+    def __init__(
+        self, browser: api.Browser, folder: Path, result: Result, anchor: str = "", scheme: str = "light"
+    ) -> None:
+        file = folder / "report.html"
+        file.write_text(to_html(samples.DEPLOYMENT, result, command=samples.COMMAND), encoding="utf-8")
+        self.page = browser.new_page(color_scheme=scheme, viewport={"width": 1400, "height": 900})
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri() + anchor)
+
+    def chosen(self, trace: str = "t1") -> int:
+        return int(self.page.locator(f"#{trace} .steps a[aria-current=step] .at").inner_text())
+
+    def state(self, trace: str = "t1") -> str:
+        return str(self.page.locator(f"#{trace} .state").inner_text())
+
+
+def test_it_opens_without_a_word_and_asks_nobody(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    assert opened.said == []
+    assert opened.asked == [(tmp_path / "report.html").as_uri()]
+    assert opened.page.locator("h1").inner_text() == "orders"
+    assert opened.page.locator("article.trace").count() == 4
+
+
+def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    assert opened.chosen() == 4  # the end is what a reader wants to see first
+    opened.page.locator("#t1-s1").click()
+    assert (opened.chosen(), opened.page.url.rpartition("#")[2]) == (1, "t1-s1")
+    for key, step in (
+        ("ArrowDown", 2),
+        ("ArrowRight", 3),
+        ("ArrowUp", 2),
+        ("End", 4),
+        ("ArrowDown", 4),
+        ("Home", 1),
+        ("ArrowLeft", 1),
+    ):
+        opened.page.keyboard.press(key)
+        assert (opened.chosen(), opened.page.url.rpartition("#")[2]) == (step, f"t1-s{step}")
+    assert opened.page.locator("#t1 .mark.chosen").get_attribute("data-step") == "1"
+    assert opened.chosen("t2") == 3  # another trace keeps its own
+    assert opened.said == []
+
+
+def test_a_permalink_opens_at_its_step(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT, anchor="#t2-s2")
+    assert opened.chosen("t2") == 2
+    assert opened.page.evaluate("document.activeElement.id") == "t2-s2"
+
+
+def test_each_step_shows_the_state_after_it(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    for number, state in enumerate(states_of(samples.KILL_TRACE)):
+        if number == 0:
+            continue
+        opened.page.locator(f"#t1-s{number}").click()
+        panel = opened.page.locator("#t1 .state")
+        assert panel.locator("h4").inner_text() == f"After step {number}"
+        shown = dict(zip(panel.locator("dt").all_inner_texts(), panel.locator("dd").all_inner_texts(), strict=True))
+        headings = panel.locator("h5").all_inner_texts()
+        values = {one.what: one for one in state}
+        assert shown["record 1"] == values["record 1"].value
+        assert shown["leader"] == values["leader"].value
+        assert any(text.split() == ["broker", "1", values["broker 1"].value] for text in headings)
+        entries = values["broker 1's log"].entries
+        assert panel.locator(".log li").all_inner_texts() == [f"{at}{entry}" for at, entry in enumerate(entries or ())]
+        changed = panel.locator(".changed").all_inner_texts()
+        assert len(changed) == len(samples.KILL_TRACE.steps[number - 1].changes)
+
+
+def test_what_is_replicated_is_marked_so(browser: api.Browser, tmp_path: Path) -> None:
+    appended = samples.APPEND
+    learned = replace(appended, changes=(Change("broker 1's high watermark", "0", "1"),))
+    trace = Trace((("kill", 1),), (appended, learned, samples.KILL), "fails", samples.START)
+    opened = Opened(
+        browser,
+        tmp_path,
+        Result((replace(samples.VIOLATED, cut_sets=((("kill", 1),),), traces=(trace,)),), samples.ENGINE, (), {}),
+    )
+    opened.page.locator("#t1-s1").click()
+    assert opened.page.locator("#t1 .log li.replicated").count() == 0
+    opened.page.keyboard.press("ArrowDown")
+    assert opened.page.locator("#t1 .log li.replicated").count() == 1
+
+
+def test_a_long_trace_steps_to_its_end(browser: api.Browser, tmp_path: Path) -> None:
+    steps = tuple(
+        replace(
+            samples.SEND, text=f"step {number}", changes=(Change("record 1", str(number), str(number + 1)),), at=number
+        )
+        for number in range(LONG)
+    )
+    verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
+    opened = Opened(browser, tmp_path, Result((verdict,), samples.ENGINE, (), {}))
+    opened.page.locator("#t1-s1").click()
+    for number in range(2, LONG + 1):
+        opened.page.keyboard.press("ArrowDown")
+        assert opened.page.url.endswith(f"#t1-s{number}")
+    assert f"record 1\n{LONG}" in opened.state()
+    assert opened.page.locator(f"#t1-s{LONG}").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_can_be_used_by_everybody(browser: api.Browser, tmp_path: Path, scheme: str) -> None:
+    """The rules of axe-core: names, roles, contrast, structure."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe-playwright-python")
+    opened = Opened(browser, tmp_path, samples.RESULT, scheme=scheme)
+    found = axe.Axe().run(opened.page).response["violations"]
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
+
+
+def test_it_prints_what_each_step_changes(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    assert not opened.page.locator("#t1 .changes").first.is_visible()
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator("#t1 .changes").first.is_visible()
+    assert not opened.page.locator("#t1 .state").is_visible()
+
+
+def test_a_narrow_window_shows_the_state_below(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    opened.page.set_viewport_size({"width": 420, "height": 800})
+    steps, state = (opened.page.locator(f"#t1 {name}").bounding_box() for name in (".steps", ".state"))
+    assert steps is not None
+    assert state is not None
+    assert state["y"] > steps["y"]
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,110 @@
+"""The space-time diagram: who has a lane, and what becomes of every message."""
+
+from __future__ import annotations
+
+from properties.verdict import Change, Shown, Step, Trace
+from reports.messages import message_of
+from reports.space_time import Arrow, End, Gap, Mark, space_time
+from tests.reports import samples
+
+BROKERS = tuple(
+    shown
+    for number in (1, 2, 10)
+    for shown in (
+        Shown(f"broker {number}", f"broker {number}", "up"),
+        Shown(f"broker {number}'s log", f"broker {number}", "[]", ()),
+    )
+)
+PRODUCER, BROKER_1, BROKER_2, BROKER_10 = 0, 1, 2, 3
+
+
+def step(action: str, actor: str, fault: str | None = None, *changes: Change, **arguments: int) -> Step:
+    return Step(actor, "producer", action, arguments, f"{actor}: {action}", fault, changes)
+
+
+def diagram(*steps: Step) -> list[Arrow]:
+    return list(space_time(Trace((), steps, "fails", BROKERS)).arrows)
+
+
+TRANSMIT = step("transmit", "producer", batch=0, leader=1)
+APPEND = step("append", "broker 1", batch=0, leader=1)
+
+
+def test_lanes_are_those_who_take_part_and_every_broker_by_number() -> None:
+    trace = Trace((), (TRANSMIT, step("poll", "consumer", leader=2, count=1)), "fails", BROKERS)
+    assert space_time(trace).lanes == ("producer", "broker 1", "broker 2", "broker 10", "consumer")
+    apart = Trace((), (step("write_marker", "broker 1", leader=1, transaction=1, commits=1),), "fails", BROKERS)
+    assert space_time(apart).lanes == ("coordinator", "broker 1", "broker 2", "broker 10")
+
+
+def test_what_all_brokers_keep_together_is_marked_at_the_coordinator() -> None:
+    trace = Trace((), (step("lose_offsets", "brokers", "lost-offsets"),), "fails", BROKERS)
+    assert space_time(trace).lanes[0] == "coordinator"
+    assert space_time(trace).marks == (Mark(1, 0, "lost-offsets"),)
+
+
+def test_a_request_leaves_in_one_step_and_arrives_in_another() -> None:
+    assert diagram(TRANSMIT, step("kill", "broker 2", "kill", broker=2), APPEND) == [
+        Arrow(1, PRODUCER, 3, BROKER_1, "request")
+    ]
+
+
+def test_a_refusal_answers_at_once() -> None:
+    refusal = step("reject_not_leader", "broker 1", batch=0, broker=1)
+    assert diagram(TRANSMIT, refusal) == [
+        Arrow(1, PRODUCER, 2, BROKER_1, "request"),
+        Arrow(2, BROKER_1, 2, PRODUCER, "refusal"),
+    ]
+
+
+def test_what_never_arrives_is_lost() -> None:
+    lost = step("lose_request", "network", "lost-request", batch=0)
+    assert diagram(TRANSMIT, lost) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
+    silent = step("lose_response", "network", "lost-response", batch=0)
+    assert diagram(TRANSMIT, APPEND, silent)[1:] == [Arrow(3, BROKER_1, 3, PRODUCER, "answer", End.LOST)]
+
+
+def test_what_is_on_its_way_to_a_broker_that_dies_is_lost() -> None:
+    kill = step("kill", "broker 1", "kill", Change("broker 1", "up", "down"), broker=1)
+    assert diagram(TRANSMIT, kill) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
+    elsewhere = step("kill", "broker 2", "kill", Change("broker 2", "up", "down"), broker=2)
+    assert diagram(TRANSMIT, elsewhere) == [Arrow(1, PRODUCER, 3, BROKER_1, "request", End.OPEN)]
+
+
+def test_a_dead_connection_loses_what_is_on_it() -> None:
+    assert diagram(TRANSMIT, step("notice", "producer", broker=1))[0].end is End.LOST
+    assert diagram(TRANSMIT, step("notice", "producer", broker=2))[0].end is End.OPEN
+
+
+def test_an_abandoned_request_may_arrive_after_its_retry() -> None:
+    held = step("delay_request", "network", "delayed-request", batch=0)
+    late = step("execute_delayed", "broker 1", batch=0, leader=1)
+    assert diagram(TRANSMIT, held, TRANSMIT, APPEND, late) == [
+        Arrow(3, PRODUCER, 4, BROKER_1, "request"),
+        Arrow(1, PRODUCER, 5, BROKER_1, "abandoned"),
+    ]
+
+
+def test_records_are_told_apart() -> None:
+    other = step("transmit", "producer", batch=1, leader=1)
+    assert diagram(TRANSMIT, other, APPEND) == [
+        Arrow(1, PRODUCER, 3, BROKER_1, "request"),
+        Arrow(2, PRODUCER, 4, BROKER_1, "request", End.OPEN),
+    ]
+
+
+def test_a_lane_is_broken_while_its_process_is_gone() -> None:
+    kill = step("kill", "broker 2", "kill", Change("broker 2", "up", "down"), broker=2)
+    restart = step("restart", "broker 2", None, Change("broker 2", "down", "up"), broker=2)
+    trace = Trace((), (TRANSMIT, kill, APPEND, restart, kill), "fails", BROKERS)
+    assert space_time(trace).gaps == (Gap(BROKER_2, 2, 4), Gap(BROKER_2, 5, 5))
+
+
+def test_a_step_without_the_argument_is_no_message() -> None:
+    assert message_of(step("fail_and_close", "consumer")) is None
+    assert message_of(step("fail_and_close", "consumer", leader=1, count=1, done=0)) is not None
+
+
+def test_a_trace_of_an_earlier_version_has_no_states_and_is_drawn() -> None:
+    earlier = Trace((), samples.KILL_TRACE.steps, "fails")
+    assert space_time(earlier).lanes == ("producer", "broker 1", "controller")
