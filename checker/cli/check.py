@@ -55,6 +55,7 @@ from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
 from checker.source import Source, narrowed
+from model.deployment.changing import question
 
 MOST_CHECKED = 50
 """More pipelines than this are the work of an audit, or were not meant."""
@@ -143,7 +144,7 @@ def check(
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
     checked: dict[Deployment, str] = {}
     for number, deployment in enumerate(deployments, start=1):
-        same = checked.setdefault(_question(deployment), deployment.name)
+        same = checked.setdefault(question(deployment), deployment.name)
         if same != deployment.name:
             typer.echo(plain(f"{deployment.name}: as {same}, which differs in nothing that matters"))
             continue
@@ -223,11 +224,6 @@ def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool) -> None:
         complain(str(problem))
     if not (sought.judged or sought.own):
         complain(f"{sought.findings.place}: no pipeline to check")
-
-
-def _question(deployment: Deployment) -> Deployment:
-    """The deployment without what tells it from others that mean the same: its name, and where its values are from."""
-    return replace(deployment, name="", settings=(), ignored=(), notes=())
 
 
 def _alone(source: Source, sought: Sought | None, number: int) -> Source:

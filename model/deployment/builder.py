@@ -306,7 +306,7 @@ def build(given: GivenDeployment) -> Deployment:
     if follows is not None:
         notes = check_follower_reads(deployment, consumer_section, follows)
         deployment = replace(deployment, notes=(*deployment.notes, *notes))
-    return deployment
+    return replace(deployment, given=given)
 
 
 def _check_nearest(deployment: Deployment, section: Section) -> None:

@@ -7,7 +7,7 @@ the settings the model depends on, *effective* (after defaults of the release an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 from model.deployment.choices import (
@@ -26,6 +26,7 @@ from model.deployment.choices import (
 )
 from model.deployment.compaction import KEEPS_ABORTED, Compaction, Keys
 from model.deployment.explored import Bounds, FaultBudget
+from model.deployment.given import GivenDeployment
 from model.deployment.older_transactions import OlderTransactions
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.sender import Sender
@@ -117,6 +118,7 @@ class Deployment:
     settings: tuple[Setting, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     notes: tuple[str, ...] = ()  # what the client or broker changed silently, one sentence each
+    given: GivenDeployment | None = field(default=None, compare=False, repr=False)  # what it was built from, if known
 
     @property
     def drains(self) -> bool:

@@ -1,0 +1,149 @@
+"""What could be changed about a deployment: settings and ways of the application, each with what it costs.
+
+The table (``tables/strengthenings.csv``) holds what is known to prevent something; what it prevents in a deployment is
+for a check to say. ``cost`` ranks them: 1 costs nothing that is noticed, 2 and 3 are settings that cost latency,
+throughput or availability, 4 and 5 change a program, 6 needs machines or another store.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from model.deployment.builder import build
+from model.deployment.deployment import Deployment
+from model.deployment.errors import DeploymentError
+from model.deployment.given import Given, GivenClient, GivenDeployment
+from model.deployment.setting import Origin
+
+TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
+ORIGIN = Origin("option", "a change that is tried")
+"""Where a value comes from that no file says."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Values to give to keys of a scope (topic, broker, producer, consumer, application, kafka), and what that costs.
+
+    ``library``: whose client understands them; empty for everyone's. ``latency`` and ``availability`` are words for
+    what is slower and what stops; empty where nothing is.
+    """
+
+    library: str
+    values: tuple[tuple[str, str, str], ...]
+    cost: int
+    latency: str
+    availability: str
+
+    def __str__(self) -> str:
+        return " and ".join(f"{scope}.{key}={value}" for scope, key, value in self.values)
+
+    @property
+    def places(self) -> frozenset[tuple[str, str]]:
+        """The scopes and keys that it sets: two changes that share one are alternatives."""
+        return frozenset((scope, key) for scope, key, _ in self.values)
+
+
+class Unchangeable(DeploymentError):
+    """A deployment that was not read from files, whose settings nobody can change one by one."""
+
+
+@cache
+def strengthenings() -> tuple[Change, ...]:
+    """All changes of the table, cheapest first."""
+    with TABLE.open(encoding="utf-8", newline="") as table:
+        rows = list(csv.DictReader(table))
+    changes = (
+        Change(row["library"], tuple(_values(row["change"])), int(row["cost"]), row["latency"], row["availability"])
+        for row in rows
+    )
+    return tuple(sorted(changes, key=lambda change: change.cost))
+
+
+def _values(text: str) -> Iterator[tuple[str, str, str]]:
+    for part in text.split(" & "):
+        place, _, value = part.partition("=")
+        scope, _, key = place.partition(".")
+        yield scope, key, value
+
+
+def changes_of(deployment: Deployment) -> list[Change]:
+    """The changes of the table that make this deployment another one, and one that its clients and brokers accept.
+
+    Raises :class:`Unchangeable`.
+    """
+    found = []
+    for change in strengthenings():
+        try:
+            if question(changed(deployment, [change])) != question(deployment):
+                found.append(change)
+        except Unchangeable:
+            raise
+        except DeploymentError:
+            continue
+    return found
+
+
+def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
+    """The deployment with these changes, explored as the other one is.
+
+    Raises DeploymentError where clients or brokers refuse them, or no model has what they make; :class:`Unchangeable`.
+    """
+    if deployment.given is None:
+        raise Unchangeable("its settings cannot be changed one by one; name the files it was read from")
+    given = deployment.given
+    for change in changes:
+        if change.library and not _is_of(deployment, change):
+            raise DeploymentError(f"{change}: no setting of this client")
+        given = _with(given, change)
+    made = build(given)
+    return replace(made, name=deployment.name, faults=deployment.faults, require=deployment.require)
+
+
+def question(deployment: Deployment) -> Deployment:
+    """The deployment without what tells it from others that mean the same: its name, and where its values are from."""
+    return replace(deployment, name="", settings=(), ignored=(), notes=(), given=None)
+
+
+def _is_of(deployment: Deployment, change: Change) -> bool:
+    """The client whose settings the change gives is one of its library."""
+    given = deployment.given
+    assert given is not None
+    clients: Mapping[str, GivenClient] = {"producer": given.producer, "consumer": given.consumer}
+    for scope, _, _ in change.values:
+        if scope in clients:
+            client = clients[scope].client
+            if (client.value.strip() if client is not None else "java") != change.library:
+                return False
+    return True
+
+
+def _with(given: GivenDeployment, change: Change) -> GivenDeployment:
+    for scope, key, value in change.values:
+        one = Given(key, value, ORIGIN)
+        match scope:
+            case "topic":
+                given = replace(given, topic={**given.topic, key: one})
+            case "broker":
+                given = replace(given, broker={**given.broker, key: one})
+            case "producer":
+                given = replace(given, producer=_client_with(given.producer, one))
+            case "consumer":
+                given = replace(given, consumer=_client_with(given.consumer, one))
+            case "application":
+                given = replace(given, application={**given.application, key: one})
+            case "kafka":
+                given = replace(given, elr=one)
+    return given
+
+
+def _client_with(client: GivenClient, one: Given) -> GivenClient:
+    """The client with one setting, whatever other name of it was used."""
+    from model.deployment.clients import aliases
+
+    library = client.client.value.strip() if client.client is not None else "java"
+    settings = {key: given for key, given in client.settings.items() if aliases().get((library, key), key) != one.key}
+    return replace(client, settings={**settings, one.key: one}, present=True)
