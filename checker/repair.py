@@ -128,6 +128,11 @@ class Search:
         tried = len({*self._whole, *(chosen for chosen, _ in self._quick)}) - 1
         return Repairs(tuple(wanted), tuple(found), hopeless, tried, stopped)
 
+    @staticmethod
+    def nothing(wanted: Sequence[str]) -> Repairs:
+        """What there is to say where nothing has to be repaired."""
+        return Repairs(tuple(wanted), (), (), 0, stopped=False)
+
     def _front(self, wanted: frozenset[str]) -> list[Repair]:
         """The cheapest repair of each largest set of properties that can hold together."""
         found: list[Repair] = []

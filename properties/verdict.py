@@ -216,11 +216,21 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Prevention:
+    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``."""
+
+    property: str
+    cut_set: CutSet
+    change: str
+
+
+@dataclass(frozen=True)
 class Result:
-    """Everything one check says, in the order a report shows it."""
+    """Everything one check says, in the order a report shows it. ``preventions`` is None where nobody looked."""
 
     verdicts: tuple[Verdict, ...]
     engine: EngineRun
     sensitivities: tuple[Sensitivity, ...]
     versions: Mapping[str, str]
     thresholds: tuple[Threshold, ...] = ()
+    preventions: tuple[Prevention, ...] | None = None

@@ -5,7 +5,7 @@ The object is described by ``schema.json`` beside this file. Keys stand in the o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,6 +18,7 @@ from properties.verdict import (
     Coverage,
     CutSet,
     EngineRun,
+    Prevention,
     Result,
     Sensitivity,
     Shown,
@@ -48,6 +49,10 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         "sensitivities": [_sensitivity(s) for s in result.sensitivities],
         "thresholds": [asdict(threshold) for threshold in result.thresholds],
     }
+    if result.preventions is not None:
+        document["preventions"] = [
+            {"property": one.property, "cut_set": dict(one.cut_set), "change": one.change} for one in result.preventions
+        ]
     return {**document, SEAL: seal(document)}
 
 
@@ -71,6 +76,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
         sensitivities=tuple(_read_sensitivity(s) for s in document["sensitivities"]),
         thresholds=tuple(Threshold(**one) for one in document["thresholds"]),
         versions=dict(document["versions"]),
+        preventions=_read_preventions(document.get("preventions")),
     )
 
 
@@ -249,6 +255,12 @@ def _read_sensitivity(document: Mapping[str, Any]) -> Sensitivity:
         status=Status(document["status"]),
         cut_sets=tuple(_read_cut_set(c) for c in document["cut_sets"]),
     )
+
+
+def _read_preventions(documents: Sequence[Mapping[str, Any]] | None) -> tuple[Prevention, ...] | None:
+    if documents is None:
+        return None
+    return tuple(Prevention(one["property"], _read_cut_set(one["cut_set"]), one["change"]) for one in documents)
 
 
 def _read_cut_set(document: Mapping[str, int]) -> CutSet:

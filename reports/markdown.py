@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from model.deployment.deployment import Deployment
 from properties.verdict import Result
 from reports import assumptions, summary, wording
+from reports.explained import explained
 from reports.story import tellings
 from reports.table import engine_line
 
@@ -45,6 +46,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
         engine=engine_line(result),
+        explained=[] if result.preventions is None else list(explained(result)),
     )
 
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status
 from reports import assumptions, lines, summary, wording
+from reports.explained import explained
 from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
 
@@ -56,7 +57,9 @@ def print_findings(out: Console, deployment: Deployment, result: Result, *, all_
 
 
 def print_background(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
-    """What was assumed and what it decides, what was changed or ignored, and how to get all this again."""
+    """Why it breaks where that was asked, what was assumed, changed or ignored, and how to get all this again."""
+    if result.preventions is not None:
+        _print_section(out, "Why", (line for pair in explained(result) for line in (pair[0], f"  {pair[1]}")))
     _print_section(
         out,
         "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",

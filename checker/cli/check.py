@@ -28,6 +28,7 @@ from checker.cli.options import (
     Engine,
     EngineName,
     Environment,
+    Explain,
     Faults,
     File,
     Fill,
@@ -98,6 +99,7 @@ def check(
     report: ReportFiles = None,
     all_traces: AllTraces = False,
     no_sensitivity: NoSensitivity = False,
+    explain: Explain = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a deployment: a verdict per property, and the shortest trace of each violation.
@@ -138,6 +140,7 @@ def check(
         all_traces=all_traces,
         sensitivity=not (no_sensitivity or quiet or len(deployments) > 1),
         no_sensitivity=no_sensitivity,
+        explain=explain,
         quiet=quiet,
         checkpoint=checkpoint,
     )
@@ -173,6 +176,7 @@ class _Asked:
     all_traces: bool
     sensitivity: bool
     no_sensitivity: bool
+    explain: bool
     quiet: bool
     checkpoint: Path | None
 
@@ -190,7 +194,8 @@ class _Asked:
         for option, names in self.switches:
             words += [word for name in names for word in (option, name)]
         words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
-        return shlex.join([*words, *(["--no-sensitivity"] if self.no_sensitivity else [])])
+        words += ["--no-sensitivity"] if self.no_sensitivity else []
+        return shlex.join([*words, *(["--explain"] if self.explain else [])])
 
 
 def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[int, bool]:
@@ -205,6 +210,9 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
             _print_findings(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
     if asked.sensitivity and not interrupted:
         result = _with_sensitivities(run, result, asked.budget())
+    if asked.explain and not interrupted:
+        with one_line_errors():
+            result = _with_preventions(run, result)
     with one_line_errors():
         asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
@@ -277,6 +285,19 @@ def _with_sensitivities(run: Run, result: Result, budget: Budget) -> Result:
     elif enough.is_set():
         complain(f"not every threshold was looked for: there are {SECONDS_OF_ALL:.0f} s for all of them")
     return replace(result, sensitivities=found, thresholds=turning)
+
+
+def _with_preventions(run: Run, result: Result) -> Result:
+    """The result with the changes that would have prevented what was found, as far as the user waits for them."""
+    from checker.explanation import preventions
+    from reports.terminal import console
+
+    stop = threading.Event()
+    with console(stderr=True).status("trying what would have prevented it"), interrupts(stop):
+        found = preventions(run.deployment, result.verdicts, stop)
+    if stop.is_set():
+        complain("interrupted: not every change was tried")
+    return replace(result, preventions=found)
 
 
 def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:

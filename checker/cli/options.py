@@ -89,6 +89,9 @@ ReportFiles = Annotated[
 ]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
 NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Say why each property breaks, and which change would have prevented it.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
 
 WholeSeconds = Annotated[

@@ -1,0 +1,80 @@
+"""What could be changed about a deployment: every row of the table is a setting that somebody reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model.deployment import DeploymentError, from_document, read_deployment, to_document
+from model.deployment.changing import Change, Unchangeable, changed, changes_of, question, strengthenings
+from model.deployment.choices import Acks, Commit, OnSendError
+from model.deployment.deployment import Deployment
+from model.deployment.errors import UnknownKeyError
+
+
+def deployment(folder: Path, text: str = "producer: {acks: 1}") -> Deployment:
+    file = folder / "d.yaml"
+    file.write_text(f'kafka: "4.0"\ntopic: {{replicas: 3}}\n{text}\n', encoding="utf-8")
+    return read_deployment(file)
+
+
+def find(words: str, library: str = "java") -> Change:
+    return next(change for change in strengthenings() if str(change) == words and change.library in ("", library))
+
+
+@pytest.mark.parametrize("change", strengthenings(), ids=str)
+def test_every_change_is_one_that_somebody_reads(change: Change, tmp_path: Path) -> None:
+    """It is applied, or refused for what it says; its keys are known."""
+    client = f"{{client: {change.library}}}" if change.library else "{}"
+    made = deployment(tmp_path, f"producer: {client}\nconsumer: {client}\n")
+    try:
+        assert changed(made, [change]).given is not None
+    except UnknownKeyError:
+        pytest.fail(f"{change}: nobody knows the key")
+    except DeploymentError as error:
+        assert str(error)
+
+
+def test_rules_of_the_client_follow_a_change(tmp_path: Path) -> None:
+    weak = deployment(tmp_path)
+    assert (weak.acks, weak.idempotence) == (Acks.LEADER, False)
+    strong = changed(weak, [find("producer.acks=all")])
+    assert (strong.acks, strong.idempotence) == (Acks.ALL, True)  # acks=1 had switched it off
+    both = changed(weak, [find("producer.acks=all"), find("application.on_send_error=resend")])
+    assert (both.acks, both.on_send_error) == (Acks.ALL, OnSendError.RESEND)
+    assert (weak.acks, weak.on_send_error) == (Acks.LEADER, OnSendError.DROP)
+
+
+def test_a_change_of_two_things_is_one(tmp_path: Path) -> None:
+    change = find("consumer.enable.auto.commit=false and application.commit=after")
+    assert changed(deployment(tmp_path), [change]).commit is Commit.AFTER
+
+
+def test_what_is_explored_stays(tmp_path: Path) -> None:
+    narrow = replace(deployment(tmp_path), faults=deployment(tmp_path).faults.up_to(1), name="mine")
+    made = changed(narrow, [find("producer.acks=all")])
+    assert (made.faults, made.name, made.require) == (narrow.faults, "mine", narrow.require)
+
+
+def test_only_what_makes_a_difference_is_offered(tmp_path: Path) -> None:
+    offered = {str(change) for change in changes_of(deployment(tmp_path, "producer: {acks: all}"))}
+    assert "producer.acks=all" not in offered
+    assert "topic.min.insync.replicas=2" in offered
+    assert not any(words.startswith("producer.Producer.") for words in offered)
+    sarama = {str(change) for change in changes_of(deployment(tmp_path, "producer: {client: sarama}"))}
+    assert "producer.Producer.RequiredAcks=WaitForAll" in sarama
+    assert "producer.acks=all" not in sarama
+
+
+def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
+    text = "producer: {client: librdkafka, settings: {request.required.acks: 1}}"
+    assert changed(deployment(tmp_path, text), [find("producer.acks=all", "librdkafka")]).acks is Acks.ALL
+
+
+def test_a_deployment_of_a_document_cannot_be_changed(tmp_path: Path) -> None:
+    read = from_document(to_document(deployment(tmp_path)))
+    assert question(read) == question(deployment(tmp_path))
+    with pytest.raises(Unchangeable, match="name the files"):
+        changes_of(read)

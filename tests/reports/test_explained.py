@@ -1,0 +1,105 @@
+"""Why a property breaks, what would have prevented it, and repairs, for a reader."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from io import StringIO
+
+from model.deployment.changing import Change, strengthenings
+from model.deployment.choices import Acks
+from model.deployment.deployment import Deployment
+from properties.verdict import Prevention
+from reports import terminal
+from reports.document import result_from_document, to_document
+from reports.explained import explained
+from reports.html import to_html
+from reports.markdown import to_markdown
+from reports.repairs import RepairReport, tolerated
+from reports.schema import problem
+from tests.reports import samples
+
+KILL = (("kill", 1),)
+RESULT = replace(
+    samples.RESULT,
+    preventions=(
+        Prevention("no-acked-loss", KILL, "producer.acks=all"),
+        Prevention("no-acked-loss", KILL, "topic.flush.messages=1"),
+    ),
+)
+
+
+def test_why_and_what_would_have_prevented_it() -> None:
+    told = dict(zip([v.property for v in samples.RESULT.verdicts], explained(RESULT), strict=False))
+    assert told["no-acked-loss"] == (
+        "no-acked-loss (acks: the guarantee it formalises) breaks with 1 kill: record 1 was acknowledged, but is not "
+        "in the log of broker 2, which leads",
+        "prevented by any of producer.acks=all; topic.flush.messages=1",
+    )
+    assert "none of the known changes" in told["no-loss"][1]
+
+
+def test_every_report_says_it_where_it_was_asked() -> None:
+    document = json.loads(json.dumps(to_document(samples.DEPLOYMENT, RESULT)))
+    assert problem(document) is None
+    assert result_from_document(document) == RESULT
+    assert "preventions" not in to_document(samples.DEPLOYMENT, samples.RESULT)
+    for page in (to_markdown, to_html):
+        assert "topic.flush.messages=1" in page(samples.DEPLOYMENT, RESULT, command="x").replace("\\", "")
+        assert "none of the known changes" not in page(samples.DEPLOYMENT, samples.RESULT, command="x")
+    out = StringIO()
+    terminal.print_background(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x")
+    assert "\nWhy\n" in out.getvalue()
+
+
+@dataclass(frozen=True)
+class Repaired:
+    changes: tuple[Change, ...]
+    deployment: Deployment
+    holds: tuple[str, ...]
+    cost: int = 5
+
+
+@dataclass(frozen=True)
+class Found:
+    wanted: tuple[str, ...]
+    found: tuple[Repaired, ...]
+    hopeless: tuple[str, ...] = ()
+    tried: int = 7
+    stopped: bool = False
+
+
+def shown(found: Found, violated: tuple[str, ...] = ("no-loss",)) -> str:
+    out = StringIO()
+    terminal.console(out).print(RepairReport(samples.DEPLOYMENT, violated, found))
+    return " ".join(out.getvalue().split())
+
+
+STRONG = replace(samples.DEPLOYMENT, acks=Acks.ALL, min_insync_replicas=2)
+STRONGER = ("producer.acks=all", "topic.min.insync.replicas=2")
+CHANGES = tuple(c for c in strengthenings() if str(c) in STRONGER and c.library in ("", "java"))
+
+
+def test_a_repair_says_what_it_costs() -> None:
+    text = shown(Found(("no-loss", "no-skip"), (Repaired(CHANGES, STRONG, ("no-loss", "no-skip")),)))
+    assert "1 repair, with which all 2 properties hold" in text
+    assert "producer.acks=all + topic.min.insync.replicas=2" in text
+    assert "latency: a send waits for all replicas in sync" in text
+    assert "writes go on with 1 broker away, not with 2 (before: with 2)" in text
+
+
+def test_a_front_says_what_does_not_hold() -> None:
+    found = Found(("no-loss", "no-skip"), (Repaired(CHANGES, STRONG, ("no-loss",)),), hopeless=("no-skip",))
+    text = shown(found)
+    assert "No set of changes mends all" in text
+    assert "Nothing here mends no-skip." in text
+    assert "mends no-loss; does not hold: no-skip" in text
+
+
+def test_where_nothing_was_found_that_is_said() -> None:
+    assert "nothing to repair" in shown(Found((), ()), ())
+    assert "None of the known changes mends that. The time ran out" in shown(Found(("no-loss",), (), stopped=True))
+
+
+def test_how_many_brokers_may_be_away() -> None:
+    assert (tolerated(samples.DEPLOYMENT), tolerated(STRONG)) == (2, 1)
