@@ -24,7 +24,7 @@ from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
-from model.deployment.known_keys import MISPLACED, reason_to_ignore
+from model.deployment.known_keys import MEANT, MISPLACED, reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
@@ -195,11 +195,11 @@ def build(given: GivenDeployment) -> Deployment:
         *(_said(broker_settings.section, SELECTOR) if follows is not None else ()),
         *(transaction_rules.settings_of(broker_settings.section) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),
-        _client_setting("producer", producer, given.producer.version or given.producer.client),
+        _client_setting("producer", producer, given.producer, as_found=given.as_found),
         *sending.settings,
         *_said(producer_settings.section, PROTOCOL),
         *(setting for setting in times.settings if setting.scope == "producer"),
-        _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
+        _client_setting("consumer", consumer, given.consumer, as_found=given.as_found),
         *reading.settings,
         *((reading.isolation,) if uses and reading.isolation is not None else ()),
         *_said(consumer_settings.section, group_rules.ASSIGNORS, PROTOCOL, reading.fetched_at_least),
@@ -286,6 +286,7 @@ def build(given: GivenDeployment) -> Deployment:
             *_slow_polls(given, times.durations),
             *_misplaced(producer_settings.ignored, "consumer"),
             *_misplaced(consumer_settings.ignored, "producer"),
+            *_misspelt(topic_settings, broker_settings, producer_settings, consumer_settings),
         ),
     )
     if reading.goes_to_nearest:
@@ -333,6 +334,19 @@ def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
             f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
             f"{'them' if many else 'it'}, and the {owner} is checked without"
         )
+
+
+def _misspelt(*read: _Accepted) -> Iterator[str]:
+    """Settings that nobody reads and whose name is nearly that of one: whoever wrote them believes in them."""
+    for ignored in (one for accepted in read for one in accepted.ignored):
+        if MEANT in ignored.reason:
+            place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
+            yield f"{ignored.key}{place}: {ignored.reason}"
+
+
+def _place_of(ignored: Ignored) -> str:
+    """The file and line of a setting."""
+    return f"{ignored.origin.file}:{ignored.origin.line}"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
@@ -399,10 +413,13 @@ def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
     return {("broker", name) for name in names if name not in values.overridden}
 
 
-def _client_setting(scope: str, client: Client, said: Given | None) -> Setting:
+def _client_setting(scope: str, client: Client, given: GivenClient, *, as_found: bool) -> Setting:
+    """The client's library and release. In files as they lie one that nobody says is an assumption."""
     newest = "the release of the brokers" if client.library == JAVA else "the newest release that is known"
-    origin = said.origin if said is not None else Origin("default", newest)
-    return Setting(scope, "client", client.name, origin)
+    if as_found and given.version is None:
+        return Setting(scope, "client", client.name, Origin("assumption", f"{newest}; --client V says another"))
+    said = given.version or given.client
+    return Setting(scope, "client", client.name, said.origin if said is not None else Origin("default", newest))
 
 
 def _clients(producer: Client, consumer: Client) -> str:
