@@ -5,7 +5,7 @@ The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.deployment.choices import Commit, OffsetReset
 from model.deployment.given import Given
@@ -83,7 +83,8 @@ def committed_by_client(commit: Commit, setting: Setting) -> Setting:
 
 def without_group(section: Section, given: Given, none: str) -> Setting:
     """That a consumer has no group; ``none``: how the file says so."""
-    return Setting(section.scope, given.key, "(none)", Origin("file", none, given.origin.file, given.origin.line))
+    origin = given.origin if given.origin.kind == "rule" else replace(given.origin, kind="file", detail=none)
+    return Setting(section.scope, given.key, "(none)", origin)
 
 
 def group_of(section: Section, given: Given | None) -> tuple[Setting, ...]:
