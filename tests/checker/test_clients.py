@@ -127,6 +127,8 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
             "no-skip",
             Status.HOLDS,
         ),
+        (SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS),
+        (SARAMA, {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1}, KILL, "log-order", Status.VIOLATED),
         # kafka-python puts what failed first in its queue; with one request in flight nothing is ahead of it.
         (KAFKA_PYTHON, {}, LOST, "log-order", Status.VIOLATED),
         (KAFKA_PYTHON, {"producer.max_in_flight_requests_per_connection": 1}, LOST, "log-order", Status.HOLDS),
@@ -145,8 +147,6 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         ({**OF_PYTHON, "consumer.client": "aiokafka"}, ALONE, {"consumer-crash": 1}, "no-skip", Status.VIOLATED),
         ({**OF_PYTHON, "consumer.client": "kafka-python"}, ALONE, {"consumer-crash": 1}, "no-skip", Status.HOLDS),
         ({**OF_PYTHON, "consumer.client": "kafka-python"}, ALONE, {"failed-processing": 1}, "no-skip", Status.VIOLATED),
-        (SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS),
-        (SARAMA, {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1}, KILL, "log-order", Status.VIOLATED),
     ],
 )
 def test_verdicts(
