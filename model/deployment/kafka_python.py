@@ -65,8 +65,11 @@ of its partition go (``Sender._dispatch_error``)."""
 WAITS_SHORTLY = (2, 1)
 """From here on the commit before a rebalance is waited for as long as ``poll()`` may take, and then given up."""
 
-CONFIGURED = (2, 3)
+CONFIGURED = (2, 2, 7)
 """From here on a heartbeat as long as the session is refused, and by its configuration error."""
+
+CLOSES_IDLE = (1, 4, 5)
+"""From here on a request may take no longer than a connection may be idle."""
 
 MOST_IN_FLIGHT = 5
 """So many requests at most with idempotence, from 3.0 on; one before."""
@@ -232,7 +235,7 @@ def _rebalances(section: Section) -> str:
 
 def _check_times(section: Section, *, in_group: bool) -> None:
     session, heartbeat, answered = (section.integer(key) for key in (SESSION, HEARTBEAT, ANSWERED))
-    newer = section.release.line >= CONFIGURED
+    newer = section.release.full >= CONFIGURED
     if in_group and (heartbeat > session or (newer and heartbeat == session)):
         exception = REFUSAL if newer else "AssertionError"
         raise _refused(section, (HEARTBEAT, SESSION), exception, f"{HEARTBEAT} must be less than {SESSION}", "K07")
@@ -240,7 +243,7 @@ def _check_times(section: Section, *, in_group: bool) -> None:
         raise _refused(section, (ANSWERED, SESSION), REFUSAL, f"{ANSWERED} must be more than {SESSION}", "K08")
     if answered <= section.integer(FETCH_WAITS):
         raise _refused(section, (ANSWERED, FETCH_WAITS), REFUSAL, f"{ANSWERED} must be more than {FETCH_WAITS}", "K09")
-    if section.release.line >= (2, 0) and section.integer(IDLE) <= answered:
+    if section.release.full >= CLOSES_IDLE and section.integer(IDLE) <= answered:
         raise _refused(section, (IDLE, ANSWERED), REFUSAL, f"{IDLE} must be more than {ANSWERED}", "K09")
 
 

@@ -144,10 +144,11 @@ def test_producers_are_refused(refusal, library: str, settings: str, version: st
         (KAFKA_PYTHON, "group_id: null", "", "K05", "IllegalStateError"),
         (KAFKA_PYTHON, "group_id: null", "2.3", "K05", "AssertionError"),
         (KAFKA_PYTHON, "heartbeat_interval_ms: 10000", "2.3", "K07", "KafkaConfigurationError"),
-        (KAFKA_PYTHON, "heartbeat_interval_ms: 10001", "2.0", "K07", "AssertionError"),
+        (KAFKA_PYTHON, "heartbeat_interval_ms: 10000", "2.2.7", "K07", "KafkaConfigurationError"),
+        (KAFKA_PYTHON, "heartbeat_interval_ms: 10001", "2.2.6", "K07", "AssertionError"),
         (KAFKA_PYTHON, "session_timeout_ms: 305000", "2.0", "K08", "KafkaConfigurationError"),
         (KAFKA_PYTHON, "request_timeout_ms: 500; session_timeout_ms: 5000", "", "K09", "KafkaConf"),
-        (KAFKA_PYTHON, "connections_max_idle_ms: 305000", "2.0", "K09", "KafkaConfigurationError"),
+        (KAFKA_PYTHON, "connections_max_idle_ms: 305000", "1.4.5", "K09", "KafkaConfigurationError"),
         (KAFKA_PYTHON, "session_timeout_ms: 1900000; request_timeout_ms: 2000000", "1.4", "C13", "InvalidSession"),
         (AIOKAFKA, "group_id: null", "", "Y02", "IllegalOperation"),
         (AIOKAFKA, "session_timeout_ms: 1900000", "", "C13", "InvalidSessionTimeoutException"),
@@ -223,6 +224,8 @@ def test_what_is_no_configuration_of_theirs(refusal, text: str, said: str) -> No
 
 
 def test_releases_in_which_what_is_refused_elsewhere_is_modelled(read_yaml) -> None:
+    for settings, version in (("heartbeat_interval_ms: 10000", "2.2.6"), ("connections_max_idle_ms: 305000", "1.4.4")):
+        assert read_yaml(client("consumer", KAFKA_PYTHON, settings, version)).commit is Commit.AUTO
     one = "acks: all; max_in_flight_requests_per_connection: 1"
     assert read_yaml(client("producer", KAFKA_PYTHON, one, "2.3")).max_in_flight == 1
     assert read_yaml(client("producer", KAFKA_PYTHON, "acks: all; retries: 3", "1.4.5")).retries == 3
