@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from model.deployment.consumer_rules import NULL_GROUP
 from model.deployment.dialects.accounts import Accounts
@@ -24,6 +25,7 @@ LIBRARIES = (KAFKA_PYTHON, AIOKAFKA)
 GROUP, ASSIGNORS = "group_id", "partition_assignment_strategy"
 _ENDLESS = Value(str(2**31 - 1), "float('inf')")
 _SENDS, _SENDS_AND_WAITS = "send", "send_and_wait"
+_METHODS = (_SENDS, _SENDS_AND_WAITS, "subscribe", "assign")
 _ASKS = frozenset(("get", "add_errback", "add_both", "exception", "failed", "succeeded", "add_done_callback", "result"))
 """What is called on the future of a send by somebody who wants to know whether it failed."""
 
@@ -58,13 +60,45 @@ def value_of(program: Program, key: str, node: ast.expr) -> Value:
 def complete(program: Program, configured: Iterable[Configured]) -> None:
     """What a file says of these clients besides their arguments."""
     own = [one for one in configured if one.library in LIBRARIES]
+    if not own:
+        return
+    called = _called(program)
+    sends = [call for method in (_SENDS, _SENDS_AND_WAITS) for call, _ in called[method]]
+    after = _next_statements(program)
+    waits = {library: all(_is_waited_for(program, call, library, after) for call in sends) for library in LIBRARIES}
     for one in own:
         alone = sum(other.library == one.library and other.roles == one.roles for other in own) == 1
+        calls = {method: _of(one, every, alone=alone) for method, every in called.items()}
         if Role.CONSUMER in one.roles:
-            _subscribes(program, one, alone=alone)
+            _subscribes(program, one, (*calls["subscribe"], *calls["assign"]))
             _without_group(one)
         else:
-            _sends(program, one, alone=alone)
+            _sends(program, one, calls[_SENDS], calls[_SENDS_AND_WAITS], waits=waits[one.library])
+
+
+def _called(program: Program) -> dict[str, list[tuple[ast.Call, str]]]:
+    """The calls of the methods that matter, by method, each with what it is called on."""
+    found: dict[str, list[tuple[ast.Call, str]]] = {method: [] for method in _METHODS}
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in found:
+            found[node.func.attr].append((node, shown(node.func.value)))
+    return found
+
+
+def _next_statements(program: Program) -> dict[int, ast.stmt]:
+    """The statement that stands behind each, in the same block."""
+    found: dict[int, ast.stmt] = {}
+    for node in ast.walk(program.tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            if isinstance(block, list):
+                found |= {id(one): behind for one, behind in pairwise(block)}
+    return found
+
+
+def _of(configured: Configured, every: Sequence[tuple[ast.Call, str]], *, alone: bool) -> list[ast.Call]:
+    """The calls on the name of this client, or where it is the only one of its kind, on any."""
+    own = [call for call, on in every if on == configured.name]
+    return own if own or not alone else [call for call, _ in every]
 
 
 def _without_group(consumer: Configured) -> None:
@@ -78,28 +112,29 @@ def _without_group(consumer: Configured) -> None:
     consumer.answers["commit"] = ("never", consumer.line)
 
 
-def _subscribes(program: Program, consumer: Configured, *, alone: bool) -> None:
-    for method in ("subscribe", "assign"):
-        for call in _calls(program, method, consumer, alone=alone):
-            for argument in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "topics")):
-                items = argument.elts if isinstance(argument, ast.List | ast.Tuple | ast.Set) else (argument,)
-                for item in items:
-                    first = item.args[0] if isinstance(item, ast.Call) and item.args else item
-                    _add_topic(program, consumer, first)
+def _subscribes(program: Program, consumer: Configured, calls: Iterable[ast.Call]) -> None:
+    for call in calls:
+        for argument in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "topics")):
+            items = argument.elts if isinstance(argument, ast.List | ast.Tuple | ast.Set) else (argument,)
+            for item in items:
+                first = item.args[0] if isinstance(item, ast.Call) and item.args else item
+                _add_topic(program, consumer, first)
 
 
-def _sends(program: Program, producer: Configured, *, alone: bool) -> None:
-    """Where it sends to, whether it waits for each send, and whether anybody asks what became of it."""
-    waiting = list(_calls(program, _SENDS_AND_WAITS, producer, alone=alone))
-    calls = list(_calls(program, _SENDS, producer, alone=alone))
+def _sends(
+    program: Program, producer: Configured, calls: Sequence[ast.Call], waiting: Sequence[ast.Call], *, waits: bool
+) -> None:
+    """Where it sends to, whether it waits for each send, and whether anybody asks what became of it.
+
+    ``waits``: every send of the file is waited for, whoever's it is.
+    """
     for call in (*calls, *waiting):
         for argument in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "topic")):
             _add_topic(program, producer, argument)
     if not calls and not waiting:
         return
     first = min(call.lineno for call in (*calls, *waiting))
-    everywhere = [*_all_calls(program, _SENDS), *_all_calls(program, _SENDS_AND_WAITS)]
-    if all(_is_waited_for(program, call, producer.library) for call in everywhere):
+    if waits:
         producer.answers["sends"] = ("sync", first)
     if not waiting and all(_is_forgotten(program, call) for call in calls):
         producer.answers["on_send_error"] = ("ignore", first)
@@ -111,20 +146,7 @@ def _add_topic(program: Program, configured: Configured, node: ast.expr) -> None
         configured.topics.append(topic)
 
 
-def _calls(program: Program, method: str, configured: Configured, *, alone: bool) -> Iterator[ast.Call]:
-    """The calls of a method of this client: on its name, or where it is the only one of its kind, on any."""
-    every = list(_all_calls(program, method))
-    own = [one for one in every if isinstance(one.func, ast.Attribute) and shown(one.func.value) == configured.name]
-    yield from own if own or not alone else every
-
-
-def _all_calls(program: Program, method: str) -> Iterator[ast.Call]:
-    for node in ast.walk(program.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method:
-            yield node
-
-
-def _is_waited_for(program: Program, call: ast.Call, library: str) -> bool:
+def _is_waited_for(program: Program, call: ast.Call, library: str, after: Mapping[int, ast.stmt]) -> bool:
     """The next statement runs only once the send is over: a call of get() on its future, or an await of that."""
     above = program.parents.get(id(call))
     if library == AIOKAFKA:
@@ -136,11 +158,9 @@ def _is_waited_for(program: Program, call: ast.Call, library: str) -> bool:
         return True
     if not isinstance(above, ast.Assign) or len(above.targets) != 1:
         return False
-    future, around = shown(above.targets[0]), program.parents.get(id(above))
-    beside = getattr(around, "body", [])
-    behind = beside[beside.index(above) + 1 : beside.index(above) + 2] if above in beside else []
-    return any(
-        isinstance(node, ast.Call) and shown(node.func) == f"{future}.get" for one in behind for node in ast.walk(one)
+    future, behind = shown(above.targets[0]), after.get(id(above))
+    return behind is not None and any(
+        isinstance(node, ast.Call) and shown(node.func) == f"{future}.get" for node in ast.walk(behind)
     )
 
 
