@@ -165,6 +165,9 @@ def build(given: GivenDeployment) -> Deployment:
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
+    for kind, what in reading.not_with:
+        if kind.value in given.faults:
+            raise complaint(given.faults[kind.value], f"not modelled yet: {what}", NotModelledError)
     if Fault.REASSIGNMENT.value in given.faults:
         broker_rules.check_reassignment(
             topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
@@ -381,7 +384,7 @@ def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = Fals
         if reason is None and has_placeholder(value.value):
             if key in must_know:
                 raise complaint(value, f"has a placeholder ({shown_value(key, value.value)}); give a value")
-            reason = find_reason(scope, key)
+            reason = _reason(section, key)
         definition = find_definition(section.table, key, release)
         if reason is not None:
             ignored.append(_ignored(scope, value, reason))
@@ -399,7 +402,13 @@ def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[s
         if section.scope == "broker" and key in overridden and key not in COUNTS_BESIDES:
             yield _ignored("broker", given, "another setting of this topic or broker takes precedence")
         elif (section.scope, key) not in used:
-            yield _ignored(section.scope, given, find_reason(section.scope, key) or "no property depends on it")
+            yield _ignored(section.scope, given, _reason(section, key) or "no property depends on it")
+
+
+def _reason(section: Section, key: str) -> str | None:
+    """Why a setting does not matter; Python's clients have Java's names with underscores."""
+    as_java = key if section.library == JAVA else key.replace("_", ".")
+    return find_reason(section.scope, key) or find_reason(section.scope, as_java)
 
 
 def _ignored(scope: str, given: Given, reason: str) -> Ignored:

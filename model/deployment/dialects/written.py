@@ -17,7 +17,7 @@ from model.deployment.setting import Origin
 from model.deployment.source import MOST_KEYS
 from model.deployment.values import has_placeholder
 
-_GROUPS = ("group.id", "ConsumerGroup")
+_GROUPS = ("group.id", "ConsumerGroup", "group_id")
 """That there is a group matters, its name does not."""
 
 MOST_CLIENTS = 100
