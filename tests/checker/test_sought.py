@@ -116,7 +116,7 @@ def test_the_release_of_clients_is_assumed_or_said(tmp_path: Path) -> None:
 
 def test_misspelt_settings_are_named_on_the_first_screen(tmp_path: Path) -> None:
     file = tmp_path / "producer.properties"
-    file.write_text("bootstrap.servers=b:9092\nretry=3\n", encoding="utf-8")
+    file.write_text("bootstrap.servers=b:9092\nretires=3\n", encoding="utf-8")
     run = proofka("check", file, *QUICK)
     assert "unknown to Java producer" in " ".join(run.stdout.split())
     assert "did you mean retries?" in " ".join(run.stdout.split())
