@@ -14,6 +14,7 @@ from model.deployment.budget import read_budget
 from model.deployment.choices import Commit, OffsetReset, ProducerId, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
+from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
 from model.deployment.durations import keys_of, read_durations
@@ -110,7 +111,7 @@ def build(given: GivenDeployment) -> Deployment:
     rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
     compacts = broker.compaction is not None
-    check_stop(sending, given.faults)
+    check_stop(producer_section, sending, given.faults, given.application)
     check_status(producer_section, sending, given.application)
     check_errors_are_heard(producer_section, given.application)
     application = read_application(
@@ -162,6 +163,7 @@ def build(given: GivenDeployment) -> Deployment:
     if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
         what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
+    _check_not_with(reading, uses, given)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
@@ -307,6 +309,15 @@ def build(given: GivenDeployment) -> Deployment:
         notes = check_follower_reads(deployment, consumer_section, follows)
         deployment = replace(deployment, notes=(*deployment.notes, *notes))
     return deployment
+
+
+def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDeployment) -> None:
+    """Raise NotModelledError for what nobody has looked into with this consumer."""
+    for named, what in reading.not_with.items():
+        if named == TRANSACTIONS and transactional:
+            raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+        if named in given.faults:
+            raise complaint(given.faults[named], f"not modelled yet: {what}", NotModelledError)
 
 
 def _check_nearest(deployment: Deployment, section: Section) -> None:

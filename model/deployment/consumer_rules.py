@@ -5,7 +5,8 @@ The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from model.deployment.choices import Commit, OffsetReset
 from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
@@ -38,6 +39,9 @@ CHECKS_POSITIONS = (2, 3)
 
 GROUP = "group.id"
 ISOLATION = "isolation.level"
+TRANSACTIONS = "transactions"
+"""Stands for a producer with transactions, in what a consumer is not modelled with."""
+
 NULL_GROUP = "\x00null"
 """Stands for a ``group.id`` that a file sets to null, which no text can say."""
 
@@ -52,7 +56,8 @@ class ConsumerValues:
     fetch waits as long as it may. ``isolation``: what it reads of transactions, None where the release has no choice.
     ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
     was truncated, with brokers that tell. ``goes_to_nearest``: where its offset is out of range it goes on with the
-    next record in time that is left, whatever its policy.
+    next record in time that is left, whatever its policy. ``not_with``: what nobody has looked into with this client,
+    by what names it (a fault, ``transactions``), and what that is.
     """
 
     commits: Setting | None
@@ -67,6 +72,7 @@ class ConsumerValues:
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
     goes_to_nearest: bool = False
+    not_with: Mapping[str, str] = field(default_factory=dict)
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:

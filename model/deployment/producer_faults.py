@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from model.deployment import librdkafka, sarama
-from model.deployment.choices import OnSendError
+from model.deployment.choices import OnSendError, OnStop
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Settings, complaint
 from model.deployment.producer_rules import ProducerValues
@@ -41,12 +41,21 @@ def with_splitting(section: Section, sending: ProducerValues, faults: Settings) 
     return replace(sending.sender, flush_forgets_parts=flush_forgets_parts(section.release))
 
 
-def check_stop(sending: ProducerValues, faults: Settings) -> None:
-    """Raise NotModelledError for an orderly end of a producer with transactions, which aborts what it has begun."""
+def check_stop(section: Section, sending: ProducerValues, faults: Settings, application: Settings) -> None:
+    """Raise NotModelledError for an orderly end of a producer with transactions, which aborts what it has begun.
+
+    And for one of a client whose close() leaves behind what waits to be retried.
+    """
     said = faults.get(Fault.PRODUCER_STOP.value)
-    if said is not None and sending.transactional:
+    if said is None:
+        return
+    if sending.transactional:
         what = f"{Fault.PRODUCER_STOP} with transactions, which aborts what is open; {Fault.PRODUCER_CRASH} is"
         raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+    how = application.get("on_stop")
+    if not sending.sender.close_waits and (how is None or how.value.strip() != OnStop.EXIT):
+        what = f"closing {section.software}, which does not wait for what is to be retried; say on_stop: exit"
+        raise complaint(how or said, f"not modelled yet: {what}", NotModelledError)
 
 
 def check_errors_are_heard(section: Section, application: Settings) -> None:
