@@ -236,6 +236,7 @@ def build(given: GivenDeployment) -> Deployment:
         reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
+        consumer_waits_beyond_end=reading.waits_beyond_end,
         compaction=broker.compaction,
         flush_messages=broker.flush_messages,
         deletes_for_size=broker.deletes_for_size,
@@ -290,6 +291,8 @@ def build(given: GivenDeployment) -> Deployment:
             *_misplaced(consumer_settings.ignored, "producer"),
         ),
     )
+    if reading.waits_beyond_end and deployment.records_expire_unread:
+        _check_goes_to_start(deployment, consumer_settings.section)
     if reading.goes_to_nearest:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.sink.is_memory and deployment.drops_tombstones:
@@ -324,7 +327,13 @@ def _check_nearest(deployment: Deployment, section: Section) -> None:
     """Raise DeploymentError where a consumer may go on with the next record in time, and its policy says another."""
     if not deployment.consumer_checks_epochs:
         raise section.not_modelled("client", f"{section.library} with brokers that do not tell where an epoch ends")
-    if deployment.records_expire_unread and deployment.offset_reset is not OffsetReset.EARLIEST:
+    if deployment.records_expire_unread:
+        _check_goes_to_start(deployment, section)
+
+
+def _check_goes_to_start(deployment: Deployment, section: Section) -> None:
+    """Raise DeploymentError where the first record that is left is not where the policy says."""
+    if deployment.offset_reset is not OffsetReset.EARLIEST:
         what = f"{section.library} where records are deleted unread, unless it goes back to the start"
         raise section.not_modelled("client", what)
 

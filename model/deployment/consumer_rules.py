@@ -57,7 +57,8 @@ class ConsumerValues:
     ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
     was truncated, with brokers that tell. ``goes_to_nearest``: where its offset is out of range it goes on with the
     next record in time that is left, whatever its policy. ``not_with``: what nobody has looked into with this client,
-    by what names it (a fault, ``transactions``), and what that is.
+    by what names it (a fault, ``transactions``), and what that is. ``waits_beyond_end``: where its offset is beyond the
+    end of a log it waits until there is a record at it, and below its start goes on there, whatever its policy.
     """
 
     commits: Setting | None
@@ -73,6 +74,7 @@ class ConsumerValues:
     notes: tuple[str, ...]
     goes_to_nearest: bool = False
     not_with: Mapping[str, str] = field(default_factory=dict)
+    waits_beyond_end: bool = False
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:

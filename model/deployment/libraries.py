@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from model.deployment import consumer_rules, franz_go, kafkajs, librdkafka, producer_rules, sarama
+from model.deployment import consumer_rules, franz_go, kafka_go, kafkajs, librdkafka, producer_rules, sarama
 from model.deployment.library import Library
 from model.deployment.release import JAVA, NEWEST, OLDEST, Release
 from model.deployment.values import CONFIG_EXCEPTION
 
 LIBRARIES: Mapping[str, Library] = {
-    one.name: one for one in (librdkafka.LIBRARY, sarama.LIBRARY, franz_go.LIBRARY, kafkajs.LIBRARY)
+    one.name: one for one in (librdkafka.LIBRARY, sarama.LIBRARY, franz_go.LIBRARY, kafkajs.LIBRARY, kafka_go.LIBRARY)
 }
 """Client libraries besides Kafka's own."""
 

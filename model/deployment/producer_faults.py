@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment import librdkafka, sarama
+from model.deployment import kafka_go, librdkafka, sarama
 from model.deployment.choices import OnSendError, OnStop
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Settings, complaint
@@ -61,13 +61,18 @@ def check_stop(section: Section, sending: ProducerValues, faults: Settings, appl
 def check_errors_are_heard(section: Section, application: Settings) -> None:
     """Raise DeploymentError where the client tells nobody that a send failed, and the application is not said to know.
 
-    With ``Producer.Return.Errors`` off sarama writes a line to its log instead (returnErrors; semantics 4.2).
+    With ``Producer.Return.Errors`` off sarama writes a line to its log instead (returnErrors; semantics 4.2); so does
+    kafka-go with ``Async`` and no ``Completion`` (4.5).
     """
     said = application.get("on_send_error")
     nobody_looks = said is not None and said.value.strip() == OnSendError.IGNORE
     if section.library == sarama.LIBRARY.name and not section.flag(RETURN_ERRORS) and not nobody_looks:
         what = "the client tells nobody of a failed send; say so with on_send_error: ignore, or set it to true"
         raise section.at(RETURN_ERRORS, what)
+    asynchronous = section.library == kafka_go.LIBRARY.name and section.flag(kafka_go.ASYNC)
+    if asynchronous and not section.has(kafka_go.COMPLETION) and not nobody_looks:
+        what = "nobody is told of a failed write; say so with on_send_error: ignore, or give Completion"
+        raise section.at(kafka_go.ASYNC, what)
 
 
 def check_status(section: Section, sending: ProducerValues, application: Settings) -> None:

@@ -15,7 +15,8 @@ from model.deployment.libraries import LIBRARIES
 from model.deployment.reasons import find_reason, names_key
 from model.deployment.release import JAVA
 
-LIBRDKAFKA, SARAMA, FRANZ_GO, KAFKAJS = "librdkafka", "sarama", "franz-go", "kafkajs"
+LIBRDKAFKA, SARAMA, FRANZ_GO = "librdkafka", "sarama", "franz-go"
+KAFKAJS, KAFKA_GO = "kafkajs", "kafka-go"
 _SIGNS = Path(__file__).with_name("tables") / "librdkafka_signs.csv"
 
 
