@@ -102,6 +102,10 @@ NOT_WITH: Mapping[str, str] = {
 COMMIT_FAILS = (
     "ReadMessage commits before it returns: a record whose commit fails is passed over, which is outside of the verdict"
 )
+NO_DEADLINE = (
+    "WriteMessages is taken to be given a context without an end: where one ends, it reports messages as failed that "
+    "are written all the same"
+)
 NOT_SAID = (
     f"the application is taken to read with {APPLICATION_COMMITS} and to commit by itself; {COMMITS_AT_ONCE} commits "
     f"before a record is processed: say {READS}"
@@ -146,7 +150,7 @@ def producer(section: Section) -> ProducerValues:
             Setting(section.scope, TAKES, "0ms..unbounded", Origin("rule", "as long as there are attempts")),
             Setting(section.scope, FAILS, "0ms..unbounded", Origin("rule", "some errors are not retried")),
         ),
-        notes=(),
+        notes=(NO_DEADLINE,),
     )
 
 

@@ -117,7 +117,6 @@ def deployments() -> dict[str, Deployment]:
             reads_may_overrun=True,
             consumer_knows_epochs=False,
             consumer_checks_epochs=False,
-            consumer_waits_beyond_end=False,
         ),
         "librdkafka, gapless": replace(
             example("idempotent-resend"),

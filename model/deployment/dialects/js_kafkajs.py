@@ -203,9 +203,10 @@ class _Calls:
     def _note_topics(self, owner: Configured, argument: Node) -> None:
         inner = Objects(self._program, Configured("", 0, KAFKAJS), argument).object_of(argument)
         for pair in named(inner):
-            if text_of(pair.child_by_field_name("key")) not in ("topic", "topics"):
+            key = pair.child_by_field_name("key") or pair
+            if text_of(key).strip("'\"") not in ("topic", "topics"):
                 continue
-            value = pair.child_by_field_name("value")
+            value = pair.child_by_field_name("value") or pair
             for item in named(value) if value is not None and value.type == "array" else [value]:
                 said = self._program.value(item) if item is not None and item.type not in FUNCTIONS else None
                 if said is not None and said.known and said.text:

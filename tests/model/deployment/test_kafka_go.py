@@ -61,6 +61,7 @@ def test_a_writer_by_default(read_yaml) -> None:
     assert (times.linger.least, times.retry_backoff.least, times.retry_backoff_max.least) == (1_000, 100, 1_000)
     assert (times.request_timeout.least, times.request_timeout.most) == (0, 10_000)
     assert (times.delivery_timeout.least, times.delivery_timeout.most) == (0, None)
+    assert any("a context without an end" in note for note in deployment.notes)
 
 
 def test_settings_of_writers(read_yaml) -> None:

@@ -81,6 +81,11 @@ def test_options_of_clients_and_of_calls() -> None:
     assert {"brokers", "ssl", "sasl.password", "createPartitioner", "groupId"} <= {o.given.key for o in found.ignored}
 
 
+def test_topics_by_a_name() -> None:
+    text = SHOP.replace("topic: 'bills'", "topic").replace("const retry", "const topic = 'notes';\nconst retry")
+    assert read_text(text, "shop.js").by_role[Role.PRODUCER][0].topics == ("notes",)
+
+
 def test_fields_of_a_class() -> None:
     found = read_text(SERVICE, "bus.ts", dialect=NAME)
     assert values(found, Role.PRODUCER) == {"requestTimeout": "25000", "acks": "-1"}
