@@ -120,7 +120,7 @@ def test_a_broker_ignores_a_setting_that_the_release_dropped(read_yaml) -> None:
         "kafka: 3.9\nbroker: {process.roles: broker, zookeeper.connect: 'zk:2181'}",
         "kafka: 4.0\nbroker: {zookeeper.connect: 'zk:2181'}",
         "kafka: 3.9\nbroker: {eligible.leader.replicas.enable: true}",
-        "kafka: 4.0\nproducer: {client: kafkajs}",
+        "kafka: 4.0\nproducer: {client: kafka-node}",
         "kafka: 4.0\nconsumer: {client: kafka-python}",
         "kafka: 4.0\nproducer: {version: 2.0, enable.idempotence: true, acks: all}",
         "kafka: 3.0.2\ntopic: {cleanup.policy: compact}\nproducer: {transactional.id: t}",
