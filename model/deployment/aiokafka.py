@@ -136,7 +136,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             section.setting(SESSION),
         ),
         notes=notes,
-        not_with=((Fault.REBALANCE, f"rebalances {BACKGROUND}"), (Fault.EVICTION, f"evictions {BACKGROUND}")),
+        not_with={Fault.REBALANCE: f"rebalances {BACKGROUND}", Fault.EVICTION: f"evictions {BACKGROUND}"},
     )
 
 

@@ -14,6 +14,7 @@ from model.deployment.budget import read_budget
 from model.deployment.choices import Commit, OffsetReset, ProducerId, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
+from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
 from model.deployment.durations import keys_of, read_durations
@@ -110,7 +111,7 @@ def build(given: GivenDeployment) -> Deployment:
     rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
     compacts = broker.compaction is not None
-    check_stop(sending, given.faults)
+    check_stop(producer_section, sending, given.faults, given.application)
     check_status(producer_section, sending, given.application)
     check_errors_are_heard(producer_section, given.application)
     application = read_application(
@@ -162,12 +163,10 @@ def build(given: GivenDeployment) -> Deployment:
     if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
         what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
+    _check_not_with(reading, uses, given)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
-    for kind, what in reading.not_with:
-        if kind.value in given.faults:
-            raise complaint(given.faults[kind.value], f"not modelled yet: {what}", NotModelledError)
     if Fault.REASSIGNMENT.value in given.faults:
         broker_rules.check_reassignment(
             topic_settings.section, broker_settings.section, broker.replicas, given.faults[Fault.REASSIGNMENT.value]
@@ -237,6 +236,7 @@ def build(given: GivenDeployment) -> Deployment:
         reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
+        consumer_waits_beyond_end=reading.waits_beyond_end,
         compaction=broker.compaction,
         flush_messages=broker.flush_messages,
         deletes_for_size=broker.deletes_for_size,
@@ -292,6 +292,8 @@ def build(given: GivenDeployment) -> Deployment:
             *_misspelt(topic_settings, broker_settings, producer_settings, consumer_settings),
         ),
     )
+    if reading.waits_beyond_end and deployment.records_expire_unread:
+        _check_goes_to_start(deployment, consumer_settings.section)
     if reading.goes_to_nearest:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.sink.is_memory and deployment.drops_tombstones:
@@ -313,11 +315,26 @@ def build(given: GivenDeployment) -> Deployment:
     return deployment
 
 
+def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDeployment) -> None:
+    """Raise NotModelledError for what nobody has looked into with this consumer."""
+    for named, what in reading.not_with.items():
+        if named == TRANSACTIONS and transactional:
+            raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+        if named in given.faults:
+            raise complaint(given.faults[named], f"not modelled yet: {what}", NotModelledError)
+
+
 def _check_nearest(deployment: Deployment, section: Section) -> None:
     """Raise DeploymentError where a consumer may go on with the next record in time, and its policy says another."""
     if not deployment.consumer_checks_epochs:
         raise section.not_modelled("client", f"{section.library} with brokers that do not tell where an epoch ends")
-    if deployment.records_expire_unread and deployment.offset_reset is not OffsetReset.EARLIEST:
+    if deployment.records_expire_unread:
+        _check_goes_to_start(deployment, section)
+
+
+def _check_goes_to_start(deployment: Deployment, section: Section) -> None:
+    """Raise DeploymentError where the first record that is left is not where the policy says."""
+    if deployment.offset_reset is not OffsetReset.EARLIEST:
         what = f"{section.library} where records are deleted unread, unless it goes back to the start"
         raise section.not_modelled("client", what)
 

@@ -5,7 +5,8 @@ The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from model.deployment.choices import Commit, OffsetReset
 from model.deployment.given import Given
@@ -13,7 +14,6 @@ from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCO
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
 from model.deployment.values import boolean
-from model.faults import Fault
 
 AUTO_COMMIT = "enable.auto.commit"
 HEARTBEAT = "heartbeat.interval.ms"
@@ -43,6 +43,9 @@ ISOLATION = "isolation.level"
 GROUPS = (GROUP, "group_id")
 """How clients name their group; the second is that of Python's."""
 
+TRANSACTIONS = "transactions"
+"""Stands for a producer with transactions, in what a consumer is not modelled with."""
+
 NULL_GROUP = "\x00null"
 """Stands for a group that a file sets to null, which no text can say."""
 
@@ -57,8 +60,9 @@ class ConsumerValues:
     fetch waits as long as it may. ``isolation``: what it reads of transactions, None where the release has no choice.
     ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
     was truncated, with brokers that tell. ``goes_to_nearest``: where its offset is out of range it goes on with the
-    next record in time that is left, whatever its policy. ``not_with``: faults that are not modelled with it, each with
-    what is not.
+    next record in time that is left, whatever its policy. ``not_with``: what nobody has looked into with this client,
+    by what names it (a fault, ``transactions``), and what that is. ``waits_beyond_end``: where its offset is beyond the
+    end of a log it waits until there is a record at it, and below its start goes on there, whatever its policy.
     """
 
     commits: Setting | None
@@ -73,7 +77,8 @@ class ConsumerValues:
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
     goes_to_nearest: bool = False
-    not_with: tuple[tuple[Fault, str], ...] = ()
+    not_with: Mapping[str, str] = field(default_factory=dict)
+    waits_beyond_end: bool = False
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:

@@ -121,7 +121,7 @@ def read_durations(
         if setting is None:
             setting = _longest_pause(section, key) or section.setting(key)
             settings.append(setting)
-        values[name] = _quantity_of(setting)
+        values[name] = _said_quantity(setting)
     for name, environment in ENVIRONMENT.items():
         said = given.get(name, Given(name, environment.default, Origin("assumption", "documented default")))
         least, most = read_range(said)
@@ -143,12 +143,11 @@ def _longest_pause(section: Section, key: str) -> Setting | None:
     return None
 
 
-def _quantity_of(setting: Setting) -> Quantity:
-    """What a setting says, or the range that a rule made of one."""
-    if _TO not in setting.value:
-        return _quantity(setting.key, milliseconds(setting.value))
-    least, most = read_range(Given(setting.key, setting.value, setting.origin))
-    return Quantity(setting.key, least, most)
+def _said_quantity(setting: Setting) -> Quantity:
+    """What a setting comes to; a rule of a library may know no more than a range (``300..unbounded``)."""
+    if ".." in setting.value:
+        return Quantity(setting.key, *read_range(Given(setting.key, setting.value, setting.origin)))
+    return _quantity(setting.key, milliseconds(setting.value))
 
 
 def _quantity(key: str, value: int) -> Quantity:

@@ -218,7 +218,7 @@ def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
             *(section.setting(key) for key in (POLLED, SESSION, HEARTBEAT)),
         ),
         notes=tuple(notes),
-        not_with=((Fault.REBALANCE, _rebalances(section)),) if commits_itself and _waits_shortly(section) else (),
+        not_with={Fault.REBALANCE: _rebalances(section)} if commits_itself and _waits_shortly(section) else {},
     )
 
 

@@ -17,6 +17,7 @@ from model.deployment.release import JAVA
 
 LIBRDKAFKA, SARAMA, FRANZ_GO = "librdkafka", "sarama", "franz-go"
 KAFKA_PYTHON, AIOKAFKA = "kafka-python", "aiokafka"
+KAFKAJS, KAFKA_GO = "kafkajs", "kafka-go"
 _SIGNS = Path(__file__).with_name("tables") / "librdkafka_signs.csv"
 
 
