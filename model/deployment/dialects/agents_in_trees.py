@@ -20,14 +20,11 @@ from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
 from model.deployment.release import JAVA
 
-RESENT = {"on_send_error": "resend"}
-"""It keeps what is not acknowledged, and sends it again."""
-
 BEATS = Agent("beats", Role.PRODUCER, SARAMA)
-FILEBEAT = Agent("beats", Role.PRODUCER, SARAMA, RESENT)
-TELEGRAF = Agent("telegraf", Role.PRODUCER, SARAMA, RESENT)
+FILEBEAT = Agent("filebeat", Role.PRODUCER, SARAMA, like="beats")
+TELEGRAF = Agent("telegraf", Role.PRODUCER, SARAMA)
 TELEGRAF_READS = Agent("telegraf-consumer", Role.CONSUMER, SARAMA)
-BENTHOS = Agent("benthos", Role.PRODUCER, SARAMA, RESENT)
+BENTHOS = Agent("benthos", Role.PRODUCER, SARAMA)
 BENTHOS_READS = Agent("benthos-consumer", Role.CONSUMER, SARAMA)
 VECTOR = Agent("vector", Role.PRODUCER, LIBRDKAFKA)
 VECTOR_READS = Agent("vector-consumer", Role.CONSUMER, LIBRDKAFKA)
@@ -39,6 +36,7 @@ _TOML = (".toml", ".conf")
 _JSON = (".json", ".conf")
 _GUARANTEES = ("filebeat", "winlogbeat", "journalbeat")
 _OFF = "the output is switched off"
+GROWING = "Beats from 7.7 on pause longer from retry to retry: not modelled, all pauses are taken for sarama's own"
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     sections = _sections(values, document)
     components: list[Component] = []
     done: set[int] = set()
+    around = {".".join(said.path): said.value for said in values}
     for section in sections:
         own = [(name, said) for said in values if (name := section.name_of(said)) is not None]
         done |= {id(said) for _, said in own}
@@ -81,18 +80,23 @@ def read(document: Document, fillings: Fillings) -> Found:
                 accounts.ignore(said, _OFF)
             continue
         line = min((said.line for _, said in own), default=1)
-        name = section.agent.name.partition("-")[0] + f": {'.'.join(section.path)}".replace(".[", "[").rstrip(": ")
-        component = component_of(section.agent, name, own, accounts, document.file, line)
-        components.append(_with_one_request(component, accounts))
+        name = _family(section.agent) + f": {'.'.join(section.path)}".replace(".[", "[").rstrip(": ")
+        component = component_of(section.agent, name, own, accounts, document.file, line, around)
+        components.append(_with_one_request(component, accounts) if section.agent is TELEGRAF else component)
     for said in values:
         if id(said) not in done:
             accounts.ignore(said)
-    names = sorted({section.agent.name.partition("-")[0] for section in sections})
-    return accounts.found(f"settings of an agent ({', '.join(names)})", components)
+    names = sorted({_family(section.agent) for section in sections})
+    notes = (GROWING,) if "beats" in names else ()
+    return accounts.found(f"settings of an agent ({', '.join(names)})", components, notes)
+
+
+def _family(agent: Agent) -> str:
+    return agent.like or agent.title
 
 
 def _with_one_request(component: Component, accounts: Accounts) -> Component:
-    """Telegraf and Benthos allow one request at a time where they switch idempotence on."""
+    """Telegraf allows one request at a time where it switches idempotence on."""
     idempotent = component.settings.get("Producer.Idempotent")
     if idempotent is None or idempotent.value.lower() != "true":
         return component
