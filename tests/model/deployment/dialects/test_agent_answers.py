@@ -220,3 +220,27 @@ def test_dapr_has_acks_retries_and_an_end_of_them() -> None:
     assert len(odd.rejected) == 1
     times = read_text(DAPR + "    - {name: readTimeout, value: '7'}\n", "d.yaml")
     assert values(times, Role.CONSUMER)["Net.ReadTimeout"] == "7s" == values(times, Role.PRODUCER)["Net.ReadTimeout"]
+
+
+def test_redpanda_connect_has_the_clients_of_franz_go() -> None:
+    text = """input:
+  kafka_franz: {seed_brokers: [a], topics: [t], consumer_group: g, start_from_oldest: false}
+output:
+  switch:
+    cases:
+      - output:
+          redpanda: {seed_brokers: [a], topic: u, idempotent_write: false, acks: leader, record_retries: 0}
+"""
+    found = read_text(text, "connect.yaml")
+    producer, consumer = found.by_role[Role.PRODUCER][0], found.by_role[Role.CONSUMER][0]
+    assert producer.client is not None and producer.client.value == "franz-go"
+    assert values(found, Role.PRODUCER) == {
+        "DisableIdempotentWrite": "true",
+        "RequiredAcks": "LeaderAck",
+        "ProduceRequestTimeout": "10s",
+    }
+    assert values(found, Role.CONSUMER)["ConsumeResetOffset"] == "AtEnd"
+    assert values(found, Role.CONSUMER)["AutoCommitMarks"] == "true"
+    assert consumer.topics == ("t",) and answers(consumer)["commit"] == "after"
+    odd = read_text(text.replace("acks: leader", "acks: most"), "connect.yaml")
+    assert len(odd.rejected) == 1
