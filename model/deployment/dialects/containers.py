@@ -98,8 +98,9 @@ def _broker(container: Container, image: Image, variables: Iterable[Said], runni
         else:
             # One without a value has that of the environment of whoever starts it.
             broker.settings[key] = replace(said, value=f"${{{variable}}}") if said.null else said
+    by_name = {said.path[-1]: said.value for said in container.variables if not said.null}
     for command in container.commands:
-        broker.settings |= dict(overrides_in(command))
+        broker.settings |= dict(overrides_in(command, by_name))
     roles = broker.settings.get("process.roles")
     if roles is not None and accounts.text(roles).replace(" ", "") == "controller":
         broker.count = 0

@@ -16,9 +16,11 @@ from model.deployment.dialects.client_names import CLIENTS, owners
 from model.deployment.dialects.client_settings import pass_on
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.connect import names_of_topics
+from model.deployment.dialects.keys import has_key, matters
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.spring_container import BY_HAND, DECIDES, Mode, mode_of
 from model.deployment.given import Given
+from model.deployment.release import JAVA
 
 BINDER = "Spring Cloud Stream's binder"
 PREFIX = ("spring", "cloud", "stream")
@@ -113,10 +115,19 @@ def _of_one_of_several(said: Said, path: tuple[str, ...], accounts: Accounts, cl
     cloud.named = cloud.named or path[1]
     if cloud.named == path[1]:
         _sort(said, path[6:], accounts, cloud)
-    elif path[-1].replace("-", "").lower() in ("brokers", "zknodes", "defaultbrokerport"):
-        accounts.ignore(said, "addresses do not change delivery")
-    else:
+    elif _matters(path):
         accounts.reject(said, ANOTHER)
+    else:
+        accounts.ignore(said, f"{ANOTHER}; it does not change what a client does to a record")
+
+
+def _matters(path: tuple[str, ...]) -> bool:
+    """Whether a value may change what some client of a binder does."""
+    names = [name.replace("-", "").replace("_", "").lower() for name in path]
+    at = next((at for at, name in enumerate(names) if name in _PREFIXES), len(path))
+    key = ".".join(path[at + 1 :])
+    by_key = any(has_key(JAVA, role, key) and matters(JAVA, role, key) for role in CLIENTS)
+    return by_key or key == streams.GUARANTEE or names[-1] in ("requiredacks", "transactionidprefix")
 
 
 def _of_streams(

@@ -37,7 +37,8 @@ SEVERAL = """spring.cloud.stream:
       environment.spring.cloud.stream.kafka.binder: {brokers: a, required-acks: all}
     two:
       type: kafka
-      environment.spring.cloud.stream.kafka.binder: {brokers: b, required-acks: 0}
+      environment.spring.cloud.stream.kafka.binder:
+        {brokers: b, required-acks: 0, configuration: {sasl.jaas.config: hush, linger.ms: 1}}
 """
 
 
@@ -87,6 +88,7 @@ def test_bindings_of_streams_are_clients_of_streams() -> None:
 def test_the_environment_of_the_first_of_several_binders_is_read() -> None:
     found = read_text(SEVERAL, "application.yml")
     assert values(found, Role.PRODUCER)["acks"] == "all"
-    assert [left.given.key for left in found.rejected] == [
-        "spring.cloud.stream.binders.two.environment.spring.cloud.stream.kafka.binder.required-acks"
+    assert [left.given.key.rpartition("binder.")[2] for left in found.rejected] == [
+        "required-acks",
+        "configuration.linger.ms",
     ]

@@ -11,8 +11,9 @@ STARTED = """services:
   kafka:
     image: quay.io/strimzi/kafka:0.43.0-kafka-3.8.0
     command: [sh, -c, "bin/kafka-server-start.sh config/server.properties
-      --override min.insync.replicas=2 --override advertised.listeners=$${LISTENERS}"]
-    environment: {LOG_DIR: /tmp, KAFKA_ADVERTISED_LISTENERS: x}
+      --override min.insync.replicas=2 --override advertised.listeners=$${LISTENERS}
+      --override default.replication.factor=$${FACTOR}"]
+    environment: {LOG_DIR: /tmp, KAFKA_ADVERTISED_LISTENERS: x, FACTOR: 3}
 """
 STATEFUL = """apiVersion: apps/v1
 kind: StatefulSet
@@ -35,7 +36,11 @@ spec:
 def test_overrides_of_a_command_are_settings_and_variables_of_such_an_image_are_none() -> None:
     found = read_text(STARTED, "docker-compose.yml", dialect=COMPOSE.name)
     (broker,) = found.by_role[Role.BROKER]
-    assert values(found, Role.BROKER) == {"min.insync.replicas": "2", "advertised.listeners": "$${LISTENERS}"}
+    assert values(found, Role.BROKER) == {
+        "min.insync.replicas": "2",
+        "advertised.listeners": "$${LISTENERS}",
+        "default.replication.factor": "3",
+    }
     assert broker.kafka is not None and broker.kafka.value == "3.8.0"
     assert "services.kafka.command[2]" not in {left.given.key for left in found.ignored}
     assert all("\0" not in left.reason for left in found.ignored)
