@@ -225,6 +225,7 @@ def test_osquery() -> None:
     found = read_text(text, "osquery.conf", dialect=NAME)
     assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a", "acks": "all"}
     assert set(reasons(found)) == {"options.logger_kafka_topic", "options.verbose"}
+    assert found.components[0].application["on_send_error"].value == "drop"
 
 
 def test_pmacct() -> None:

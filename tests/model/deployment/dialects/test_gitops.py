@@ -162,6 +162,11 @@ def test_other_components_of_daprs_are_none() -> None:
             "spec: {topicName: t, partitions: 1, replication: 2, config: {min_insync_replicas: 2}}\n",
             {"partitions": "1", "replication.factor": "2", "min.insync.replicas": "2"},
         ),
+        (
+            "apiVersion: apps.cpc.platform.confluent.io/v1beta1\nkind: KafkaTopic\nmetadata: {name: t}\n"
+            "spec: {parameters: {partitions: 1, replicationFactor: 2, configs: {min.insync.replicas: '2'}}}\n",
+            {"partitions": "1", "replication.factor": "2", "min.insync.replicas": "2"},
+        ),
     ],
 )
 def test_topics_of_other_operators(text: str, expected: dict[str, str]) -> None:
