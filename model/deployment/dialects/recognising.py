@@ -14,6 +14,7 @@ from model.deployment.dialects import (
     broker,
     compose,
     connect,
+    dotnet_settings,
     gitops,
     go_source,
     helm,
@@ -63,6 +64,7 @@ DIALECTS: Sequence[Dialect] = (
     broker.DIALECT,
     java_client.DIALECT,
     sarama_maps.DIALECT,
+    dotnet_settings.DIALECT,
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
