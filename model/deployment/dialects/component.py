@@ -12,6 +12,10 @@ MOST_COMPONENTS = 1_000
 """No file configures more than this, all profiles counted."""
 
 
+ASSUMED_REPLICAS = "3"
+"""So many replicas a topic is taken to have of which no file says how many."""
+
+
 class Role(StrEnum):
     """What a component is."""
 

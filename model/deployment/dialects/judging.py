@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.component import Found, Role
+from model.deployment.dialects.component import ASSUMED_REPLICAS, Found, Role
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
@@ -70,7 +70,7 @@ def judge(
 ) -> Judged:
     """Make a pipeline a deployment; ``kafka`` is the release of the brokers where no file says it.
 
-    ``clients``: the releases of clients by their libraries, where no file says them.
+    ``clients``: the releases of clients by their libraries, whatever files say.
 
     Raises DeploymentError for an option that makes no sense.
     """
@@ -128,7 +128,7 @@ def _topic(pipeline: Pipeline) -> Settings:
     if REPLICAS in settings or pipeline.brokers is not None:
         return settings
     origin = Origin("assumption", "no file says how many; --assume replicas=N does")
-    return {REPLICAS: Given(REPLICAS, "3", origin), **settings}
+    return {REPLICAS: Given(REPLICAS, ASSUMED_REPLICAS, origin), **settings}
 
 
 def _settings(placed: Placed | None) -> Settings:
@@ -159,7 +159,7 @@ def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:
         return GivenClient(version=clients.get(JAVA))
     one = placed.component
     library = JAVA if one.client is None else one.client.value.strip().lower()
-    return GivenClient(one.settings, one.client, one.version or clients.get(library), present=True)
+    return GivenClient(one.settings, one.client, clients.get(library) or one.version, present=True)
 
 
 def _without(given: GivenDeployment, error: DeploymentError) -> GivenDeployment | None:
