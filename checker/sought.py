@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,11 @@ from model.deployment.dialects.finding import Findings, find
 from model.deployment.dialects.judging import Judged, judge, rejected_in, with_rejected
 from model.deployment.dialects.pairing import Paired, pair
 from model.deployment.errors import DeploymentError
+from model.deployment.given import Given
+from model.deployment.hiding import printable
+from model.deployment.libraries import LIBRARIES
+from model.deployment.release import JAVA
+from model.deployment.setting import Origin
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,7 @@ class Sought:
     paired: Paired
     judged: tuple[Judged, ...]
     own: tuple[Deployment | DeploymentError, ...] = ()
+    partial: bool = False
 
     @property
     def deployments(self) -> tuple[Deployment, ...]:
@@ -34,7 +40,8 @@ class Sought:
     def checks(self) -> tuple[tuple[Deployment, int | Path], ...]:
         """The same, each with the number of its pipeline, or the file that it is alone in."""
         every: list[tuple[Deployment | DeploymentError | None, int | Path]] = []
-        every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
+        if not self.hidden:
+            every += [(one.deployment, number) for number, one in enumerate(self.judged, start=1)]
         every += list(zip(self.own, self.findings.deployments, strict=False))
         named: list[tuple[Deployment, int | Path]] = []
         for one, where in every:
@@ -49,8 +56,20 @@ class Sought:
         own = [one for one in self.own if isinstance(one, DeploymentError)]
         alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
         every = (problem for one in self.judged for problem in (*one.problems, *one.rejected))
-        told = {str(problem): problem for problem in (*every, *alone)}
+        left = (DeploymentError(f"{one.component.name}: {why}", file=one.file) for one, why in self.paired.unpaired)
+        told = {str(problem): problem for problem in (*self.hidden, *left, *every, *alone)}
         return (*told.values(), *own)
+
+    @property
+    def hidden(self) -> tuple[DeploymentError, ...]:
+        """Files that should be configurations and cannot be read: nobody knows what they would change."""
+        if self.partial:
+            return ()
+        end = "; mend it, or say --partial to check what can be read without it"
+        return tuple(
+            DeploymentError(f"cannot be read: {one.reason}{end}", file=one.file, line=one.line)
+            for one in self.findings.unread
+        )
 
     def only(self, place: str) -> Deployment:
         """The one deployment. Raises DeploymentError for what is wrong with it, and if there are more or none."""
@@ -73,11 +92,26 @@ def seek(place: Path, source: Source) -> Sought:
             raise DeploymentError(f"--pipeline {source.pipeline}: there are {len(paired.pipelines)} pipelines")
         paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
     assume = assumed(source.assume)
-    judged = tuple(judge(one, source.kafka, assume) for one in paired.pipelines)
+    clients = _releases(source.clients)
+    judged = tuple(judge(one, source.kafka, assume, clients) for one in paired.pipelines)
     if not source.partial:
         judged = tuple(with_rejected(one, findings) for one in judged)
     own = () if source.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
-    return Sought(findings, paired, judged, own)
+    return Sought(findings, paired, judged, own, source.partial)
+
+
+def _releases(options: Iterable[str]) -> dict[str, Given]:
+    """What ``--client [LIBRARY=]V`` says, by library. Raises DeploymentError."""
+    found: dict[str, Given] = {}
+    for option in options:
+        library, equals, version = option.partition("=")
+        library, version = (library.strip().lower(), version) if equals else (JAVA, library)
+        if library != JAVA and library not in LIBRARIES:
+            raise DeploymentError(f"--client {printable(option)}: known are {', '.join((JAVA, *LIBRARIES))}")
+        if library in found:
+            raise DeploymentError(f"--client {library} is given twice")
+        found[library] = Given("version", version.strip(), Origin("option", f"--client {printable(option)}"))
+    return found
 
 
 def _read(file: Path, assume: Mapping[str, str]) -> Deployment | DeploymentError:

@@ -29,7 +29,7 @@ class Source:
     ``topic`` is a file beside other .properties files, and the name of a topic beside ``file``. ``fill``: values of
     placeholders, ``NAME=VALUE``; ``environment``: those that are not said are looked up there. ``pipeline``: the
     number of the one that is asked for, where there are several. ``partial``: what was rejected in files is taken as if
-    nobody had said it.
+    nobody had said it. ``clients``: releases of clients, ``[LIBRARY=]V``, where no file says them.
     """
 
     file: Path | None
@@ -43,6 +43,7 @@ class Source:
     environment: bool = False
     pipeline: int | None = None
     partial: bool = False
+    clients: tuple[str, ...] = ()
 
     def seek(self) -> Sought | None:
         """What there is in a folder, or in a file of another program; None of a deployment. Raises DeploymentError."""
@@ -58,6 +59,8 @@ class Source:
         if sought is not None:
             return sought.only(str(self.file))
         assume = assumed(self.assume)
+        if self.clients:
+            raise DeploymentError("--client goes with files of others; a deployment says the version of its clients")
         if self.file is not None:
             if self._given():
                 raise DeploymentError("give a deployment FILE or .properties files, not both")
@@ -93,6 +96,8 @@ class Source:
             name, _, value = filling.partition("=")
             plain = value in told or _PLAIN.fullmatch(value) is not None
             words += ["--set", f"{name}={shown_value(name, value) if plain else HIDDEN}"]
+        for client in self.clients:
+            words += ["--client", client]
         words += ["--env"] if self.environment else []
         words += ["--partial"] if self.partial else []
         return words + (["--pipeline", str(self.pipeline)] if self.pipeline is not None else [])
@@ -127,7 +132,9 @@ def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     """A file of no other dialect. What has not even the name of a deployment is told to be neither."""
     from model.deployment.dialects.recognising import broken
 
-    problem = broken(read_document(file)) if file.exists() else None
+    if not file.exists():
+        raise DeploymentError("no such file", file=str(file))
+    problem = broken(read_document(file))
     if problem is not None:
         raise problem
     if file.suffix.lower() in YAML:

@@ -55,6 +55,8 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
 
 def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
     """The position as the consumer will find it on this leader."""
+    if pipeline.deployment.consumer_waits_beyond_end:
+        return position
     agreed = agreed_prefix(pipeline, leader, position_epoch)
     return z3.If(agreed < position, goes_back_to(pipeline, leader, position_epoch), position)
 
@@ -406,7 +408,7 @@ def actions(pipeline: Pipeline) -> Iterator[Action]:
                 yield poll(pipeline, leader, count)
                 for done in parts_done(deployment, count):
                     yield crash_while_processing(pipeline, leader, count, done)
-        if deployment.offset_reset is not OffsetReset.NONE:
+        if deployment.offset_reset is not OffsetReset.NONE and not deployment.consumer_waits_beyond_end:
             checks = deployment.consumer_checks_epochs
             yield seek_to_divergence(pipeline, leader) if checks else reset_beyond_end(pipeline, leader)
     yield crash(pipeline)

@@ -140,8 +140,10 @@ def _is_next(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
     An idempotent producer sends a retry only when nothing before it is in flight, and nothing new while a sequence
     is unresolved or an epoch has still to be followed (semantics 3.4). Some clients keep to the order of sending with
-    retries as well (semantics 4).
+    retries as well, and some keep to none (semantics 4).
     """
+    if pipeline.deployment.sender.in_any_order:
+        return z3.BoolVal(True)
     if pipeline.deployment.numbers_ahead:
         return is_due(pipeline, batch)
     if pipeline.deployment.rewinds:
@@ -329,7 +331,8 @@ def _was_held_up(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
 
 def _sent_before_are_over(pipeline: Pipeline, batch: Batch) -> Iterator[z3.BoolRef]:
     """Deliveries end in the order of send(): a client finds over what waits before a batch when it finds that so."""
-    if not pipeline.deployment.expires_in_accumulator:
+    deployment = pipeline.deployment
+    if not (deployment.expires_in_accumulator or deployment.sender.in_any_order):
         for other in pipeline.producer.batches:
             if other.record < batch.record and other.attempt == 0:
                 yield z3.Not(other.is_(Fate.BUFFERED))
@@ -344,6 +347,12 @@ def _said_of_stop(pipeline: Pipeline, before: State, after: State) -> str:
     return stops if before[initialised] > after[initialised] else ""
 
 
+def _were_away(pipeline: Pipeline) -> z3.BoolRef:
+    """Some broker cannot be reached, or another one leads than at first, which clients hear of late."""
+    away = [z3.Or(z3.Not(broker.up.is_set), broker.cut_off.is_set) for broker in pipeline.replicas]
+    return z3.Or(pipeline.controller.epoch.term > 1, *away)
+
+
 def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     """delivery.timeout.ms runs out, or the retries do: the future fails, whatever became of the record (P7, P8).
 
@@ -351,7 +360,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     connection, an appended batch that the ISR does not follow, and whatever waits for one of these. So can a request
     that is under way at last after one of them, which its broker handles all the same: without sequence numbers it may
     as well be handled first, as what is sent later comes behind it. Before 2.1 what is in flight does not:
-    request.timeout.ms ends that, and one of the same length the wait in the accumulator.
+    request.timeout.ms ends that, and one of the same length the wait in the accumulator. Some clients have no time for
+    a delivery: there it is attempts that are used up, as they are without a leader (semantics 4.6).
     """
     deployment, leaders = pipeline.deployment, pipeline.replicas
     takers = [
@@ -367,6 +377,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     if counts_retries(deployment) and not deployment.sender.refusals_count:
         retried = z3.Or(retried, pipeline.controller.epoch.term > 1)
     causes = z3.Or(retried, z3.Not(z3.Or(*takers)), behind_another)
+    if deployment.sender.only_attempts_end:
+        causes = z3.Or(z3.Not(z3.Or(*takers)), _were_away(pipeline))
     if pipeline.transactions is not None:
         causes = z3.Or(causes, z3.Not(may_transmit(pipeline, batch)))
     waiting = z3.And(batch.is_(Fate.BUFFERED), causes, *_sent_before_are_over(pipeline, batch))
@@ -382,7 +394,8 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
         only_abort_is_left(pipeline, effect, batch, bumps=True)
     if deployment.older_transactions is not None:
         stop_producer(pipeline, effect, stops_when_given_up(pipeline, batch), spared=batch)
-    possible = waiting if deployment.expires_in_accumulator else z3.Or(waiting, *in_flight)
+    only_waiting = deployment.expires_in_accumulator or deployment.sender.only_attempts_end
+    possible = waiting if only_waiting else z3.Or(waiting, *in_flight)
     expect_late_answer(pipeline, effect, batch)
     if deployment.takes_new_ids:
         doubt_number(pipeline, effect, batch)

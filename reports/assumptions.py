@@ -13,7 +13,7 @@ from reports import wording
 def assumption_summary(deployment: Deployment, result: Result) -> Iterator[str]:
     """All assumptions in one line, then where another value of one would change a verdict."""
     if deployment.assumptions:
-        yield ", ".join(f"{setting.key}={setting.value}" for setting in deployment.assumptions)
+        yield ", ".join(dict.fromkeys(f"{setting.key}={setting.value}" for setting in deployment.assumptions))
     yield from _differences(result.sensitivities)
 
 

@@ -35,7 +35,8 @@ class FoundReport:
         for own in self.findings.deployments:
             yield from lines.wrapped(f"{self._short(str(own))}: a deployment", width, rest="    ")
         for unread in self.findings.unread:
-            told = f"{self._short(unread.file)}: cannot be read: {unread.reason}"
+            where = f"line {unread.line}: " if unread.line is not None else ""
+            told = f"{self._short(unread.file)}: cannot be read: {where}{unread.reason}"
             yield from lines.wrapped(told, width, rest="    ")
         reasons: dict[str, list[Placed]] = {}
         for placed, reason in self.paired.unpaired:

@@ -24,6 +24,7 @@ from checker.cli.options import (
     Broker,
     CheckpointEvery,
     CheckpointFolder,
+    Clients,
     Consumer,
     Engine,
     EngineName,
@@ -80,6 +81,7 @@ def check(
     assume: Assume = None,
     fill: Fill = None,
     environment: Environment = False,
+    clients: Clients = None,
     pipeline: PipelineNumber = None,
     partly: Partly = False,
     faults: Faults = None,
@@ -109,7 +111,7 @@ def check(
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
     passes only because what it speaks of never happened.
     """
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly)
+    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly, tuple(clients or ()))
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
     written = Written(json_file, tuple(report or ()))
     with one_line_errors():

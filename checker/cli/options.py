@@ -49,6 +49,12 @@ Topic = Annotated[
 Fill = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="What a placeholder such as ${NAME} stands for.")
 ]
+Clients = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--client", metavar="[NAME=]V", help="Release of the clients: 2.8, or sarama=1.43, where no file says it."
+    ),
+]
 PipelineNumber = Annotated[
     int | None, typer.Option("--pipeline", metavar="N", min=1, help="The one of several pipelines that is asked for.")
 ]

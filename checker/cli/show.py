@@ -11,6 +11,7 @@ from checker.cli.errors import complain, one_line_errors
 from checker.cli.options import (
     Assume,
     Broker,
+    Clients,
     Consumer,
     Environment,
     File,
@@ -36,15 +37,15 @@ def show(
     assume: Assume = None,
     fill: Fill = None,
     environment: Environment = False,
+    clients: Clients = None,
     pipeline: PipelineNumber = None,
 ) -> None:
     """Show every effective setting and where it came from; of files as they lie, what became of each value.
 
     Exit status: 0 all was read, 2 something keeps a pipeline from being checked.
     """
-    source = Source(
-        file, kafka, topic, broker, producer, consumer, tuple(assume or ()), tuple(fill or ()), environment, pipeline
-    )
+    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, False, tuple(clients or ()))
+    source = Source(file, kafka, topic, broker, producer, consumer, *said)
     with one_line_errors():
         sought = source.seek()
         deployments = [source.read()] if sought is None else sought.deployments

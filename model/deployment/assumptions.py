@@ -229,7 +229,11 @@ def read_application(
     _check_sink(given, chosen, commits)
     if commits is not None:
         because = commits.origin.detail
-        if chosen["on_processing_error"].value in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST):
+        if commits.value == Commit.AFTER and chosen["processing"].value == Processing.HANDED_OFF:
+            # It commits what its handler has returned for, which workers need not have finished.
+            commits = replace(commits, value=Commit.DELIVERED)
+        again = chosen["on_processing_error"].value in (OnProcessingError.RETRY, OnProcessingError.RETRY_LAST)
+        if again and Commit(commits.value).is_by_client:
             what = (
                 f"not modelled yet: a record that is tried again while the consumer commits by itself ({because}), "
                 "and with it what waits to be tried again, unless the application seeks back; commit by hand"
@@ -241,7 +245,7 @@ def read_application(
         if "commit" in given and chosen["commit"].value != Commit.DELIVERED:
             raise complaint(
                 given["commit"],
-                f"the consumer commits by itself ({because}); leave commit out, or set enable.auto.commit=false",
+                f"the consumer commits by itself ({because}); leave commit out, or switch that off",
             )
         if "commit" not in given:
             # Only the client commits: what the application would do itself is no assumption of this deployment.

@@ -14,6 +14,7 @@ from model.deployment.budget import read_budget
 from model.deployment.choices import Commit, OffsetReset, ProducerId, Sink
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
+from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
 from model.deployment.durations import keys_of, read_durations
@@ -24,7 +25,7 @@ from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
-from model.deployment.known_keys import MISPLACED, reason_to_ignore
+from model.deployment.known_keys import MEANT, MISPLACED, reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
@@ -110,7 +111,7 @@ def build(given: GivenDeployment) -> Deployment:
     rebalancing = rebalancing_of(consumer_settings.section, broker_settings.section)
     uses = sending.transactional
     compacts = broker.compaction is not None
-    check_stop(sending, given.faults)
+    check_stop(producer_section, sending, given.faults, given.application)
     check_status(producer_section, sending, given.application)
     check_errors_are_heard(producer_section, given.application)
     application = read_application(
@@ -162,6 +163,7 @@ def build(given: GivenDeployment) -> Deployment:
     if Fault.FAILURE_ELSEWHERE.value in given.faults and uses:
         what = f"{Fault.FAILURE_ELSEWHERE} with transactions"
         raise complaint(given.faults[Fault.FAILURE_ELSEWHERE.value], f"not modelled yet: {what}", NotModelledError)
+    _check_not_with(reading, uses, given)
     if application.commit is Commit.EARLIER and Fault.REBALANCE.value in given.faults:
         what = "rebalances of a client that commits less than its last poll returned"
         raise complaint(given.faults[Fault.REBALANCE.value], f"not modelled yet: {what}", NotModelledError)
@@ -195,11 +197,11 @@ def build(given: GivenDeployment) -> Deployment:
         *(_said(broker_settings.section, SELECTOR) if follows is not None else ()),
         *(transaction_rules.settings_of(broker_settings.section) if uses else ()),
         *(setting for setting in times.settings if setting.scope == "broker"),
-        _client_setting("producer", producer, given.producer.version or given.producer.client),
+        _client_setting("producer", producer, given.producer, as_found=given.as_found),
         *sending.settings,
         *_said(producer_settings.section, PROTOCOL),
         *(setting for setting in times.settings if setting.scope == "producer"),
-        _client_setting("consumer", consumer, given.consumer.version or given.consumer.client),
+        _client_setting("consumer", consumer, given.consumer, as_found=given.as_found),
         *reading.settings,
         *((reading.isolation,) if uses and reading.isolation is not None else ()),
         *_said(consumer_settings.section, group_rules.ASSIGNORS, PROTOCOL, reading.fetched_at_least),
@@ -234,6 +236,7 @@ def build(given: GivenDeployment) -> Deployment:
         reads_may_overrun=era.reads_may_overrun,
         consumer_knows_epochs=era.clients_know_epochs and reading.knows_epochs,
         consumer_checks_epochs=era.positions_are_checked and reading.checks_epochs,
+        consumer_waits_beyond_end=reading.waits_beyond_end,
         compaction=broker.compaction,
         flush_messages=broker.flush_messages,
         deletes_for_size=broker.deletes_for_size,
@@ -286,8 +289,11 @@ def build(given: GivenDeployment) -> Deployment:
             *_slow_polls(given, times.durations),
             *_misplaced(producer_settings.ignored, "consumer"),
             *_misplaced(consumer_settings.ignored, "producer"),
+            *_misspelt(topic_settings, broker_settings, producer_settings, consumer_settings),
         ),
     )
+    if reading.waits_beyond_end and deployment.records_expire_unread:
+        _check_goes_to_start(deployment, consumer_settings.section)
     if reading.goes_to_nearest:
         _check_nearest(deployment, consumer_settings.section)
     if deployment.sink.is_memory and deployment.drops_tombstones:
@@ -309,11 +315,26 @@ def build(given: GivenDeployment) -> Deployment:
     return replace(deployment, given=given)
 
 
+def _check_not_with(reading: ConsumerValues, transactional: bool, given: GivenDeployment) -> None:
+    """Raise NotModelledError for what nobody has looked into with this consumer."""
+    for named, what in reading.not_with.items():
+        if named == TRANSACTIONS and transactional:
+            raise complaint(given.kafka, f"not modelled yet: {what}", NotModelledError)
+        if named in given.faults:
+            raise complaint(given.faults[named], f"not modelled yet: {what}", NotModelledError)
+
+
 def _check_nearest(deployment: Deployment, section: Section) -> None:
     """Raise DeploymentError where a consumer may go on with the next record in time, and its policy says another."""
     if not deployment.consumer_checks_epochs:
         raise section.not_modelled("client", f"{section.library} with brokers that do not tell where an epoch ends")
-    if deployment.records_expire_unread and deployment.offset_reset is not OffsetReset.EARLIEST:
+    if deployment.records_expire_unread:
+        _check_goes_to_start(deployment, section)
+
+
+def _check_goes_to_start(deployment: Deployment, section: Section) -> None:
+    """Raise DeploymentError where the first record that is left is not where the policy says."""
+    if deployment.offset_reset is not OffsetReset.EARLIEST:
         what = f"{section.library} where records are deleted unread, unless it goes back to the start"
         raise section.not_modelled("client", what)
 
@@ -333,6 +354,19 @@ def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
             f"{keys} {'are settings' if many else 'is a setting'} of the {owner}: the {found[0].scope} does not read "
             f"{'them' if many else 'it'}, and the {owner} is checked without"
         )
+
+
+def _misspelt(*read: _Accepted) -> Iterator[str]:
+    """Settings that nobody reads and whose name is nearly that of one: whoever wrote them believes in them."""
+    for ignored in (one for accepted in read for one in accepted.ignored):
+        if MEANT in ignored.reason:
+            place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
+            yield f"{ignored.key}{place}: {ignored.reason}"
+
+
+def _place_of(ignored: Ignored) -> str:
+    """The file and line of a setting."""
+    return f"{ignored.origin.file}:{ignored.origin.line}"
 
 
 def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
@@ -367,7 +401,7 @@ def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = Fals
         if reason is None and has_placeholder(value.value):
             if key in must_know:
                 raise complaint(value, f"has a placeholder ({shown_value(key, value.value)}); give a value")
-            reason = find_reason(scope, key)
+            reason = _reason(section, key)
         definition = find_definition(section.table, key, release)
         if reason is not None:
             ignored.append(_ignored(scope, value, reason))
@@ -385,7 +419,13 @@ def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[s
         if section.scope == "broker" and key in overridden and key not in COUNTS_BESIDES:
             yield _ignored("broker", given, "another setting of this topic or broker takes precedence")
         elif (section.scope, key) not in used:
-            yield _ignored(section.scope, given, find_reason(section.scope, key) or "no property depends on it")
+            yield _ignored(section.scope, given, _reason(section, key) or "no property depends on it")
+
+
+def _reason(section: Section, key: str) -> str | None:
+    """Why a setting does not matter; Python's clients have Java's names with underscores."""
+    as_java = key if section.library == JAVA else key.replace("_", ".")
+    return find_reason(section.scope, key) or find_reason(section.scope, as_java)
 
 
 def _ignored(scope: str, given: Given, reason: str) -> Ignored:
@@ -399,10 +439,13 @@ def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:
     return {("broker", name) for name in names if name not in values.overridden}
 
 
-def _client_setting(scope: str, client: Client, said: Given | None) -> Setting:
+def _client_setting(scope: str, client: Client, given: GivenClient, *, as_found: bool) -> Setting:
+    """The client's library and release. In files as they lie one that nobody says is an assumption."""
     newest = "the release of the brokers" if client.library == JAVA else "the newest release that is known"
-    origin = said.origin if said is not None else Origin("default", newest)
-    return Setting(scope, "client", client.name, origin)
+    if as_found and given.version is None:
+        return Setting(scope, "client", client.name, Origin("assumption", f"{newest}; --client V says another"))
+    said = given.version or given.client
+    return Setting(scope, "client", client.name, said.origin if said is not None else Origin("default", newest))
 
 
 def _clients(producer: Client, consumer: Client) -> str:

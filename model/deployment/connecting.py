@@ -5,6 +5,8 @@ from __future__ import annotations
 from model.deployment.given import Settings
 
 PROTOCOL = "security.protocol"
+_NAMES = (PROTOCOL, "security_protocol")
+"""How clients name it; the second is that of Python's."""
 
 PLAIN = 4
 """TCP, and one request that asks for the versions of all others: both ways."""
@@ -20,5 +22,5 @@ MESSAGES = {"PLAINTEXT": PLAIN, "SSL": PLAIN + TLS, "SASL_PLAINTEXT": PLAIN + SA
 
 def messages_to_connect(settings: Settings) -> int:
     """The most that it takes with a client's ``security.protocol``; a text that names none may be any of them."""
-    given = settings.get(PROTOCOL)
+    given = next((settings[name] for name in _NAMES if name in settings), None)
     return PLAIN if given is None else MESSAGES.get(given.value.strip().upper(), max(MESSAGES.values()))

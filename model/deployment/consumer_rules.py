@@ -5,9 +5,11 @@ The rules' numbers (C01 and so on) are those of docs/client-rules.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from model.deployment.choices import Commit, OffsetReset
+from model.deployment.given import Given
 from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
 from model.deployment.section import Section
 from model.deployment.setting import Origin, Setting
@@ -38,8 +40,14 @@ CHECKS_POSITIONS = (2, 3)
 
 GROUP = "group.id"
 ISOLATION = "isolation.level"
+GROUPS = (GROUP, "group_id")
+"""How clients name their group; the second is that of Python's."""
+
+TRANSACTIONS = "transactions"
+"""Stands for a producer with transactions, in what a consumer is not modelled with."""
+
 NULL_GROUP = "\x00null"
-"""Stands for a ``group.id`` that a file sets to null, which no text can say."""
+"""Stands for a group that a file sets to null, which no text can say."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,9 @@ class ConsumerValues:
     fetch waits as long as it may. ``isolation``: what it reads of transactions, None where the release has no choice.
     ``knows_epochs``: it goes back to no leader of an older epoch, and ``checks_epochs``: finds out by them that a log
     was truncated, with brokers that tell. ``goes_to_nearest``: where its offset is out of range it goes on with the
-    next record in time that is left, whatever its policy.
+    next record in time that is left, whatever its policy. ``not_with``: what nobody has looked into with this client,
+    by what names it (a fault, ``transactions``), and what that is. ``waits_beyond_end``: where its offset is beyond the
+    end of a log it waits until there is a record at it, and below its start goes on there, whatever its policy.
     """
 
     commits: Setting | None
@@ -67,11 +77,26 @@ class ConsumerValues:
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
     goes_to_nearest: bool = False
+    not_with: Mapping[str, str] = field(default_factory=dict)
+    waits_beyond_end: bool = False
 
 
 def committed_by_client(commit: Commit, setting: Setting) -> Setting:
     """What a client commits by itself, because of a setting."""
     return Setting("application", "commit", commit, Origin("rule", f"{setting.key}={setting.value}"))
+
+
+def without_group(section: Section, given: Given, none: str) -> Setting:
+    """That a consumer has no group; ``none``: how the file says so."""
+    origin = given.origin if given.origin.kind == "rule" else replace(given.origin, kind="file", detail=none)
+    return Setting(section.scope, given.key, "(none)", origin)
+
+
+def group_of(section: Section, given: Given | None) -> tuple[Setting, ...]:
+    """The group of a client of Python's that is told one, or None; nothing where the application is assumed to."""
+    if given is None:
+        return ()
+    return (without_group(section, given, "None") if given.value == NULL_GROUP else section.setting(given.key),)
 
 
 def apply_consumer_rules(section: Section, *, needs_group: bool) -> ConsumerValues:
@@ -160,7 +185,7 @@ def _group(section: Section, auto_commit: Setting, notes: list[str], *, needed: 
         if needed:
             why = "subscribe() and commits need a group.id"
             raise section.refused(GROUP, "InvalidGroupIdException", why, "C05")
-        return Setting(section.scope, GROUP, "(none)", Origin("file", "null", given.origin.file, given.origin.line))
+        return without_group(section, given, "null")
     if not given.value.strip():
         if section.release.line >= (4, 0) or uses_brokers_protocol(section):
             why = "group.id must not be empty"

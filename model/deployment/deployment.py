@@ -74,6 +74,7 @@ class Deployment:
     loaded_offsets_expire: bool  # so do all that a coordinator has loaded, at once (2.1; 12, KAFKA-8069)
     offsets_applied_late: bool  # those of a transaction, perhaps after the next one's are there (11.3, KAFKA-17507)
     fenced_may_join: bool  # so may a replica that the controller has lost (before 3.3; 6.2, KIP-841)
+    consumer_waits_beyond_end: bool  # at an offset beyond the end of a log, until there is a record at it (4.5)
     compaction: Compaction | None  # how the topic is compacted; None where it is not (semantics 10)
     flush_messages: int | None  # force to disk after so many records; None = left to the operating system
     deletes_for_size: bool  # records are also deleted where the log gets larger than retention.bytes (10, D1)

@@ -52,6 +52,7 @@ UNLIMITED_AT_0 = "message.timeout.ms"
 """The setting of librdkafka for which 0 means never."""
 
 UNBOUNDED = "unbounded"
+_TO = ".."
 _AS_IN = f"as in 20s, 0..300ms or 1min..{UNBOUNDED}"
 _UNIT_NAMES = ", ".join(UNITS)
 FIRST_PAUSE: Mapping[str, str] = {
@@ -120,7 +121,7 @@ def read_durations(
         if setting is None:
             setting = _longest_pause(section, key) or section.setting(key)
             settings.append(setting)
-        values[name] = _quantity(key, milliseconds(setting.value))
+        values[name] = _said_quantity(setting)
     for name, environment in ENVIRONMENT.items():
         said = given.get(name, Given(name, environment.default, Origin("assumption", "documented default")))
         least, most = read_range(said)
@@ -140,6 +141,13 @@ def _longest_pause(section: Section, key: str) -> Setting | None:
     if section.release.line < CAPPED and value > section.integer(key):
         return section.derived(key, str(value), f"P91: {first} is longer")
     return None
+
+
+def _said_quantity(setting: Setting) -> Quantity:
+    """What a setting comes to; a rule of a library may know no more than a range (``300..unbounded``)."""
+    if ".." in setting.value:
+        return Quantity(setting.key, *read_range(Given(setting.key, setting.value, setting.origin)))
+    return _quantity(setting.key, milliseconds(setting.value))
 
 
 def _quantity(key: str, value: int) -> Quantity:

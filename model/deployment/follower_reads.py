@@ -18,8 +18,8 @@ from model.faults import FALLS_SILENT
 
 SELECTOR = "replica.selector.class"
 RACK_AWARE = "RackAware"
-RACKS = ("client.rack", "RackID")
-"""How clients tell brokers their rack; the second is sarama's."""
+RACKS = ("client.rack", "RackID", "client_rack", "rackId", "Rack")
+"""How clients tell brokers their rack: Java's and librdkafka, sarama, Python's, KafkaJS, franz-go."""
 
 NAMES_IN_SYNC = (3, 4, 1)
 """From here on leaders name members of the ISR only (KAFKA-14372), and followers truncate before they raise their high

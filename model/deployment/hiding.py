@@ -26,7 +26,8 @@ def shown_value(key: str, value: str) -> str:
     """The value as it may be shown and stored: hidden when secret, printable, and of bounded length."""
     if is_secret(key):
         return HIDDEN
-    return printable(_USER_IN_ADDRESS.sub(HIDDEN + "@", value))
+    # What stands for a null that a file says begins with a character that no text has.
+    return printable(_USER_IN_ADDRESS.sub(HIDDEN + "@", value.removeprefix("\x00")))
 
 
 def shown_key(key: str) -> str:

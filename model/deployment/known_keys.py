@@ -19,6 +19,9 @@ from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 MISPLACED = "a {owner} setting: the {scope} does not read it"
 """Why a setting is ignored that the other client would read."""
 
+MEANT = "did you mean"
+"""What stands before the name that a misspelt one is near to."""
+
 _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
 
@@ -84,9 +87,9 @@ def _hint(scope: str, key: str, choices: tuple[str, ...]) -> str:
         return ""
     for choice in choices:
         if key.endswith("." + choice):
-            return f"did you mean {choice}, without {printable(key.removesuffix(choice))!r}?"
+            return f"{MEANT} {choice}, without {printable(key.removesuffix(choice))!r}?"
     close = get_close_matches(key.lower().replace("_", ".") if scope else key, choices, n=1, cutoff=0.6)
-    return f"did you mean {close[0]}?" if close else ""
+    return f"{MEANT} {close[0]}?" if close else ""
 
 
 def _name_elsewhere(scope: str, key: str) -> str:

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from model.deployment import consumer_rules, franz_go, librdkafka, producer_rules, sarama
+from model.deployment import (
+    aiokafka,
+    consumer_rules,
+    franz_go,
+    kafka_go,
+    kafka_python,
+    kafkajs,
+    librdkafka,
+    producer_rules,
+    sarama,
+)
 from model.deployment.library import Library
 from model.deployment.release import JAVA, NEWEST, OLDEST, Release
 from model.deployment.values import CONFIG_EXCEPTION
 
-LIBRARIES: Mapping[str, Library] = {one.name: one for one in (librdkafka.LIBRARY, sarama.LIBRARY, franz_go.LIBRARY)}
+_MODULES = (librdkafka, sarama, franz_go, kafka_python, aiokafka, kafkajs, kafka_go)
+LIBRARIES: Mapping[str, Library] = {one.LIBRARY.name: one.LIBRARY for one in _MODULES}
 """Client libraries besides Kafka's own."""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment import librdkafka, sarama
-from model.deployment.choices import OnSendError
+from model.deployment import kafka_go, librdkafka, sarama
+from model.deployment.choices import OnSendError, OnStop
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Settings, complaint
 from model.deployment.producer_rules import ProducerValues
@@ -41,24 +41,38 @@ def with_splitting(section: Section, sending: ProducerValues, faults: Settings) 
     return replace(sending.sender, flush_forgets_parts=flush_forgets_parts(section.release))
 
 
-def check_stop(sending: ProducerValues, faults: Settings) -> None:
-    """Raise NotModelledError for an orderly end of a producer with transactions, which aborts what it has begun."""
+def check_stop(section: Section, sending: ProducerValues, faults: Settings, application: Settings) -> None:
+    """Raise NotModelledError for an orderly end of a producer with transactions, which aborts what it has begun.
+
+    And for one of a client whose close() leaves behind what waits to be retried.
+    """
     said = faults.get(Fault.PRODUCER_STOP.value)
-    if said is not None and sending.transactional:
+    if said is None:
+        return
+    if sending.transactional:
         what = f"{Fault.PRODUCER_STOP} with transactions, which aborts what is open; {Fault.PRODUCER_CRASH} is"
         raise complaint(said, f"not modelled yet: {what}", NotModelledError)
+    how = application.get("on_stop")
+    if not sending.sender.close_waits and (how is None or how.value.strip() != OnStop.EXIT):
+        what = f"closing {section.software}, which does not wait for what is to be retried; say on_stop: exit"
+        raise complaint(how or said, f"not modelled yet: {what}", NotModelledError)
 
 
 def check_errors_are_heard(section: Section, application: Settings) -> None:
     """Raise DeploymentError where the client tells nobody that a send failed, and the application is not said to know.
 
-    With ``Producer.Return.Errors`` off sarama writes a line to its log instead (returnErrors; semantics 4.2).
+    With ``Producer.Return.Errors`` off sarama writes a line to its log instead (returnErrors; semantics 4.2); so does
+    kafka-go with ``Async`` and no ``Completion`` (4.5).
     """
     said = application.get("on_send_error")
     nobody_looks = said is not None and said.value.strip() == OnSendError.IGNORE
     if section.library == sarama.LIBRARY.name and not section.flag(RETURN_ERRORS) and not nobody_looks:
         what = "the client tells nobody of a failed send; say so with on_send_error: ignore, or set it to true"
         raise section.at(RETURN_ERRORS, what)
+    asynchronous = section.library == kafka_go.LIBRARY.name and section.flag(kafka_go.ASYNC)
+    if asynchronous and not section.has(kafka_go.COMPLETION) and not nobody_looks:
+        what = "nobody is told of a failed write; say so with on_send_error: ignore, or give Completion"
+        raise section.at(kafka_go.ASYNC, what)
 
 
 def check_status(section: Section, sending: ProducerValues, application: Settings) -> None:

@@ -28,7 +28,10 @@ class Sender:
     (semantics 3.1, P9). ``bumps_within`` (with ``drains``): it asks for a new epoch in the middle of
     a transaction, and goes on with it; ``bump_aborts``: asking is what aborts it, else it is aborted first.
     ``keeps_numbers``: when the failure of another partition has ended the epoch, it may number on in the next one
-    (Java 2.5 to 2.7.0, KAFKA-12152).
+    (Java 2.5 to 2.7.0, KAFKA-12152). ``in_any_order``: each call of send() goes its own way, and nothing keeps it
+    behind an earlier one that waits or failed (semantics 4.6). ``only_attempts_end``: nothing but failed attempts ends
+    a send, and where brokers were away attempts may have failed that reached no leader. ``close_waits``: its close()
+    waits until every send is over.
     """
 
     retries_keep_their_place: bool
@@ -47,6 +50,9 @@ class Sender:
     bumps_within: bool = False
     bump_aborts: bool = False
     keeps_numbers: bool = False
+    in_any_order: bool = False
+    only_attempts_end: bool = False
+    close_waits: bool = True
 
 
 OF_JAVA = Sender(

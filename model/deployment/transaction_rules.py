@@ -27,8 +27,12 @@ WAITS_FOR_PENDING = (1, 6)
 
 DOES_NOT_WAIT = (
     "not modelled yet: results and offsets in one transaction, with a consumer that starts without waiting for offsets "
-    "that are pending: sarama's, and librdkafka's before 1.6 or with isolation.level=read_uncommitted"
+    "that are pending: sarama's, kafka-python's and aiokafka's, and librdkafka's before 1.6 or with "
+    "isolation.level=read_uncommitted"
 )
+
+NEVER_WAITS = ("sarama", "kafka-python", "aiokafka")
+"""Libraries whose consumers do not know of such offsets."""
 
 RAISES_EPOCHS = (4, 0)
 """From here on brokers and clients raise the producer epoch with every transaction (TV2)."""
@@ -57,7 +61,7 @@ def check_length(producer: Section, broker: Section, error: str) -> None:
 def waits_for_pending_offsets(consumer: Section, isolation: Setting | None) -> bool:
     """Whether a consumer that starts waits for a transaction that is about to move its group's offset (11.3)."""
     if consumer.library != "librdkafka":
-        return consumer.library != "sarama"
+        return consumer.library not in NEVER_WAITS
     committed = isolation is not None and isolation.value == "read_committed"
     return committed and consumer.release.line >= WAITS_FOR_PENDING
 

@@ -12,7 +12,8 @@ from model.deployment.assumptions import ASSUMPTIONS, CONSUMER_KEYS, PRODUCER_KE
 from model.deployment.bounds import RANGES
 from model.deployment.budget import FAULT_KEYS
 from model.deployment.builder import build
-from model.deployment.consumer_rules import GROUP, NULL_GROUP
+from model.deployment.consumer_rules import GROUPS, NULL_GROUP
+from model.deployment.defaults import is_known
 from model.deployment.deployment import Deployment
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.errors import DeploymentError
@@ -20,6 +21,7 @@ from model.deployment.explored import most_of
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
 from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
+from model.deployment.libraries import LIBRARIES
 from model.deployment.options import outrank, read_options
 from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8, read_bytes
@@ -47,6 +49,11 @@ def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping
 def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
     """What a tree says of a deployment, before defaults and rules. Raises DeploymentError."""
     return _Reader(file).deployment(root, name)
+
+
+def _is_setting(section: str, key: str) -> bool:
+    """It has a dot, as Kafka's settings have, or is one of a client whose settings need not."""
+    return "." in key or any(is_known(f"{library} {section}", key) for library in LIBRARIES)
 
 
 @dataclass
@@ -117,7 +124,7 @@ class _Reader:
                     self._put(section.settings, self._setting(setting, name))
             elif entry.key in words:
                 section.words[entry.key] = self._scalar(entry, entry.key)
-            elif "." not in entry.key and self._is_word_misspelt(entry, words):
+            elif not _is_setting(name, entry.key) and self._is_word_misspelt(entry, words):
                 raise unknown(self._given(entry, "", entry.key), f"unknown {name} key", (*words, "settings"))
             else:
                 self._put(section.settings, self._setting(entry, name))
@@ -132,7 +139,7 @@ class _Reader:
 
     def _setting(self, entry: yaml_tree.Entry, section: str) -> Given:
         node = entry.node
-        if section == "consumer" and entry.key == GROUP and isinstance(node, yaml_tree.Scalar) and node.null:
+        if section == "consumer" and entry.key in GROUPS and isinstance(node, yaml_tree.Scalar) and node.null:
             return self._given(entry, NULL_GROUP, entry.key)
         return self._scalar(entry, entry.key)
 

@@ -1,4 +1,4 @@
-"""What clients of librdkafka and sarama do that Java's do not, as verdicts: a row for each difference."""
+"""What clients of other libraries do that Java's do not, as verdicts: a row for each difference."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ DRAINS = {**LIBRDKAFKA, "producer.enable.idempotence": True}
 GAPLESS = {**DRAINS, "producer.enable.gapless.guarantee": True}
 SARAMA = {**PIPELINE, "producer.client": "sarama", "producer.Producer.RequiredAcks": "WaitForAll"}
 JAVA = {**PIPELINE, "producer.acks": "all"}
+KAFKA_PYTHON = {**JAVA, "producer.client": "kafka-python", "producer.version": "2.3"}
+AIOKAFKA = {**JAVA, "producer.client": "aiokafka"}
+OF_PYTHON = {
+    **{key: value for key, value in PIPELINE.items() if not key.startswith("consumer.")},
+    "consumer.group_id": "orders",
+    "consumer.on_processing_error": "close",
+}
 
 IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
 ALONE = {"topic.replicas": 1, "topic.min.insync.replicas": 1, "bounds.records": 1}
@@ -122,6 +129,24 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         ),
         (SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS),
         (SARAMA, {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1}, KILL, "log-order", Status.VIOLATED),
+        # kafka-python puts what failed first in its queue; with one request in flight nothing is ahead of it.
+        (KAFKA_PYTHON, {}, LOST, "log-order", Status.VIOLATED),
+        (KAFKA_PYTHON, {"producer.max_in_flight_requests_per_connection": 1}, LOST, "log-order", Status.HOLDS),
+        (KAFKA_PYTHON, {"producer.max_in_flight_requests_per_connection": 1}, MOVE, "log-order", Status.HOLDS),
+        (KAFKA_PYTHON, {}, ANSWER, "no-log-duplicate", Status.VIOLATED),
+        # Before 2.2 it does not retry by itself: what is lost is dropped, and nothing is stored twice.
+        (KAFKA_PYTHON, {"bounds.records": 1}, LOST, "no-dropped-record", Status.HOLDS),
+        (KAFKA_PYTHON, {"bounds.records": 1, "producer.version": "2.1"}, LOST, "no-dropped-record", Status.VIOLATED),
+        (KAFKA_PYTHON, {"producer.acks": 0}, LOST, "no-acked-loss", Status.VIOLATED),
+        # aiokafka has one batch under way and retries it; one that got no answer for its whole time was its last try.
+        (AIOKAFKA, {}, LOST, "log-order", Status.HOLDS),
+        (AIOKAFKA, {}, MOVE, "log-order", Status.HOLDS),
+        (AIOKAFKA, {}, ANSWER, "no-log-duplicate", Status.VIOLATED),
+        (AIOKAFKA, {"bounds.records": 1}, LOST, "no-dropped-record", Status.VIOLATED),
+        # It commits what it has handed over; kafka-python what polls before returned, and all when it is closed.
+        ({**OF_PYTHON, "consumer.client": "aiokafka"}, ALONE, {"consumer-crash": 1}, "no-skip", Status.VIOLATED),
+        ({**OF_PYTHON, "consumer.client": "kafka-python"}, ALONE, {"consumer-crash": 1}, "no-skip", Status.HOLDS),
+        ({**OF_PYTHON, "consumer.client": "kafka-python"}, ALONE, {"failed-processing": 1}, "no-skip", Status.VIOLATED),
     ],
 )
 def test_verdicts(

@@ -182,6 +182,20 @@ def deployments() -> dict[str, Deployment]:
             sender=replace(OF_JAVA, retries_keep_their_place=True, knows_epochs=False, connecting_counts=True),
             commit=Commit.ASYNC,
         ),
+        "KafkaJS, read by kafka-go": replace(
+            example("retries-in-flight-5"),
+            bounds=SMALL,
+            replicas=2,
+            retries=2,
+            idempotence=False,
+            sender=replace(
+                OF_JAVA, retries_keep_their_place=True, knows_epochs=False, in_any_order=True, only_attempts_end=True
+            ),
+            commit=Commit.DELIVERED,
+            consumer_knows_epochs=False,
+            consumer_checks_epochs=False,
+            consumer_waits_beyond_end=True,
+        ),
         "franz-go": replace(
             example("idempotent-resend"),
             bounds=replace(TWO, sends=2),

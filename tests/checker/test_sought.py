@@ -80,6 +80,59 @@ def test_show_says_what_became_of_each_value(folder: Path) -> None:
     assert any(words[:1] == ["8"] and "ignored" in words for words in lines)
 
 
+def test_a_file_that_nobody_can_read_keeps_every_verdict_back(folder: Path) -> None:
+    """It may be the one that matters: brokers whose file is broken are not brokers with defaults."""
+    (folder / "kafka.yaml").write_text("spec:\n  kafka:\n   config: {\n", encoding="utf-8")
+    run = proofka("check", folder, *QUICK)
+    assert run.exit_code == 2
+    assert "no-acked-loss" not in run.stdout
+    assert "kafka.yaml:4: cannot be read" in run.stderr
+    assert "--partial" in run.stderr
+    assert proofka("show", folder).exit_code == 2
+    assert "no-acked-loss" in proofka("check", folder, "--partial", *QUICK).stdout
+
+
+def test_a_client_that_may_be_for_any_topic_is_asked_about(tmp_path: Path) -> None:
+    (tmp_path / "producer.properties").write_text("bootstrap.servers=b:9092\nacks=0\n", encoding="utf-8")
+    topic = "apiVersion: kafka.strimzi.io/v1\nkind: KafkaTopic\nmetadata: {name: %s}\nspec: {replicas: 3}\n"
+    (tmp_path / "topics.yaml").write_text("---\n".join(topic % name for name in ("a", "b")), encoding="utf-8")
+    run = proofka("check", tmp_path, *QUICK)
+    assert run.exit_code == 2
+    assert "say --topic, one of a, b" in " ".join(run.stderr.split())
+    assert "no-acked-loss" not in run.stdout
+    assert proofka("check", tmp_path, "--topic", "a", *QUICK).exit_code in (0, 1, 4)
+
+
+def test_the_release_of_clients_is_assumed_or_said(tmp_path: Path) -> None:
+    file = tmp_path / "producer.properties"
+    file.write_text("bootstrap.servers=b:9092\n", encoding="utf-8")
+    assert "the release of the brokers; --client V says another" in " ".join(proofka("show", file).stdout.split())
+    older = proofka("show", file, "--client", "2.8")
+    assert "client java 2.8" in older.stdout
+    assert "acks=1" in older.stdout
+    assert proofka("show", file, "--client", "no=1").exit_code == 2
+    assert proofka("show", file, "--client", "2.8", "--client", "java=2.7").exit_code == 2
+
+
+def test_misspelt_settings_are_named_on_the_first_screen(tmp_path: Path) -> None:
+    file = tmp_path / "producer.properties"
+    file.write_text("bootstrap.servers=b:9092\nretires=3\n", encoding="utf-8")
+    run = proofka("check", file, *QUICK)
+    assert "unknown to Java producer" in " ".join(run.stdout.split())
+    assert "did you mean retries?" in " ".join(run.stdout.split())
+
+
+def test_where_nobody_says_the_mode_unclean_election_counts(tmp_path: Path) -> None:
+    """From 3.3 to 3.8 it does with ZooKeeper and not with KRaft: what loses more is taken."""
+    file = tmp_path / "server.properties"
+    said = "broker.id=1\nlog.dirs=/d\nunclean.leader.election.enable=true\n"
+    file.write_text(said, encoding="utf-8")
+    shown = " ".join(proofka("show", file, "--kafka", "3.5").stdout.split())
+    assert "unclean election on" in shown
+    file.write_text(said + "process.roles=broker\n", encoding="utf-8")
+    assert "unclean election on" not in " ".join(proofka("show", file, "--kafka", "3.5").stdout.split())
+
+
 def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing", encoding="utf-8")
     run = proofka("check", tmp_path)
@@ -112,7 +165,7 @@ def test_every_real_file_is_read_with_every_value_accounted_for() -> None:
     unread = {Path(one.file).relative_to(REAL).as_posix() for one in findings.unread}
     files = {path.relative_to(REAL).as_posix() for path in REAL.glob("*/*")}
     assert read | unread == files
-    assert all("line " in one.reason for one in findings.unread)
+    assert all(one.line is not None for one in findings.unread)
     assert all(account.entries for account in accounts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from model.deployment.dialects.component import Component, Found, Left, Role
@@ -57,9 +57,11 @@ def accounts_of(findings: Findings, judged: Sequence[Judged], kafka: str | None 
 def _account(found: Found, judged: Sequence[Judged], kafka: str | None) -> Account:
     entries: dict[tuple[int, str], Entry] = {}
     for component in found.components:
+        # A build file says the release of a client that another file configures.
+        own = replace(component, version=None) if _is_elsewhere(component.version, found.file) else component
         in_pipelines = [one for one in judged if _has(one.pipeline, component)]
         for one in in_pipelines or (judge(_alone(component, found.file), kafka),):
-            for entry in _of_component(component, one):
+            for entry in _of_component(own, one):
                 known = entries.get((entry.line, entry.name))
                 if known is None or _weight(entry) > _weight(known):
                     entries[entry.line, entry.name] = entry
@@ -68,6 +70,10 @@ def _account(found: Found, judged: Sequence[Judged], kafka: str | None) -> Accou
             entry = _of_left(left, fate)
             entries.setdefault((entry.line, entry.name), entry)
     return Account(found, tuple(sorted(entries.values(), key=lambda entry: (entry.line, entry.name))))
+
+
+def _is_elsewhere(given: Given | None, file: str) -> bool:
+    return given is not None and given.origin.kind == "file" and given.origin.file != file
 
 
 def _weight(entry: Entry) -> int:

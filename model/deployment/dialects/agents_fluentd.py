@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.agent import Agent, component_of
@@ -22,8 +23,10 @@ from model.deployment.source import MOST_KEYS
 _TYPE = re.compile(r"^[ \t]*@?type[ \t]+\"?(rdkafka2?|kafka2?|kafka_buffered)\"?[ \t\r]*$", re.MULTILINE)
 _SECTION = re.compile(r"^[ \t]*<(match|store|source)\b", re.MULTILINE)
 _RUBY = "ruby-kafka is not modelled: none of its settings is used"
-_AGAIN = Agent("fluentd", Role.PRODUCER, LIBRDKAFKA, {"on_send_error": "resend"})
-_GIVES_UP = Agent("fluentd", Role.PRODUCER, LIBRDKAFKA, {"on_send_error": "drop"})
+_AGENT = Agent("fluentd", Role.PRODUCER, LIBRDKAFKA)
+_OPTIONS = "rdkafka_options"
+_PLACES = ("brokers", "topic", "default_topic", "username", "password", "id", "log_level")
+_RUBY_CODE = re.compile(r"#\{")
 
 
 def fits(document: Document) -> bool:
@@ -44,9 +47,9 @@ def read(document: Document, fillings: Fillings) -> Found:
             for one in own:
                 accounts.ignore(one, NOT_KAFKAS)
         elif output.startswith("rdkafka"):
-            agent = _GIVES_UP if said.get("discard_kafka_delivery_failed") == "true" else _AGAIN
             named = [(one.key, one) for line in own for one in _unfolded(line, document.file)]
-            components.append(component_of(agent, f"fluentd: {output}", named, accounts, document.file, own[0].line))
+            named = [(name, one) for name, one in named if not _is_code(name, one, accounts)]
+            components.append(component_of(_AGENT, f"fluentd: {output}", named, accounts, document.file, own[0].line))
         else:
             for one in own:
                 accounts.reject(one, _RUBY)
@@ -55,22 +58,35 @@ def read(document: Document, fillings: Fillings) -> Found:
     return accounts.found("settings of an agent (fluentd)", components)
 
 
+def _is_code(name: str, said: Said, accounts: Accounts) -> bool:
+    """A text with Ruby in it (``"#{ENV['X']}"``), which only Fluentd evaluates."""
+    if _RUBY_CODE.search(said.value) is None:
+        return False
+    reason = "is put together by a program in Ruby when Fluentd starts"
+    (accounts.ignore if name in _PLACES else accounts.reject)(said, reason)
+    return True
+
+
 def _unfolded(said: Said, file: str) -> list[Said]:
-    """``rdkafka_options`` is JSON in one line."""
-    if said.key != "rdkafka_options":
+    """``rdkafka_options`` is JSON, or names and values with colons, and commas between them."""
+    if said.key != _OPTIONS:
         return [said]
+    if not said.value.startswith("{"):
+        pairs = [pair.partition(":") for pair in said.value.strip("\"'").split(",")]
+        return [Said((_OPTIONS, name.strip()), value.strip(), said.line) for name, colon, value in pairs if colon]
     try:
         inside = list(values_of(json_of(said.value, file)))
     except DeploymentError:
         raise DeploymentError("rdkafka_options is not valid JSON", file=file, line=said.line) from None
-    return [Said(("rdkafka_options", ".".join(one.path)), one.value, said.line, one.null) for one in inside] or [said]
+    return [Said((_OPTIONS, ".".join(one.path)), one.value, said.line, one.null) for one in inside] or [said]
 
 
 def _sections(document: Document) -> list[tuple[str, list[Said]]]:
     """Each section's own lines; of the sections within it those that are no outputs belong to themselves."""
     found: list[tuple[str, list[Said]]] = [("", [])]
     around = [0]
-    for number, line in enumerate(document.text.splitlines(), 1):
+    lines = iter(enumerate(document.text.splitlines(), 1))
+    for number, line in lines:
         if number > 20 * MOST_KEYS:
             raise DeploymentError("has too many lines for a configuration", file=document.file, line=number)
         stripped = line.strip()
@@ -81,8 +97,21 @@ def _sections(document: Document) -> list[tuple[str, list[Said]]]:
             around.append(len(found) - 1)
         elif stripped and not stripped.startswith("#"):
             name, value = [*stripped.split(None, 1), ""][:2]
+            if name == _OPTIONS and value.startswith("{"):
+                value, number = _over_lines(lines, number, value)
             found[around[-1]][1].append(Said((name.lstrip("@"),), value.strip(), number))
     return [one for one in found if one[1]]
+
+
+def _over_lines(lines: Iterator[tuple[int, str]], number: int, value: str) -> tuple[str, int]:
+    """JSON may go on over several lines: up to the one that closes it."""
+    parts = [value]
+    while parts and sum(part.count("{") - part.count("}") for part in parts) > 0:
+        more = next(lines, None)
+        if more is None:
+            break
+        parts.append(more[1].strip())
+    return " ".join(parts), number
 
 
 DIALECT = Dialect("settings of an agent", fits, read)

@@ -22,7 +22,14 @@ _RSYSLOG = re.compile(r"\b(action|input)\s*\([^)]{0,500}?\btype\s*=\s*\"(omkafka
 _ROLES = {"output": Role.PRODUCER, "input": Role.CONSUMER}
 _TOPICS = ("topic_id", "topics", "topic")
 _PLAIN = "does not change which deliveries are possible"
-_ACKS = ("acks", "1", "Logstash's plug-in")
+_LOGSTASHS = "Logstash's plug-in"
+_DEFAULTS = {
+    Role.PRODUCER: {"acks": "1", "request.timeout.ms": "40000"},
+    Role.CONSUMER: {"request.timeout.ms": "40000", "session.timeout.ms": "10000", "group.id": "logstash"},
+}
+"""What its plug-ins write where nobody says otherwise, and Kafka's clients do not (logstash-integration-kafka 12)."""
+
+_AGAIN = "sends again so many times by itself, and then drops: not modelled, but for 0 or without this setting"
 _LISTS = ("confparam", "topicconfparam")
 
 
@@ -55,9 +62,10 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 
 def _logstash(block: Block, role: Role, accounts: Accounts) -> Component:
-    """Names with underscores for dots; the output says acks=1 where nobody does, and tries for ever."""
+    """Names with underscores for dots. The output tries for ever; the input hands records to a queue, in memory."""
     settings: dict[str, Given] = {}
     topics: list[str] = []
+    answers: dict[str, Given] = {}
     for name, texts, line in block.values:
         said, key = Said((name,), ",".join(texts), line), name.replace("_", ".")
         if name in _TOPICS:
@@ -65,13 +73,16 @@ def _logstash(block: Block, role: Role, accounts: Accounts) -> Component:
             accounts.ignore(said, "names topics")
         elif has_key(JAVA, role, key) and not key.startswith(("ssl.", "sasl.", "jaas", "kerberos")):
             settings[key] = accounts.take(said, key)
+            if key == "retries" and accounts.text(said) != "0":
+                accounts.reject(said, _AGAIN)
         else:
             accounts.ignore(said, _PLAIN)
-    answers: dict[str, Given] = {}
-    if role is Role.PRODUCER:
-        settings.setdefault("acks", accounts.by_framework(*_ACKS))
-        if "retries" not in settings:
-            answers["on_send_error"] = Given("on_send_error", "resend", Origin("rule", "Logstash's plug-in"))
+    for key, value in _DEFAULTS[role].items():
+        settings.setdefault(key, accounts.by_framework(key, value, _LOGSTASHS))
+    if role is Role.CONSUMER:
+        answers["processing"] = accounts.by_framework("processing", "handed-off", _LOGSTASHS)
+    elif "retries" not in settings:
+        answers["on_send_error"] = accounts.by_framework("on_send_error", "resend", _LOGSTASHS)
     return Component(role, "logstash: kafka", settings, tuple(dict.fromkeys(topics)), application=answers)
 
 

@@ -1,4 +1,4 @@
-"""Agents with settings a line each: Flume, Maxwell, canal, Fluent Bit and pmacct."""
+"""Agents with settings a line each: Flume (which see), Maxwell, canal, Fluent Bit and pmacct."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterator
 
+from model.deployment.dialects import agents_flume
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.agent import Agent, component_of
 from model.deployment.dialects.component import Component, Found, Role
@@ -20,14 +21,10 @@ from model.deployment.release import JAVA
 from model.deployment.setting import Origin
 from model.deployment.source import MOST_KEYS
 
-FLUME = Agent("flume", Role.PRODUCER, JAVA, {"on_send_error": "resend"})
-FLUME_READS = Agent("flume-consumer", Role.CONSUMER, JAVA, {"commit": "after"})
-MAXWELL = Agent("maxwell", Role.PRODUCER, JAVA, {"on_send_error": "drop"})
-MAXWELL_STOPS = Agent("maxwell", Role.PRODUCER, JAVA, {"on_send_error": "halt"})
-CANAL = Agent("canal", Role.PRODUCER, JAVA)
-FLUENT_BIT = Agent("fluent-bit", Role.PRODUCER, LIBRDKAFKA, {"on_send_error": "drop"})
-FLUENT_BIT_READS = Agent("fluent-bit-consumer", Role.CONSUMER, LIBRDKAFKA)
-_SINK, _SOURCE = "org.apache.flume.sink.kafka.kafkasink", "org.apache.flume.source.kafka.kafkasource"
+MAXWELL = Agent("maxwell", Role.PRODUCER, JAVA, version="2.7.0")
+CANAL = Agent("canal", Role.PRODUCER, JAVA, version="2.4.0")
+FLUENT_BIT = Agent("fluent-bit", Role.PRODUCER, LIBRDKAFKA, lenient=True)
+FLUENT_BIT_READS = Agent("fluent-bit-consumer", Role.CONSUMER, LIBRDKAFKA, lenient=True)
 _SECTION = re.compile(r"\[\s*(\w+)\s*\]")
 _PMACCT = re.compile(r"^[ \t]*(global|topic)[ \t]*,[ \t]*[a-z][\w.]*[ \t]*,", re.MULTILINE)
 _FLUENT = re.compile(r"^[ \t]*\[[ \t]*(OUTPUT|INPUT)[ \t]*\]", re.MULTILINE | re.IGNORECASE)
@@ -44,7 +41,7 @@ def fits(document: Document) -> bool:
         keys = {said.key: said.value for said in document.properties}
     except DeploymentError:
         return False
-    return _is_flume(keys) or _is_maxwell(keys) or _is_canal(keys)
+    return agents_flume.is_flume(keys) or _is_maxwell(keys) or _is_canal(keys)
 
 
 def read(document: Document, fillings: Fillings) -> Found:
@@ -57,34 +54,29 @@ def read(document: Document, fillings: Fillings) -> Found:
         return accounts.found("settings of an agent (pmacct)", components, notes)
     values = accounts.last_of_each(document.properties, "the agent")
     keys = {said.key: said.value for said in values}
-    if _is_flume(keys):
-        notes = ("read as Flume 1.7 and later do, whose sink has the producer of Kafka's Java clients",)
-        return accounts.found("settings of an agent (flume)", tuple(_flume(values, accounts, document.file)), notes)
+    if agents_flume.is_flume(keys):
+        clients = tuple(agents_flume.components(values, accounts, document.file))
+        return accounts.found("settings of an agent (flume)", clients, agents_flume.NOTES)
     agent = CANAL if _is_canal(keys) else MAXWELL
-    prefix = "kafka"
-    if agent is MAXWELL and keys.get("ignore_producer_error", "").strip().lower() == "false":
-        agent = MAXWELL_STOPS
-    own = [(said.key, said) for said in values if said.key.startswith(prefix)]
+    prefixes = ("kafka.", "canal.mq.") if agent is CANAL else ("kafka",)
+    own = [(said.key, said) for said in values if said.key.startswith(prefixes)]
     for said in values:
-        if not said.key.startswith(prefix):
+        if not said.key.startswith(prefixes):
             accounts.ignore(said, *(("what is done about a failure",) if said.key == "ignore_producer_error" else ()))
-    used = agent is not CANAL or keys.get("canal.serverMode", "").strip().lower() == "kafka"
-    if not used:
+    chooses = "canal.serverMode" if agent is CANAL else "producer"
+    chosen = keys.get(chooses, "" if agent is CANAL else "kafka").strip().lower()
+    if chosen != "kafka":
         for _, said in own:
-            accounts.ignore(said, "canal.serverMode is not kafka")
-        return accounts.found(
-            "settings of an agent (canal)", (), ("canal.serverMode is not kafka: it sends nothing there",)
-        )
-    component = component_of(agent, agent.name, own, accounts, document.file, own[0][1].line if own else 1)
+            accounts.ignore(said, f"{chooses} is not kafka")
+        note = f"{chooses} is not kafka: it sends nothing there"
+        return accounts.found(f"settings of an agent ({agent.name})", (), (note,))
+    line = own[0][1].line if own else 1
+    component = component_of(agent, agent.name, own, accounts, document.file, line, keys)
     return accounts.found(f"settings of an agent ({agent.name})", [component])
 
 
 def _is_fluent(document: Document) -> bool:
     return _FLUENT.search(document.text) is not None and _FLUENT_KAFKA.search(document.text) is not None
-
-
-def _is_flume(keys: dict[str, str]) -> bool:
-    return any(key.endswith(".type") and value.strip().lower() in (_SINK, _SOURCE) for key, value in keys.items())
 
 
 def _is_maxwell(keys: dict[str, str]) -> bool:
@@ -93,21 +85,9 @@ def _is_maxwell(keys: dict[str, str]) -> bool:
 
 
 def _is_canal(keys: dict[str, str]) -> bool:
-    return any(key.startswith("kafka.") for key in keys) and any(key.startswith("canal.") for key in keys)
-
-
-def _flume(values: list[Said], accounts: Accounts, file: str) -> Iterator[Component]:
-    types = {
-        said.key.removesuffix(".type"): said.value.strip().lower() for said in values if said.key.endswith(".type")
-    }
-    clients = {name: kind for name, kind in types.items() if kind in (_SINK, _SOURCE)}
-    for said in values:
-        if not any(said.key.startswith(f"{name}.") for name in clients):
-            accounts.ignore(said)
-    for name, kind in clients.items():
-        own = [(said.key.removeprefix(f"{name}."), said) for said in values if said.key.startswith(f"{name}.")]
-        agent = FLUME if kind == _SINK else FLUME_READS
-        yield component_of(agent, name, own, accounts, file, own[0][1].line)
+    """Also of 1.1.4 and before, whose names began with ``canal.mq.``."""
+    kafka = any(key.startswith("kafka.") for key in keys) or keys.get("canal.serverMode", "").strip() == "kafka"
+    return kafka and any(key.startswith("canal.") for key in keys)
 
 
 def _fluent(document: Document, accounts: Accounts) -> Iterator[Component]:

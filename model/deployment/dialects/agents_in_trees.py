@@ -1,4 +1,4 @@
-"""Agents with settings in YAML, TOML or JSON: Beats, Telegraf, Benthos, Vector, osquery, and HOCON as JSON."""
+"""Agents with settings in YAML, TOML or JSON: Beats, Telegraf, Benthos (Redpanda Connect), Vector, osquery, ..."""
 
 from __future__ import annotations
 
@@ -14,31 +14,35 @@ from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.json import json_of
 from model.deployment.dialects.formats.toml import said_in_toml
 from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.keys import LIBRDKAFKA, SARAMA
+from model.deployment.dialects.keys import FRANZ_GO, LIBRDKAFKA, SARAMA
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
 from model.deployment.release import JAVA
 
-RESENT = {"on_send_error": "resend"}
-"""It keeps what is not acknowledged, and sends it again."""
-
 BEATS = Agent("beats", Role.PRODUCER, SARAMA)
-FILEBEAT = Agent("beats", Role.PRODUCER, SARAMA, RESENT)
-TELEGRAF = Agent("telegraf", Role.PRODUCER, SARAMA, RESENT)
+FILEBEAT = Agent("filebeat", Role.PRODUCER, SARAMA, like="beats")
+TELEGRAF = Agent("telegraf", Role.PRODUCER, SARAMA)
 TELEGRAF_READS = Agent("telegraf-consumer", Role.CONSUMER, SARAMA)
-BENTHOS = Agent("benthos", Role.PRODUCER, SARAMA, RESENT)
+BENTHOS = Agent("benthos", Role.PRODUCER, SARAMA)
 BENTHOS_READS = Agent("benthos-consumer", Role.CONSUMER, SARAMA)
+REDPANDA = Agent("redpanda", Role.PRODUCER, FRANZ_GO)
+REDPANDA_READS = Agent("redpanda-consumer", Role.CONSUMER, FRANZ_GO)
 VECTOR = Agent("vector", Role.PRODUCER, LIBRDKAFKA)
 VECTOR_READS = Agent("vector-consumer", Role.CONSUMER, LIBRDKAFKA)
 OSQUERY = Agent("osquery", Role.PRODUCER, LIBRDKAFKA)
 HAYSTACK = Agent("haystack", Role.PRODUCER, JAVA)
 
+_STREAMS = (
+    ("addresses", ("kafka", "kafka_balanced"), BENTHOS, BENTHOS_READS),
+    ("seed_brokers", ("kafka_franz", "redpanda"), REDPANDA, REDPANDA_READS),
+)
 _TELEGRAF = (("outputs", "kafka"), ("inputs", "kafka_consumer"))
 _TOML = (".toml", ".conf")
 _JSON = (".json", ".conf")
 _GUARANTEES = ("filebeat", "winlogbeat", "journalbeat")
 _OFF = "the output is switched off"
+GROWING = "Beats from 7.7 on pause longer from retry to retry: not modelled, all pauses are taken for sarama's own"
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     sections = _sections(values, document)
     components: list[Component] = []
     done: set[int] = set()
+    around = {".".join(said.path): said.value for said in values}
     for section in sections:
         own = [(name, said) for said in values if (name := section.name_of(said)) is not None]
         done |= {id(said) for _, said in own}
@@ -81,18 +86,23 @@ def read(document: Document, fillings: Fillings) -> Found:
                 accounts.ignore(said, _OFF)
             continue
         line = min((said.line for _, said in own), default=1)
-        name = section.agent.name.partition("-")[0] + f": {'.'.join(section.path)}".replace(".[", "[").rstrip(": ")
-        component = component_of(section.agent, name, own, accounts, document.file, line)
-        components.append(_with_one_request(component, accounts))
+        name = _family(section.agent) + f": {'.'.join(section.path)}".replace(".[", "[").rstrip(": ")
+        component = component_of(section.agent, name, own, accounts, document.file, line, around)
+        components.append(_with_one_request(component, accounts) if section.agent is TELEGRAF else component)
     for said in values:
         if id(said) not in done:
             accounts.ignore(said)
-    names = sorted({section.agent.name.partition("-")[0] for section in sections})
-    return accounts.found(f"settings of an agent ({', '.join(names)})", components)
+    names = sorted({_family(section.agent) for section in sections})
+    notes = (GROWING,) if "beats" in names else ()
+    return accounts.found(f"settings of an agent ({', '.join(names)})", components, notes)
+
+
+def _family(agent: Agent) -> str:
+    return agent.like or agent.title
 
 
 def _with_one_request(component: Component, accounts: Accounts) -> Component:
-    """Telegraf and Benthos allow one request at a time where they switch idempotence on."""
+    """Telegraf allows one request at a time where it switches idempotence on."""
     idempotent = component.settings.get("Producer.Idempotent")
     if idempotent is None or idempotent.value.lower() != "true":
         return component
@@ -145,16 +155,22 @@ def _section_of(said: Said, values: Sequence[Said], beat: Agent) -> _Section | N
         return _Section(FLUENT_BIT if path[1] == "outputs" else FLUENT_BIT_READS, path[:3])
     if path[:1] in (("sinks",), ("sources",)) and len(path) == 3 and path[2] == "type" and said.value == "kafka":
         return _Section(VECTOR if path[0] == "sinks" else VECTOR_READS, path[:2])
-    if len(path) > 2 and "addresses" in path and path[0] in ("input", "output"):
-        at = path.index("addresses")
-        around = path[:at]
-        if around[-1] != "kafka" or not _is_chosen(around, values):
-            return None
-        return _Section(BENTHOS if path[0] == "output" else BENTHOS_READS, around)
+    if len(path) > 2 and path[0] in ("input", "output"):
+        return _of_a_stream(path, values)
     if path == ("options", "logger_kafka_brokers"):
         return _Section(OSQUERY, ("options",), "logger_kafka_")
     if len(path) == 5 and path[:3] == ("haystack", "kafka", "sinks") and path[4] == "brokers":
         return _Section(HAYSTACK, path[:4])
+    return None
+
+
+def _of_a_stream(path: tuple[str, ...], values: Sequence[Said]) -> _Section | None:
+    """Of Benthos, and of what it is called now: the older kinds have sarama's clients, the newer ones franz-go's."""
+    for place, kinds, writes, reads in _STREAMS:
+        if place in path:
+            around = path[: path.index(place)]
+            if around[-1] in kinds and _is_chosen(around, values):
+                return _Section(writes if path[0] == "output" else reads, around)
     return None
 
 

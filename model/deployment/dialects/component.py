@@ -12,6 +12,10 @@ MOST_COMPONENTS = 1_000
 """No file configures more than this, all profiles counted."""
 
 
+ASSUMED_REPLICAS = "3"
+"""So many replicas a topic is taken to have of which no file says how many."""
+
+
 class Role(StrEnum):
     """What a component is."""
 
@@ -30,7 +34,7 @@ class Component:
     that it writes to or reads from, as far as the file says; empty if it does not. ``client`` and ``version``: which
     library, in which release. ``application``: what the file says of what the application does, by the names of
     assumptions. ``kafka``: the release of the brokers. ``brokers``: how many there are. ``profile``: the file says it
-    for one environment only.
+    for one environment only. ``cluster``: of several that the file speaks of, the one that a client talks to.
     """
 
     role: Role
@@ -43,6 +47,7 @@ class Component:
     kafka: Given | None = None
     brokers: Given | None = None
     profile: str = ""
+    cluster: str = ""
 
     @property
     def given(self) -> tuple[Given, ...]:

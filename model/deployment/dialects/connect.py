@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, owners
 from model.deployment.dialects.client_settings import pass_on, with_defaults
-from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.component import ASSUMED_REPLICAS, Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.formats.yaml import documents_of, values_of
@@ -61,7 +61,24 @@ TELLING = frozenset(
 CONNECTOR = "connector.class"
 WORKERS_OWN = "of the worker itself; it does not change what its connectors do to a record"
 NOT_PASSED_ON = "is for the worker's own clients: only producer. and consumer. are for those of connectors"
-TOPICS_OF_ITS_OWN = "is for topics that it creates, whose names the file does not tell"
+TOPICS_OF_ITS_OWN = (
+    "is for topics that it creates, whose names the file does not tell: say it of the topic (--assume replicas=N), "
+    "with --partial"
+)
+AS_ASSUMED = "is for topics that it creates: what is assumed of a topic that no file speaks of"
+PARTITIONS = "one partition is modelled"
+
+
+def of_created_topics(said: Said, key: str, accounts: Accounts) -> None:
+    """A setting of topics that a tool creates itself: what is assumed of such topics anyway is no obstacle."""
+    if key.endswith("partitions"):
+        accounts.ignore(said, PARTITIONS)
+    elif key.endswith("replication.factor") and accounts.text(said) == ASSUMED_REPLICAS:
+        accounts.ignore(said, AS_ASSUMED)
+    else:
+        accounts.reject(said, TOPICS_OF_ITS_OWN)
+
+
 _OTHER_CLIENTS = "its tasks have no such client, but for what is no record of theirs"
 _ERRORS = "what is done with records that fail: errors.tolerance says so"
 _TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
@@ -229,7 +246,7 @@ def _connector(values: list[Said], accounts: Accounts, notes: list[str]) -> Iter
             topics = names_of_topics(accounts.text(said))
             accounts.ignore(said, "names the topic")
         elif said.key.startswith("topic.creation.") and not said.key.endswith((".include", ".exclude", ".groups")):
-            accounts.reject(said, TOPICS_OF_ITS_OWN)
+            of_created_topics(said, said.key, accounts)
         elif said.key.startswith("errors."):
             accounts.ignore(said, _ERRORS)
         else:

@@ -15,6 +15,7 @@ from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers
 from model.deployment.given import Given
 
+MIRROR = "MirrorMaker 2"
 _PREFIXES = {role: (f"{role}.override.", f"{role}.") for role in DEFAULTS}
 
 
@@ -42,3 +43,28 @@ def worker_clients(
                 answers = {"commit": accounts.by_framework("commit", "async", CONNECT)}
             given = with_defaults(settings, DEFAULTS[role], accounts, CONNECT)
             yield Component(role, f"{name} {role}", given, topics, application=answers)
+
+
+def mirrored(
+    name: str,
+    reads: Mapping[str, Given],
+    writes: Mapping[str, Given],
+    copied: tuple[str, tuple[str, ...]],
+    accounts: Accounts,
+    tolerant: Given | None = None,
+) -> tuple[Component, Component]:
+    """The consumer and the producer of MirrorMaker 2 in a worker. ``copied``: from which cluster, and which topics."""
+    source, topics = copied
+    own = with_defaults(reads, {"auto.offset.reset": "earliest"}, accounts, MIRROR)
+    own["enable.auto.commit"] = accounts.by_framework("enable.auto.commit", "false", MIRROR)
+    after = {"commit": accounts.by_framework("commit", "after", MIRROR)}
+    return (
+        Component(Role.CONSUMER, f"{name} consumer", own, topics, application=after),
+        Component(
+            Role.PRODUCER,
+            f"{name} producer",
+            with_defaults(writes, DEFAULTS[Role.PRODUCER], accounts, CONNECT),
+            tuple(f"{source}.{topic}" for topic in topics),
+            application=source_answers(accounts, tolerant, exactly_once=False),
+        ),
+    )

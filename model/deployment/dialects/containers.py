@@ -12,9 +12,10 @@ from model.deployment.dialects.brokers import Broker, clusters_of
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.connect_clients import client_setting, worker_clients
 from model.deployment.dialects.document import Document
-from model.deployment.dialects.images import Image, image_of, other_variables, release_in
+from model.deployment.dialects.images import PLAIN, Image, image_of, other_variables, release_in
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
+from model.deployment.dialects.started import overrides_in, starts_a_broker
 from model.deployment.dialects.topic_commands import topics_created, topics_listed
 from model.deployment.given import Given
 
@@ -60,8 +61,9 @@ def components_of(
         image = image_of(name, (said.path[-1] for said in variables))
         # With a command of its own, and no settings, the image is there for its tools.
         is_tool = container.commands and not any(image.key(said.path[-1]) for said in variables)
-        if image.runs == "broker" and not is_tool:
-            _broker(container, image, variables, running)
+        started = any(starts_a_broker(said) for said in container.commands)
+        if (image.runs == "broker" and not is_tool) or started:
+            _broker(container, image if image.runs == "broker" else PLAIN, variables, running)
         elif image.runs == "connect":
             _worker(container, image, variables, running)
         else:
@@ -96,6 +98,9 @@ def _broker(container: Container, image: Image, variables: Iterable[Said], runni
         else:
             # One without a value has that of the environment of whoever starts it.
             broker.settings[key] = replace(said, value=f"${{{variable}}}") if said.null else said
+    by_name = {said.path[-1]: said.value for said in container.variables if not said.null}
+    for command in container.commands:
+        broker.settings |= dict(overrides_in(command, by_name))
     roles = broker.settings.get("process.roles")
     if roles is not None and accounts.text(roles).replace(" ", "") == "controller":
         broker.count = 0
@@ -109,6 +114,8 @@ def _broker(container: Container, image: Image, variables: Iterable[Said], runni
 
 
 def _not_read(variable: str, image: Image) -> str:
+    if image is PLAIN:
+        return "for scripts or the system: Kafka's own script takes no settings from variables"
     if image.prefix != "KAFKA_" and variable.startswith("KAFKA_"):
         return f"no setting: this image takes settings from variables that begin with {image.prefix}"
     return "for the image's scripts or the system, no setting of Kafka's"

@@ -1,7 +1,8 @@
 """Dapr: a component for Kafka, whose clients are sarama's, with settings under names of its own.
 
-It sends and waits until all in-sync replicas have a record; it marks what its application has processed, and goes back
-to what that failed at until it succeeds (``consumeRetryEnabled``, on for publishing and subscribing, off for bindings).
+It sends and waits until all in-sync replicas have a record, unless ``producerRequiredAcks`` says otherwise; it marks
+what its application has processed, and goes back to what that failed at until it succeeds (``consumeRetryEnabled``, on
+for publishing and subscribing, off for bindings), or for ``backOffMaxRetries`` times: then it passes it over.
 """
 
 from __future__ import annotations
@@ -22,13 +23,18 @@ from model.deployment.yaml_tree import Node
 FRAMEWORK = "Dapr"
 _TABLE = Path(__file__).with_name("tables") / "dapr.csv"
 _TYPES = ("pubsub.kafka", "bindings.kafka")
-_PRODUCER = {"Producer.RequiredAcks": "WaitForAll", "Producer.Retry.Max": "5"}
+_BOTH = {"Metadata.RefreshFrequency": "8m", "Version": "2.0.0"}
+_PRODUCER = {"Producer.RequiredAcks": "WaitForAll", "Producer.Retry.Max": "5", **_BOTH}
 _CONSUMER = {
+    **_BOTH,
     "Consumer.Offsets.Initial": "OffsetNewest",
     "Consumer.Group.Session.Timeout": "10s",
     "Consumer.Group.Heartbeat.Interval": "3s",
 }
-_INITIAL = {"newest": "OffsetNewest", "oldest": "OffsetOldest"}
+_WORDS = {
+    "Consumer.Offsets.Initial": {"newest": "OffsetNewest", "oldest": "OffsetOldest"},
+    "Producer.RequiredAcks": {"all": "WaitForAll", "": "WaitForAll", "local": "WaitForLocal", "none": "NoResponse"},
+}
 _DURATIONS = ("Timeout", "Interval", "Frequency")
 
 
@@ -39,9 +45,12 @@ def is_dapr(resource: Node) -> bool:
 
 
 @cache
-def _table() -> Mapping[str, tuple[Role, str]]:
+def _table() -> Mapping[str, tuple[tuple[Role, ...], tuple[str, ...]]]:
     with _TABLE.open(encoding="utf-8", newline="") as table:
-        return {row["name"]: (Role(row["role"]), row["setting"]) for row in csv.DictReader(table)}
+        return {
+            row["name"]: (tuple(Role(role) for role in row["role"].split("|")), tuple(row["setting"].split("|")))
+            for row in csv.DictReader(table)
+        }
 
 
 def read_component(resource: Node, accounts: Accounts) -> tuple[Component, ...]:
@@ -53,6 +62,7 @@ def read_component(resource: Node, accounts: Accounts) -> tuple[Component, ...]:
     answers = {Role.PRODUCER: _by_dapr({"sends": "sync"}, accounts), Role.CONSUMER: {}}
     retries = text_under(resource, "spec", "type") == "pubsub.kafka"
     said_retries: Given | None = None
+    gives_up: Given | None = None
     names = [text_under(item, "name") for item in items_under(resource, "spec", "metadata")]
     for said in values_of(resource):
         match said.path:
@@ -60,13 +70,17 @@ def read_component(resource: Node, accounts: Accounts) -> tuple[Component, ...]:
                 name = names[int(at.strip("[]"))].lower()
                 if name == "consumeretryenabled":
                     said_retries = accounts.take(said, "on_processing_error")
-                    retries = accounts.text(said).lower() in ("true", "1", "t", "yes", "y")
+                    retries = accounts.text(said).lower() in ("true", "1", "t", "yes", "y", "on")
+                elif name == "backoffmaxretries" and not accounts.text(said).startswith("-"):
+                    gives_up = accounts.take(said, "on_processing_error")
                 else:
                     _sort(said, name, settings, accounts)
             case ("spec", "metadata", at, "secretKeyRef", *_) if names[int(at.strip("[]"))].lower() in _table():
                 accounts.reject(said, "is in a secret, which is not looked into")
             case _:
                 accounts.ignore(said, "names or describes the component, no setting of its clients")
+    if retries and gives_up is not None:
+        retries, said_retries = False, gives_up
     error = "retry" if retries else "skip"
     answers[Role.CONSUMER]["on_processing_error"] = (
         accounts.by_framework("on_processing_error", error, FRAMEWORK)
@@ -90,13 +104,16 @@ def _sort(said: Said, name: str, settings: dict[Role, dict[str, Given]], account
     if row is None:
         accounts.ignore(said, "does not change what the clients do to a record")
         return
-    role, setting = row
+    roles, keys = row
     text = accounts.text(said)
-    if setting == "Consumer.Offsets.Initial":
-        if text.lower() not in _INITIAL:
-            accounts.reject(said, "is neither newest nor oldest, and Dapr refuses it")
-            return
-        text = _INITIAL[text.lower()]
-    elif setting.endswith(_DURATIONS) and text.isdecimal():
-        text += "s"  # a number alone is in seconds
-    settings[role][setting] = accounts.take(said, setting, text)
+    for key in keys:
+        if key in _WORDS:
+            if text.lower() not in _WORDS[key]:
+                choices = " nor ".join(word for word in _WORDS[key] if word)
+                accounts.reject(said, f"is neither {choices}, and Dapr refuses it")
+                return
+            text = _WORDS[key][text.lower()]
+        elif key.endswith(_DURATIONS) and text.isdecimal():
+            text += "s"  # a number alone is in seconds
+        for role in roles:
+            settings[role][key] = accounts.take(said, key, text)

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.document import Document, read_document
+from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.recognising import broken, dialect_of
+from model.deployment.dialects.recognising import broken, dialect_of, tells
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 
@@ -27,10 +28,11 @@ NOT_LOOKED_INTO = frozenset(
 
 @dataclass(frozen=True)
 class Unread:
-    """A file that is of a dialect, and cannot be read, or that could not be looked at."""
+    """A file that is of a dialect, or should be, and cannot be read. ``line``: where that ended; None if nowhere."""
 
     file: str
     reason: str
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,18 @@ def find(place: Path, fillings: Fillings) -> Findings:
     unread: list[Unread] = []
     own: list[Path] = []
     others = 0
+    manifests: list[Manifest] = []
     paths = sorted(islice(_files(place), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
     for path in paths:
+        if is_of_tests(path.relative_to(place)):
+            others += 1
+            continue
         try:
+            manifest = manifest_in(path)
+            if manifest is not None:
+                manifests.append(manifest)
             document = _looked_at(path)
             if document is not None and is_deployment(document):
                 own.append(path)
@@ -67,17 +76,20 @@ def find(place: Path, fillings: Fillings) -> Findings:
             dialect = None if document is None else dialect_of(document)
             problem = None if document is None or dialect is not None else broken(document)
             if problem is not None:
-                unread.append(Unread(str(path), _without_file(problem)))
-            elif document is None or dialect is None:
+                raise problem
+            if document is None or dialect is None:
                 others += 1
             else:
                 found.append(dialect.read(document, fillings))
         except DeploymentError as error:
-            unread.append(Unread(str(path), _without_file(error)))
+            unread.append(
+                Unread(str(path), f"{error.key}: {error.message}" if error.key else error.message, error.line)
+            )
     if not (found or own or unread):
         what = f"holds no configuration of Kafka that is known, in {others} files (docs/dialects.md)"
         raise DeploymentError(what, file=str(place))
-    return Findings(str(place), tuple(found), tuple(unread), others, tuple(own))
+    released = tuple(with_releases(one, manifests) for one in found)
+    return Findings(str(place), released, tuple(unread), others, tuple(own))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:
@@ -97,16 +109,25 @@ def _files(place: Path) -> Iterator[Path]:
                 yield Path(folder, name)
 
 
+def is_of_tests(path: PurePath) -> bool:
+    """By a build tool's own rules: Go's ``_test.go``, Maven's and Gradle's ``src/test``."""
+    return path.name.endswith("_test.go") or "src/test/" in path.as_posix()
+
+
 def _looked_at(path: Path) -> Document | None:
-    """The text of a file; None of one that holds no text, or is too large for a configuration."""
+    """The text of a file; None of one that is no configuration by its name, and holds no text or is too large.
+
+    Raises DeploymentError for one that should be.
+    """
     try:
-        if not path.is_file() or path.stat().st_size > LARGEST:
-            return None
+        if not path.is_file():
+            raise DeploymentError("is no regular file", file=str(path))
+        if path.stat().st_size > LARGEST:
+            raise DeploymentError(f"is larger than {LARGEST // 1_000_000} MB", file=str(path))
         return read_document(path)
-    except (DeploymentError, OSError):
-        return None
-
-
-def _without_file(error: DeploymentError) -> str:
-    where = f"line {error.line}: " if error.line is not None else ""
-    return where + (f"{error.key}: " if error.key else "") + error.message
+    except (DeploymentError, OSError) as error:
+        if not tells(path):
+            return None
+        if isinstance(error, DeploymentError):
+            raise
+        raise DeploymentError(f"cannot be read: {error.strerror}", file=str(path)) from None

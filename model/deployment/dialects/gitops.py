@@ -27,7 +27,7 @@ READER = "the tool"
 _TABLE = Path(__file__).with_name("tables") / "topic_lists.csv"
 _MINUTE = 60_000
 _OTHER = "for the tool, no setting of a topic"
-_LISTS = ("topics", "kafka_topics", "kafkaTopics", "kafka-topics", "topic_configs")
+_LISTS = ("topics", "kafka_topics", "kafkaTopics", "kafka-topics", "topic_configs", "special_topics")
 _NAME, _CONFIG = "name", "config"
 
 
@@ -196,6 +196,7 @@ def _lists(root: Node, accounts: Accounts) -> Iterator[Component]:
 
 def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts: Accounts) -> Component | None:
     settings: dict[str, Given] = {}
+    kind = ""
     own = [_names().get(said.path[depth], "") for said in values if len(said.path) == depth + 1]
     if not name and _NAME not in own:
         for said in values:
@@ -206,6 +207,11 @@ def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts:
         setting = _names().get(below[0], "") if below else ""
         if said.null:
             accounts.ignore(said, "says nothing")
+        elif prefix and below == ("dataType",):
+            kind = f".{accounts.text(said)}"
+            accounts.ignore(said, "is the end of the topic's name")
+        elif prefix and below == ("plan",):
+            accounts.reject(said, "names a plan, whose settings stand in another file")
         elif setting == _NAME and len(below) == 1:
             name = accounts.text(said)
             accounts.ignore(said, "names the topic")
@@ -226,7 +232,7 @@ def _topic(values: Sequence[Said], depth: int, prefix: str, name: str, accounts:
             settings[dotted] = accounts.take(said, dotted)
         else:
             accounts.ignore(said, _OTHER)
-    return Component(Role.TOPIC, prefix + name, settings)
+    return Component(Role.TOPIC, prefix + name + kind, settings)
 
 
 DIALECT = Dialect("list of topics", fits, read)

@@ -1,4 +1,4 @@
-"""Other clients in Go programs: maps of confluent-kafka-go are librdkafka's settings, kafka-go is not modelled."""
+"""confluent-kafka-go in Go programs: its maps are librdkafka's settings."""
 
 from __future__ import annotations
 
@@ -10,45 +10,25 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.go import FUNCTIONS, Program
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.written import Configured, Value, Written, check_number
+from model.deployment.dialects.written import Configured, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-CONFLUENT, SEGMENTIO = "confluentinc/confluent-kafka-go", "github.com/segmentio/kafka-go"
+CONFLUENT = "confluentinc/confluent-kafka-go"
 _MAKERS = {"NewProducer": Role.PRODUCER, "NewConsumer": Role.CONSUMER}
-_OF_SEGMENTIO = {"Writer": Role.PRODUCER, "WriterConfig": Role.PRODUCER, "ReaderConfig": Role.CONSUMER}
-_NOT_MODELLED = "kafka-go (segmentio) is not modelled: none of its settings is used"
 
 
 def is_used(program: Program) -> bool:
-    """The file imports one of them."""
-    return any(CONFLUENT in path or path == SEGMENTIO for path in program.packages.values())
+    """The file imports it."""
+    return any(CONFLUENT in path for path in program.packages.values())
 
 
 def configurations(program: Program) -> Iterator[Configured]:
-    """Every map of settings for confluent-kafka-go in a file, and every writer and reader of kafka-go."""
+    """Every map of settings for confluent-kafka-go in a file."""
     for package, path in program.packages.items():
-        if path == SEGMENTIO:
-            yield from _of_segmentio(program, package)
-        elif CONFLUENT in path and path.rstrip("/").rpartition("/")[2] not in ("schemaregistry", "serde", "avro"):
+        if CONFLUENT in path and path.rstrip("/").rpartition("/")[2] not in ("schemaregistry", "serde", "avro"):
             yield from _Maps(program, package).all()
-
-
-def _of_segmentio(program: Program, package: str) -> Iterator[Configured]:
-    found = 0
-    for node in all_of(program.root, "composite_literal"):
-        name = text_of(node.child_by_field_name("type")).removeprefix(f"{package}.")
-        if text_of(node.child_by_field_name("type")) != f"{package}.{name}" or name not in _OF_SEGMENTIO:
-            continue
-        found += 1
-        check_number(found, program.file, line_of(node))
-        configured = Configured(f"{package}.{name}", line_of(node), "kafka-go", refused=_NOT_MODELLED)
-        configured.roles = {_OF_SEGMENTIO[name]}
-        for element in named(node.child_by_field_name("body")):
-            key = text_of(named(element)[0]) if named(element) else ""
-            configured.written.append(Written(f"{name}.{key}", line_of(element), Value("", key)))
-        yield configured
 
 
 class _Maps:

@@ -1,10 +1,10 @@
-"""Go programs: sarama, franz-go and confluent-kafka-go by their own settings; kafka-go is not modelled."""
+"""Go programs: sarama, franz-go, kafka-go and confluent-kafka-go by their own settings."""
 
 from __future__ import annotations
 
 import re
 
-from model.deployment.dialects import go_franz, go_maps, go_sarama
+from model.deployment.dialects import go_franz, go_kafka_go, go_maps, go_sarama
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Found
 from model.deployment.dialects.dialect import Dialect
@@ -30,7 +30,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     accounts = Accounts(document, fillings)
     components: list[Component] = []
     notes: list[str] = []
-    for library in (go_sarama, go_franz, go_maps):
+    for library in (go_sarama, go_franz, go_kafka_go, go_maps):
         if not library.is_used(program):
             continue
         for configured in library.configurations(program):

@@ -72,7 +72,8 @@ def _is_of_kafka(node: Node, name: str) -> bool:
     if not (repository.endswith(("/kafka", "/cp-kafka", "/cp-server")) or _NAMED.fullmatch(name)):
         return False
     texts = any(text_under(node, *place, "extraConfig") for place in places)
-    return bool(overrides or texts or items_under(node, "provisioning", "topics") or "replicaCount" in keys)
+    counts = "replicaCount" in keys or any(text_under(node, *place, "replicaCount") for place in places)
+    return bool(overrides or texts or items_under(node, "provisioning", "topics") or counts)
 
 
 def fits(document: Document) -> bool:

@@ -56,6 +56,8 @@ class Image:
 BY_MARKS = Image("broker", "KAFKA_", "escaped", "")
 BY_PREFIX = Image("broker", "KAFKA_CFG_", "dots", "")
 APPLICATION = Image("", "", "", "")
+PLAIN = Image("broker", "\0", "dots", "")
+"""Kafka's own script starts the broker: no variable is a setting."""
 
 
 def image_of(name: str, variables: Iterable[str]) -> Image:
@@ -63,6 +65,9 @@ def image_of(name: str, variables: Iterable[str]) -> Image:
     known = _known(_path(name))
     if known is not None:
         return known
+    if "zookeeper" in _path(name).rpartition("/")[2].lower():
+        # Some are given a variable of the broker's, copied from beside.
+        return APPLICATION
     given = set(variables)
     if any(one.startswith(BY_PREFIX.prefix) for one in given):
         return BY_PREFIX

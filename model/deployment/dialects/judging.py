@@ -7,17 +7,19 @@ from dataclasses import dataclass, replace
 
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.component import Found, Role
+from model.deployment.dialects.component import ASSUMED_REPLICAS, Found, Role
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
+from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, Settings
 from model.deployment.options import outrank, read_options
-from model.deployment.release import NEWEST, Release
+from model.deployment.release import JAVA, NEWEST, Release, ReleaseError, parse_release
 from model.deployment.setting import Origin
 
 REPLICAS = "replication.factor"
-ZOOKEEPER = "zookeeper.connect"
+UNCLEAN = "unclean.leader.election.enable"
+_OF_KRAFT = ("process.roles", "controller.quorum.", "controller.listener.names", "node.id")
 LAST_WITH_ZOOKEEPER = Release(3, 9)
 
 MOST_PROBLEMS = 100
@@ -60,13 +62,20 @@ def rejected_in(found: Found) -> Iterator[DeploymentError]:
         yield DeploymentError(one.reason, file=place.file, line=place.line, key=one.given.key)
 
 
-def judge(pipeline: Pipeline, kafka: str | None = None, assume: Mapping[str, str] | None = None) -> Judged:
+def judge(
+    pipeline: Pipeline,
+    kafka: str | None = None,
+    assume: Mapping[str, str] | None = None,
+    clients: Mapping[str, Given] | None = None,
+) -> Judged:
     """Make a pipeline a deployment; ``kafka`` is the release of the brokers where no file says it.
+
+    ``clients``: the releases of clients by their libraries, whatever files say.
 
     Raises DeploymentError for an option that makes no sense.
     """
     options = read_options(assume or {})
-    given = _given(pipeline, kafka)
+    given = _given(pipeline, kafka, clients or {})
     problems: list[DeploymentError] = []
     while len(problems) < MOST_PROBLEMS:
         try:
@@ -80,20 +89,21 @@ def judge(pipeline: Pipeline, kafka: str | None = None, assume: Mapping[str, str
     return Judged(pipeline, tuple(problems), None)
 
 
-def _given(pipeline: Pipeline, kafka: str | None) -> GivenDeployment:
+def _given(pipeline: Pipeline, kafka: str | None, clients: Mapping[str, Given]) -> GivenDeployment:
     application = {
         key: given
         for client in (pipeline.producer, pipeline.consumer)
         if client is not None
         for key, given in client.component.application.items()
     }
+    release, topic = _release(pipeline, kafka), _topic(pipeline)
     return GivenDeployment(
         name=pipeline.name,
-        kafka=_release(pipeline, kafka),
-        topic=_topic(pipeline),
-        broker=_settings(pipeline.brokers),
-        producer=_client(pipeline.producer),
-        consumer=_client(pipeline.consumer),
+        kafka=release,
+        topic=topic,
+        broker=_with_mode(release, topic, _settings(pipeline.brokers)),
+        producer=_client(pipeline.producer, clients),
+        consumer=_client(pipeline.consumer, clients),
         application=application,
         as_found=True,
     )
@@ -118,18 +128,38 @@ def _topic(pipeline: Pipeline) -> Settings:
     if REPLICAS in settings or pipeline.brokers is not None:
         return settings
     origin = Origin("assumption", "no file says how many; --assume replicas=N does")
-    return {REPLICAS: Given(REPLICAS, "3", origin), **settings}
+    return {REPLICAS: Given(REPLICAS, ASSUMED_REPLICAS, origin), **settings}
 
 
 def _settings(placed: Placed | None) -> Settings:
     return {} if placed is None else placed.component.settings
 
 
-def _client(placed: Placed | None) -> GivenClient:
+def _with_mode(release: Given, topic: Settings, broker: Settings) -> Settings:
+    """Brokers of which nobody says whether they have ZooKeeper have it where unclean election is on.
+
+    From 3.3 to 3.8 it is honoured with ZooKeeper and ignored without (rule B09): the mode that loses more is taken.
+    """
+    try:
+        line = parse_release(release.value).line
+    except ReleaseError:
+        return broker
+    said = [settings[UNCLEAN] for settings in (topic, broker) if UNCLEAN in settings]
+    unclean = bool(said) and said[0].value.strip().lower() == "true"
+    told = any(key == ZOOKEEPER or key.startswith(_OF_KRAFT) for key in broker)
+    if told or not unclean or not FIRST_KRAFT <= line <= LAST_WITH_ZOOKEEPER.line:
+        return broker
+    why = "no file says the mode, and unclean election counts with it"
+    return {**broker, ZOOKEEPER: Given(ZOOKEEPER, "some", Origin("assumption", why))}
+
+
+def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:
+    """The client as its file says; of Java's, where no file speaks of one."""
     if placed is None:
-        return GivenClient()
+        return GivenClient(version=clients.get(JAVA))
     one = placed.component
-    return GivenClient(one.settings, one.client, one.version, present=True)
+    library = JAVA if one.client is None else one.client.value.strip().lower()
+    return GivenClient(one.settings, one.client, clients.get(library) or one.version, present=True)
 
 
 def _without(given: GivenDeployment, error: DeploymentError) -> GivenDeployment | None:

@@ -6,7 +6,7 @@ import csv
 from functools import cache
 from pathlib import Path
 
-from model.deployment import consumer_rules, producer_rules
+from model.deployment import broker_rules, consumer_rules, producer_rules
 from model.deployment.clients import aliases
 from model.deployment.defaults import is_known
 from model.deployment.dialects.component import Role
@@ -16,6 +16,8 @@ from model.deployment.reasons import find_reason, names_key
 from model.deployment.release import JAVA
 
 LIBRDKAFKA, SARAMA, FRANZ_GO = "librdkafka", "sarama", "franz-go"
+KAFKA_PYTHON, AIOKAFKA = "kafka-python", "aiokafka"
+KAFKAJS, KAFKA_GO = "kafkajs", "kafka-go"
 _SIGNS = Path(__file__).with_name("tables") / "librdkafka_signs.csv"
 
 
@@ -41,7 +43,9 @@ def matters(library: str, role: Role, key: str) -> bool:
 
 def harmless(library: str, role: Role, key: str) -> str:
     """Why a setting that does not matter does not."""
-    return find_reason(role, own_name(library, key)) or "does not change which deliveries are possible"
+    name = own_name(library, key)
+    reason = find_reason(role, name) or find_reason(role, name if library == JAVA else name.replace("_", "."))
+    return reason or "does not change which deliveries are possible"
 
 
 @cache
@@ -49,6 +53,8 @@ def _read(library: str, role: Role) -> frozenset[str]:
     """The settings that a library's rules read, and its durations."""
     sources = {**OF_JAVA, **({} if library == JAVA else LIBRARIES[library].durations)}.values()
     durations = {name for of, key, instead in sources if of == role for name in (key, instead) if isinstance(name, str)}
+    if role is Role.TOPIC:
+        return frozenset((*broker_rules.TOPIC_KEYS, *durations))
     if library == JAVA:
         return frozenset((*(producer_rules.KEYS if role is Role.PRODUCER else consumer_rules.KEYS), *durations))
     rules = LIBRARIES[library]

@@ -16,10 +16,10 @@ from model.deployment.dialects.client_settings import pass_on, with_defaults
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.connect import (
     EXACTLY_ONCE,
-    TOPICS_OF_ITS_OWN,
     WORKERS_OWN,
     is_enabled,
     names_of_topics,
+    of_created_topics,
     source_answers,
     source_settings,
 )
@@ -121,7 +121,7 @@ def _of_a_flow(said: Said, key: str, flow: _Flow, accounts: Accounts) -> None:
         flow.tolerant = accounts.take(said, key)
         accounts.ignore(said, "says what the tasks do, not what their clients are given")
     elif key == "replication.factor":
-        accounts.reject(said, TOPICS_OF_ITS_OWN)
+        of_created_topics(said, said.key, accounts)
     else:
         for role, prefixes in _FIRST.items():
             for prefix in prefixes:
@@ -167,7 +167,7 @@ def _of_all(said: Said, accounts: Accounts, everywhere: dict[Role, dict[str, Giv
     if said.key == "clusters":
         accounts.ignore(said, "names the clusters")
     elif said.key == "replication.factor":
-        accounts.reject(said, TOPICS_OF_ITS_OWN)
+        of_created_topics(said, said.key, accounts)
     elif said.key.startswith(("producer.", "consumer.")):
         accounts.ignore(said, "reaches no client: it needs the alias of a cluster before it")
     elif said.key.split(".")[0] in ("topics", "groups", "topic", "group"):
@@ -212,6 +212,7 @@ def _components(
             reads,
             flow.topics,
             application={"commit": accounts.by_framework("commit", "after", MIRROR)},
+            cluster=flow.source,
         ),
         Component(
             Role.PRODUCER,
@@ -219,6 +220,7 @@ def _components(
             source_settings(writes, accounts, exactly_once, group),
             tuple(f"{flow.source}.{topic}" for topic in flow.topics),
             application=source_answers(accounts, flow.tolerant, exactly_once is not None),
+            cluster=flow.target,
         ),
     )
 

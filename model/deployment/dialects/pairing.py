@@ -6,9 +6,9 @@ client could go with several topics nobody but the user knows which.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, takewhile
 from pathlib import PurePath
 
 from model.deployment.dialects.component import Component, Role
@@ -25,6 +25,10 @@ class Placed:
 
     component: Component
     file: str
+
+
+_Near = Callable[[Placed], str]
+"""What two components have in common that lie near each other."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Paired:
 def pair(findings: Findings, topic: str | None = None) -> Paired:
     """The pipelines in what was found; ``topic``: the one that clients are for that do not say it.
 
+    Where a client is left over that could be anybody's, no pipeline is made up without one of its role.
     Raises DeploymentError for more pipelines than anybody could have meant.
     """
     placed = [Placed(component, one.file) for one in findings.found for component in one.components]
@@ -67,51 +72,98 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
     topics = tuple(sorted(named))
     wanted = topics if topic is None else (topic,)
     pipelines: list[Pipeline] = []
-    unpaired: list[tuple[Placed, str]] = []
     free = {role: [one for one in of[role] if not one.component.topics] for role in (Role.PRODUCER, Role.CONSUMER)}
+    unpaired: list[tuple[Placed, str]] = []
+    missing: set[Role] = set()
     if len(wanted) > 1 and any(free.values()):
         choices = ", ".join(wanted[:8]) + (", ..." if len(wanted) > 8 else "")
         reason = f"no file says for which topic: say --topic, one of {choices}"
         unpaired += [(one, reason) for ones in free.values() for one in ones]
+        missing = {role for role, ones in free.items() if ones}
         free = {role: [] for role in free}
     for name in wanted or ("",):
         ends = {role: [one for one in of[role] if name in one.component.topics] for role in free}
         for role, ones in free.items():
             ends[role] += ones
+        if any(not ends[role] for role in missing):
+            continue
         definitions = [one for one in of[Role.TOPIC] if one.component.name == name]
-        for producer, consumer in _together(ends[Role.PRODUCER], ends[Role.CONSUMER]):
-            for definition, brokers in product(_or_none(definitions), _or_none(_distinct(of[Role.BROKER]))):
-                if len(pipelines) == MOST_PIPELINES:
-                    what = f"makes more than {MOST_PIPELINES} pipelines; say --topic, or name a folder with fewer"
-                    raise DeploymentError(what, file=findings.place)
-                if any(one is not None for one in (producer, consumer, definition, brokers)):
-                    pipelines.append(Pipeline(name, definition, brokers, producer, consumer))
+        for pipeline in _pipelines(name, definitions, _distinct(of[Role.BROKER]), ends):
+            if len(pipelines) == MOST_PIPELINES:
+                what = f"makes more than {MOST_PIPELINES} pipelines; say --topic, or name a folder with fewer"
+                raise DeploymentError(what, file=findings.place)
+            pipelines.append(pipeline)
     return Paired(tuple(pipelines), topics, tuple(unpaired))
+
+
+def _pipelines(
+    name: str, definitions: Sequence[Placed], clusters: Sequence[Placed], ends: Mapping[Role, Sequence[Placed]]
+) -> Iterator[Pipeline]:
+    """Of one topic: each pair of clients with the definitions that lie nearest to it, and their nearest brokers."""
+    for producer, consumer in _together(ends[Role.PRODUCER], ends[Role.CONSUMER]):
+        clients = [one for one in (producer, consumer) if one is not None]
+        for definition in _nearest(definitions, clients):
+            beside = clients if definition is None else [definition]
+            for brokers in _nearest(clusters, beside):
+                if any(one is not None for one in (producer, consumer, definition, brokers)):
+                    yield Pipeline(name, definition, brokers, producer, consumer)
+
+
+def _nearest(ones: Sequence[Placed], beside: Sequence[Placed]) -> Sequence[Placed | None]:
+    """Those that share most of their folders with these: in the same file, the same folder, the nearest one above."""
+    if not beside or not ones:
+        return _or_none(ones)
+    shared = [max(_shared(one.file, other.file) for other in beside) for one in ones]
+    return [one for one, length in zip(ones, shared, strict=True) if length == max(shared)]
+
+
+def _shared(file: str, other: str) -> int:
+    """How many names, from the outermost folder on, two paths have in common."""
+    pairs = zip(PurePath(file).parts, PurePath(other).parts, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _together(
     producers: Sequence[Placed], consumers: Sequence[Placed]
 ) -> Iterator[tuple[Placed | None, Placed | None]]:
-    """Which producer goes with which consumer: of one application, one file, one folder, or all, by profile."""
-    if not producers or not consumers:
-        yield from product(_or_none(producers), _or_none(consumers))
-        return
+    """Which producer goes with which consumer: of one application, one file, one folder, or all, by profile.
+
+    One that meets nobody goes alone.
+    """
     taken: set[int] = set()
     for near in (_application, _file, _folder, _anywhere):
-        for producer, consumer in product(producers, consumers):
-            apart = id(producer) in taken or id(consumer) in taken
-            if not apart and near(producer) == near(consumer) and _may_meet(producer, consumer):
+        met: set[int] = set()
+        left = [one for one in producers if id(one) not in taken]
+        others = [one for one in consumers if id(one) not in taken]
+        for producer, consumer in product(left, others):
+            if near(producer) == near(consumer) and _may_meet(producer, consumer, left, others, near):
                 yield producer, consumer
-        met = {near(one) for one in producers if id(one) not in taken} & {
-            near(one) for one in consumers if id(one) not in taken
-        }
-        taken |= {id(one) for one in (*producers, *consumers) if near(one) in met}
+                met |= {id(producer), id(consumer)}
+        taken |= met
     yield from ((one, None) for one in producers if id(one) not in taken)
     yield from ((None, one) for one in consumers if id(one) not in taken)
+    if not producers and not consumers:
+        yield None, None
 
 
-def _may_meet(one: Placed, other: Placed) -> bool:
-    return one.component.profile == other.component.profile
+def _may_meet(
+    producer: Placed, consumer: Placed, producers: Sequence[Placed], consumers: Sequence[Placed], near: _Near
+) -> bool:
+    """They talk to the same cluster, as far as files say, and run in the same profile.
+
+    What is said for no profile counts in each in which nothing else is said of its role.
+    """
+    ends = {producer.component.cluster, consumer.component.cluster}
+    if len(ends) == 2 and "" not in ends:
+        return False
+    one, other = producer.component.profile, consumer.component.profile
+    if one == other:
+        return True
+    if "" not in (one, other):
+        return False
+    rivals, profile = (producers, other) if one == "" else (consumers, one)
+    here = near(producer)
+    return not any(rival.component.profile == profile and near(rival) == here for rival in rivals)
 
 
 def _application(one: Placed) -> str:

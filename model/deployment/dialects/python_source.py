@@ -1,4 +1,4 @@
-"""Python programs: settings for confluent-kafka (librdkafka); kafka-python and aiokafka are not modelled."""
+"""Python programs: settings for confluent-kafka (librdkafka), kafka-python and aiokafka."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from model.deployment.dialects import python_arguments
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.bindings import of_binding
 from model.deployment.dialects.component import Component, Found, Role
@@ -26,12 +27,6 @@ _CLIENTS = {
     "DeserializingConsumer": Role.CONSUMER,
     "AvroConsumer": Role.CONSUMER,
     "AIOConsumer": Role.CONSUMER,
-}
-_OTHERS = {
-    "kafka.KafkaProducer": ("kafka-python", Role.PRODUCER),
-    "kafka.KafkaConsumer": ("kafka-python", Role.CONSUMER),
-    "aiokafka.AIOKafkaProducer": ("aiokafka", Role.PRODUCER),
-    "aiokafka.AIOKafkaConsumer": ("aiokafka", Role.CONSUMER),
 }
 _SHARED = ("confluent_kafka.ShareConsumer", "share consumers are not modelled: none of its settings is used")
 _DICTIONARIES = ("config", "conf", "producer_conf", "consumer_conf")
@@ -56,6 +51,8 @@ def read(document: Document, fillings: Fillings) -> Found:
     _topics(program, configured)
     _reports(program, configured)
     _transactions(program, configured)
+    python_arguments.complete(program, configured)
+    configured += python_arguments.topics_of(program, accounts, document.file)
     components: list[Component] = []
     for one in configured:
         components += components_of(one, accounts, document.file)
@@ -72,22 +69,15 @@ def _clients(program: Program) -> Iterator[Configured]:
             found = _client(program, node, _name(program, node, short), LIBRDKAFKA, _CLIENTS[short])
             found.waits = short.startswith("AIO")
             yield found
-        elif _is_class(name, _SHARED[0]):
+        elif python_arguments.is_class(name, _SHARED[0]):
             found = _client(program, node, _name(program, node, short), LIBRDKAFKA, Role.CONSUMER)
             found.roles, found.refused = set(), _SHARED[1]
             yield found
         else:
-            other = next((known for full, known in _OTHERS.items() if _is_class(name, full)), None)
+            known = python_arguments.CLIENTS.items()
+            other = next((one for full, one in known if python_arguments.is_class(name, full)), None)
             if other is not None:
-                found = _client(program, node, _name(program, node, short), *other)
-                found.refused = f"{other[0]} is not modelled: none of its settings is used"
-                yield found
-
-
-def _is_class(name: str, full: str) -> bool:
-    """The class, by its own name in its package or in a module of that."""
-    package, _, short = full.rpartition(".")
-    return name.startswith(f"{package}.") and name.endswith(f".{short}")
+                yield _client(program, node, _name(program, node, short), *other)
 
 
 def _name(program: Program, node: ast.Call, short: str) -> str:
@@ -183,9 +173,12 @@ class _Settings:
             self.take(value, 1, only_if)
             return
         none = isinstance(value, ast.Constant) and value.value is None
+        told = self._program.value(value)
+        if self._configured.library in python_arguments.LIBRARIES:
+            told = python_arguments.value_of(self._program, key, value)
+            none = none and key != python_arguments.GROUP
         ignored = "says nothing" if none else of_binding(key)
-        written = Written(key, value.lineno, self._program.value(value), only_if, ignored=ignored)
-        self._configured.written.append(written)
+        self._configured.written.append(Written(key, value.lineno, told, only_if, ignored=ignored))
 
     def _entry_of(self, key: ast.expr, value: ast.expr, only_if: str) -> None:
         name = self._program.plain(key, 0)

@@ -32,8 +32,9 @@ from model.deployment.given import Given
 NAME = "Quarkus application"
 SMALLRYE = "SmallRye's Kafka connector"
 CONNECTOR = "smallrye-kafka"
+UNLIMITED = "2147483647"
 DEFAULTS: Mapping[Role, Mapping[str, str]] = {
-    Role.PRODUCER: {"acks": "1", "retries": "2147483647"},
+    Role.PRODUCER: {"acks": "1", "retries": UNLIMITED},
     Role.CONSUMER: {"enable.auto.commit": "false"},
 }
 """What the connector writes into its clients' settings where nobody says otherwise (KafkaConnector.java)."""
@@ -45,6 +46,7 @@ _COMMITS = {"throttled": "after", "ignore": "never"}
 _STRATEGIES = ("throttled", "latest", "ignore", "checkpoint")
 _TABLE = Path(__file__).with_name("tables") / "quarkus.csv"
 _GROUPS = ("dead-letter-queue.", "delayed-retry-topic.", "throttled.", "checkpoint.", "cloud-events-", "health-")
+AGAIN = "the connector sends again so many times by itself, and then gives up: not modelled, but for 0 or without this"
 OF_THE_CONNECTOR = "of the connector; it does not change what the client does to a record"
 
 
@@ -180,6 +182,9 @@ def _streams(profile: _Profile) -> streams.Streams:
 
 
 def _of_a_channel(said: Said, key: str, roles: tuple[Role, ...], channel: _Channel, accounts: Accounts) -> None:
+    if key in ("share-group", "share-group.enabled") and accounts.text(said).lower() == "true":
+        accounts.reject(said, "consumers of share groups are not modelled")
+        return
     known = _attributes().get(key)
     if known is not None or key.startswith(_GROUPS):
         if key == "kafka-configuration":
@@ -221,6 +226,9 @@ def _client(
     answers: dict[str, Given] = {}
     if connector == CONNECTOR:
         settings = with_defaults(settings, DEFAULTS[role], accounts, SMALLRYE)
+        retries = settings.get("retries")
+        if role is Role.PRODUCER and retries is not None and retries.value.strip() not in ("0", UNLIMITED):
+            accounts.refuse(retries, AGAIN)
         answers = _reads(settings, own, accounts, notes) if role is Role.CONSUMER else _writes(own)
         application = profile.application or shared.application
         if role is Role.CONSUMER and "group.id" not in settings and application is not None:

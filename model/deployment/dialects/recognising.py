@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from model.deployment.dialects import (
     agents_fluentd,
@@ -13,6 +14,7 @@ from model.deployment.dialects import (
     broker,
     compose,
     connect,
+    dotnet_settings,
     gitops,
     go_source,
     helm,
@@ -62,6 +64,7 @@ DIALECTS: Sequence[Dialect] = (
     broker.DIALECT,
     java_client.DIALECT,
     sarama_maps.DIALECT,
+    dotnet_settings.DIALECT,
     librdkafka_maps.DIALECT,
 )
 """All that are known, in the order in which they are tried."""
@@ -70,16 +73,28 @@ DIALECTS: Sequence[Dialect] = (
 _TELLING = re.compile(r"producer|consumer|kafka|server|broker|connect|streams|compose|strimzi|application|topics?\b")
 """Names of files that are taken for configurations also where nobody can read them."""
 
+_SPEAKS_OF_KAFKA = re.compile(r"bootstrap[._-]?servers?\b|\bkafka\b", re.IGNORECASE)
+"""What stands in a configuration, whatever its name is."""
+
+_FORMATS = YAML | {".properties", ".config", ".conf", ".json", ".toml", ".env", ".tf"}
+
+
+def tells(path: Path) -> bool:
+    """The name of a file says that it should be a configuration of Kafka's."""
+    return path.suffix.lower() in _FORMATS and _TELLING.search(path.name.lower()) is not None
+
 
 def broken(document: Document) -> DeploymentError | None:
-    """Why a file of no dialect cannot be read, if its name says that it should be one."""
-    if _TELLING.search(document.name) is None:
+    """Why a file of no dialect cannot be read, if its name or its text says that it should be one."""
+    if _TELLING.search(document.name) is None and _SPEAKS_OF_KAFKA.search(document.text) is None:
         return None
     try:
         if document.suffix in YAML:
             _ = document.yaml
         elif document.suffix in (".properties", ".config"):
             _ = document.properties
+        elif document.suffix == ".json":
+            _ = document.json
     except DeploymentError as error:
         return error
     return None

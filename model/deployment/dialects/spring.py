@@ -139,7 +139,12 @@ def read(document: Document, fillings: Fillings) -> Found:
             components += _components(profile, application, shared, accounts, notes)
         if application.streams is not None:
             components += streams.components_of(application.streams, accounts, notes)
-        components += spring_cloud.components_of(application.cloud, shared.cloud, profile, accounts, notes)
+        boot = spring_cloud.Boot(
+            {role: application.settings(role, shared) for role in CLIENTS},
+            application.mode or shared.mode,
+            application is not shared and bool(application.mentioned),
+        )
+        components += spring_cloud.components_of(application.cloud, shared.cloud, boot, profile, accounts, notes)
         if len(components) > MOST_COMPONENTS:
             raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
     return accounts.found(NAME, components, dict.fromkeys(notes))

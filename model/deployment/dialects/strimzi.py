@@ -14,7 +14,8 @@ from pathlib import Path
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect_clients import client_setting, worker_clients
+from model.deployment.dialects.connect import names_of_topics
+from model.deployment.dialects.connect_clients import client_setting, mirrored, worker_clients
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
 from model.deployment.dialects.said import Said
@@ -23,6 +24,7 @@ from model.deployment.yaml_tree import Node, Scalar
 
 GROUPS = ("kafka.strimzi.io", "core.strimzi.io")
 READER = "Strimzi"
+TOLERANCE = "errors.tolerance"
 _TABLES = Path(__file__).with_name("tables")
 _CLUSTER = "strimzi.io/cluster"
 _NAMES = "names the resource, or says how Kubernetes runs it"
@@ -245,8 +247,12 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
     accounts = found.accounts
     name = text_under(resource, "metadata", "name")
     said_of: dict[tuple[str, ...], dict[Role, dict[str, Given]]] = {}
+    tolerant: dict[str, Given] = {}
     for said in values_of(resource):
         match said.path:
+            case ("spec", "mirrors", at, "sourceConnector", "config", *names) if ".".join(names) == TOLERANCE:
+                tolerant[at] = accounts.take(said, TOLERANCE)
+                accounts.ignore(said, "says what the tasks do, not what their clients are given")
             case ("spec", "clusters", at, "config", *names):
                 _client_or_worker(said, tuple(names), accounts, said_of.setdefault((at,), _nothing_said()))
             case ("spec", "target", "config", *names):
@@ -258,8 +264,23 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
                 _client_or_worker(said, tuple(names), accounts, said_of.setdefault((at, side), _nothing_said()))
             case _:
                 _other("KafkaMirrorMaker2", said, accounts)
-    for where, clients in said_of.items():
-        found.components += worker_clients(f"KafkaMirrorMaker2 {name} {''.join(where)}", clients, accounts)
+    spec = under(resource, "spec")
+    wanted = text_under(spec, "connectCluster")
+    clusters = enumerate(items_under(spec, "clusters"))
+    target = next((f"[{at}]" for at, one in clusters if text_under(one, "alias") == wanted), "target")
+    worker = said_of.get((target,), _nothing_said())
+    for number, mirror in enumerate(items_under(spec, "mirrors")):
+        own = said_of.get((f"[{number}]", "sourceConnector"), _nothing_said())
+        topics = text_under(mirror, "topicsPattern")
+        source = text_under(mirror, "sourceCluster") or text_under(mirror, "source", "alias")
+        found.components += mirrored(
+            f"KafkaMirrorMaker2 {name} {source}",
+            own[Role.CONSUMER],
+            {**worker[Role.PRODUCER], **own[Role.PRODUCER]},
+            (source, names_of_topics(topics)),
+            accounts,
+            tolerant.get(f"[{number}]"),
+        )
 
 
 def _own_clients(resource: Node, found: Resources) -> None:

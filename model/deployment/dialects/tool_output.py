@@ -32,6 +32,8 @@ from model.deployment.given import Given
 _WORDS = ("PartitionCount", "onfigs for ", "onfig for ")
 _QUOTED = re.compile(r"^[\s>|*`]+(?=Topic:|All |Dynamic |Default |Configs )")
 _ELIGIBLE = "eligible.leader.replicas.version"
+_OFFSET = re.compile(r"\boffset\b", re.IGNORECASE)
+"""The tools' lines of topics have none: such a line is what a program on the same page says of a record."""
 
 
 @dataclass
@@ -118,7 +120,7 @@ def _take(text: str, number: int, output: _Output) -> None:
             output.heading = heading
         case EntryLine() as entry if output.heading is not None:
             _entry(entry, number, output.heading, output)
-        case None if is_from_a_tool(text):
+        case None if is_from_a_tool(text) and _OFFSET.search(text) is None:
             accounts.reject(Said(("line",), "", number), "is no whole line of kafka-topics.sh or kafka-configs.sh")
 
 

@@ -17,7 +17,7 @@ from model.deployment.setting import Origin
 from model.deployment.source import MOST_KEYS
 from model.deployment.values import has_placeholder
 
-_GROUPS = ("group.id", "ConsumerGroup")
+_GROUPS = ("group.id", "ConsumerGroup", "group_id", "groupId", "GroupID")
 """That there is a group matters, its name does not."""
 
 MOST_CLIENTS = 100
@@ -75,6 +75,8 @@ class Configured:
     rules: dict[Role, dict[str, tuple[str, str]]] = field(default_factory=dict)
     waits: bool = False
     """Who sends gets something to wait for."""
+    notes: list[str] = field(default_factory=list)
+    """What a reader of the verdict should know besides."""
     refused: str = ""
     """Why none of its settings can be used: the library is not modelled."""
 

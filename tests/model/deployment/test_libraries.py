@@ -116,7 +116,10 @@ def test_consumers_are_refused(refusal, client: str, settings: str, rule: str) -
             "the client tells nobody of a failed send",
         ),
         (consumer("sarama", "Consumer.Offsets.Retention: 1s"), "not modelled yet: offsets that are kept for as long"),
-        (producer("kafkajs"), "not modelled yet: the client 'kafkajs'; choices: java, librdkafka, sarama, franz-go"),
+        (
+            producer("kafka-node"),
+            "not modelled yet: the client 'kafka-node'; choices: java, librdkafka, sarama",
+        ),
         (producer("franz-go", "TransactionalID: t"), "not modelled yet: transactions of franz-go"),
         (producer("franz-go", "DisableIdempotentWrite: true"), "not modelled yet: franz-go without idempotence"),
         (producer("franz-go", "RecordDeliveryTimeout: 30s"), "not modelled yet: records of franz-go that time out"),

@@ -132,7 +132,7 @@ class Program:
             return Value(_number(text_of(node)), shown)
         if node.type in ("true", "false"):
             return Value(node.type, shown)
-        if node.type in ("identifier", "member_expression"):
+        if node.type in ("identifier", "shorthand_property_identifier", "member_expression"):
             stands_for = self.value_of(node)
             return (
                 Value(None, shown) if stands_for is None else Value(*_parts(self.value(stands_for, depth + 1), shown))

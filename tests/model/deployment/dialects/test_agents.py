@@ -75,12 +75,15 @@ def test_filebeat() -> None:
         "Net.WriteTimeout": "15s",
         "Producer.Timeout": "5s",
         "Producer.Return.Successes": "true",
+        "Metadata.Full": "false",
     }
     (producer,) = found.components
     assert producer.topics == ("logs",) and producer.application["on_send_error"].value == "resend"
+    assert producer.application["on_restart"].value == "from-acknowledged"
     assert producer.client is not None and producer.client.value == "sarama"
     assert producer.settings["Producer.Return.Successes"].origin.kind == "rule"
-    assert [one.given.key for one in found.rejected] == ["output.kafka.backoff.init"]
+    assert [one.given.key for one in found.rejected] == ["output.kafka.backoff.init"] and found.notes
+    assert not read_text(FILEBEAT.replace("init: 2s", "init: 1s"), "filebeat.yml").rejected
     assert "hush" not in str(found)
 
 
@@ -102,6 +105,9 @@ def test_telegraf() -> None:
     assert values(found, Role.PRODUCER, 1)["Producer.RequiredAcks"] == "1"
     assert "Net.MaxOpenRequests" not in values(found, Role.PRODUCER, 1)
     assert values(found, Role.CONSUMER)["Consumer.Offsets.Initial"] == "OffsetNewest"
+    consumer = found.by_role[Role.CONSUMER][0]
+    assert consumer.application["commit"].value == "finished"
+    assert consumer.application["on_processing_error"].value == "skip"
     assert [one.topics for one in found.components] == [("metrics",), (), ("x", "y")]
     assert not unaccounted(said_in_toml(TELEGRAF, "t"), found)
 
@@ -114,18 +120,24 @@ def test_telegraf_refuses_another_word() -> None:
 def test_benthos() -> None:
     text = """input:
   type: kafka
-  kafka: {addresses: [a], topic: t, start_from_oldest: true, commit_period: 1s}
+  kafka: {addresses: [a], topic: t, start_from_oldest: false, commit_period: 2s}
 output:
   broker:
     outputs:
-      - kafka: {addresses: [a], topic: u, ack_replicas: true, timeout: 5s, max_msg_bytes: 1e+06}
+      - kafka: {addresses: [a], topic: u, ack_replicas: true, timeout: 7s, max_msg_bytes: 2e+06}
 """
     found = read_text(text, "benthos.yaml", dialect=NAME)
-    assert values(found, Role.CONSUMER) == {"Consumer.Offsets.Initial": "OffsetOldest"}
+    assert values(found, Role.CONSUMER) == {
+        "Consumer.Offsets.Initial": "OffsetNewest",
+        "Consumer.Offsets.AutoCommit.Interval": "2s",
+        "Consumer.Return.Errors": "true",
+        "Net.DialTimeout": "1s",
+        "Net.ReadTimeout": "120s",
+    }
     assert values(found, Role.PRODUCER) == {
         "Producer.RequiredAcks": "WaitForAll",
-        "Producer.Timeout": "5s",
-        "Producer.MaxMessageBytes": "1000000",
+        "Producer.Timeout": "7s",
+        "Producer.MaxMessageBytes": "2000000",
         "Producer.Return.Successes": "true",
     }
     assert (
@@ -187,15 +199,24 @@ a.sources.s.kafka.consumer.auto.offset.reset = earliest
 
 def test_maxwell() -> None:
     text = "producer=kafka\nkafka_topic=maxwell\nkafka.acks=all\nignore_producer_error=false\n"
+    quiet = read_text(text.replace("=false", "=true"), "config.properties")
+    assert quiet.components[0].application["on_send_error"].value == "drop"
     found = read_text(text, "config.properties", dialect=NAME)
     (producer,) = found.components
-    assert values(found, Role.PRODUCER) == {"acks": "all", "retries": "0", "compression.type": "snappy"}
+    assert values(found, Role.PRODUCER) == {"acks": "all"}
+    assert producer.version is not None and producer.version.value == "2.7.0"
     assert producer.application["on_send_error"].value == "halt" and producer.topics == ("maxwell",)
+    assert producer.application["on_restart"].value == "from-acknowledged"
 
 
 def test_canal_sends_only_in_its_mode_for_kafka() -> None:
     text = "canal.serverMode = {}\nkafka.acks = all\nkafka.kerberos.enable = false\n"
-    assert values(read_text(text.format("kafka"), "canal.properties"), Role.PRODUCER) == {"acks": "all"}
+    found = read_text(text.format("kafka"), "canal.properties")
+    assert values(found, Role.PRODUCER) == {"acks": "all", "max.in.flight.requests.per.connection": "1"}
+    assert {key: one.value for key, one in found.components[0].application.items()} == {
+        "on_send_error": "resend",
+        "on_restart": "from-acknowledged",
+    }
     assert not read_text(text.format("tcp"), "canal.properties").components
 
 
@@ -204,6 +225,7 @@ def test_osquery() -> None:
     found = read_text(text, "osquery.conf", dialect=NAME)
     assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a", "acks": "all"}
     assert set(reasons(found)) == {"options.logger_kafka_topic", "options.verbose"}
+    assert found.components[0].application["on_send_error"].value == "drop"
 
 
 def test_pmacct() -> None:
@@ -271,9 +293,20 @@ output {
 
 def test_logstash() -> None:
     found = read_text(LOGSTASH, "pipeline.conf", dialect=NAME)
-    assert values(found, Role.PRODUCER) == {"bootstrap.servers": "a:9092", "linger.ms": "5", "acks": "1"}
-    assert values(found, Role.CONSUMER) == {"group.id": "g", "auto.offset.reset": "earliest"}
+    assert values(found, Role.PRODUCER) == {
+        "bootstrap.servers": "a:9092",
+        "linger.ms": "5",
+        "acks": "1",
+        "request.timeout.ms": "40000",
+    }
+    assert values(found, Role.CONSUMER) == {
+        "group.id": "g",
+        "auto.offset.reset": "earliest",
+        "request.timeout.ms": "40000",
+        "session.timeout.ms": "10000",
+    }
     consumer, producer = found.components
+    assert consumer.application["processing"].value == "handed-off"
     assert consumer.topics == ("a", "b") and producer.topics == ()
     assert producer.application["on_send_error"].value == "resend" and "hush" not in str(found)
     assert set(reasons(found)) == {"topics", "topic_id", "codec", "ssl_key_password", "filter.grok.match.message"}

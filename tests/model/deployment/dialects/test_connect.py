@@ -63,7 +63,7 @@ b->a.enabled = false
 b->a.topics = x
 c->a.enabled = true
 producer.linger.ms = 5
-replication.factor = 3
+replication.factor = 2
 """
 STREAMS = """\
 application.id=shop
@@ -142,7 +142,7 @@ def test_a_sink_that_skips_and_one_that_fails() -> None:
 
 def test_a_source_in_properties() -> None:
     text = "name=s\nconnector.class=io.debezium.connector.mysql.MySqlConnector\nproducer.override.acks=1\n"
-    text += "errors.tolerance=all\ntopic.creation.default.replication.factor=3\n"
+    text += "errors.tolerance=all\ntopic.creation.default.replication.factor=2\n"
     found = read_text(text, "s.properties", dialect=connect.NAME)
     (producer,) = found.components
     assert producer.role is Role.PRODUCER
@@ -275,3 +275,11 @@ def test_a_connector_in_a_file_that_is_not_named_json() -> None:
     text = '{"name": "s", "config": {"connector.class": "x.Source", "producer.override.acks": "0"}}'
     found = read_text(text, "source.config", dialect=connect.NAME)
     assert values(found, Role.PRODUCER)["acks"] == "0"
+
+
+def test_topics_that_it_creates_as_it_is_assumed_anyway_are_no_obstacle() -> None:
+    text = "name=s\nconnector.class=io.Source\ntopic.creation.default.replication.factor={}\n"
+    text += "topic.creation.default.partitions=4\nproducer.override.acks=1\n"
+    for replicas, rejected in (("3", []), ("1", ["topic.creation.default.replication.factor"])):
+        found = read_text(text.format(replicas), "s.properties", dialect=connect.NAME)
+        assert [one.given.key for one in found.rejected] == rejected

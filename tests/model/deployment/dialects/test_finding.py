@@ -70,7 +70,8 @@ def test_files_that_are_too_large_are_not_opened(tmp_path: Path) -> None:
     with (tmp_path / "application.yml").open("wb") as large:
         large.truncate(100 * LARGEST)
     (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
-    assert find(tmp_path, {}).others == 1
+    (unread,) = find(tmp_path, {}).unread
+    assert "is larger than" in unread.reason
 
 
 def test_pipes_and_links_in_a_circle_are_passed_over(tmp_path: Path) -> None:
@@ -79,6 +80,26 @@ def test_pipes_and_links_in_a_circle_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "gone.yml").symlink_to(tmp_path / "nothing")
     (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
     assert [Path(one.file).name for one in find(tmp_path, {}).found] == ["a.properties"]
+    (unread,) = find(tmp_path, {}).unread
+    assert (Path(unread.file).name, unread.reason) == ("application.yml", "is no regular file")
+
+
+def test_a_broken_file_that_speaks_of_kafka_is_named_whatever_its_name_is(tmp_path: Path) -> None:
+    (tmp_path / "settings.yaml").write_text("kafka:\n  acks: 0\n bad: [\n", encoding="utf-8")
+    (tmp_path / "x.json").write_text('{"bootstrap.servers": "b", "acks": "0",, }', encoding="utf-8")
+    (tmp_path / "other.yaml").write_text("a: [\n", encoding="utf-8")
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    found = find(tmp_path, {})
+    assert {Path(one.file).name for one in found.unread} == {"settings.yaml", "x.json"}
+    assert found.others == 1
+
+
+def test_tests_by_a_build_tools_own_rules_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "src/test/resources").mkdir(parents=True)
+    (tmp_path / "src/test/resources/a.properties").write_text(SPRING, encoding="utf-8")
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    assert [one.file for one in find(tmp_path, {}).found] == [str(tmp_path / "a.properties")]
+    assert len(find(tmp_path / "src/test", {}).found) == 1  # whoever names it means it
 
 
 def test_a_comment_in_another_encoding_is_no_matter(tmp_path: Path) -> None:
@@ -91,7 +112,7 @@ def test_a_comment_in_another_encoding_is_no_matter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "why"),
     [
-        ("producer.properties", "acks=1\nmax.block.ms=\\uZZZZ\n", "line 2: has a malformed"),
+        ("producer.properties", "acks=1\nmax.block.ms=\\uZZZZ\n", "has a malformed"),
         ("docker-compose.yml", "services:\n  kafka: [\n", "is not valid YAML"),
     ],
 )

@@ -101,6 +101,15 @@ def test_julie_ops_and_what_comes_before_a_name() -> None:
     }
 
 
+def test_julie_ops_has_the_type_of_the_data_in_a_name_and_plans_elsewhere() -> None:
+    text = JULIE + "        dataType: avro\n        plan: gold\n"
+    text += "special_topics:\n  - {name: whole, config: {replication.factor: 2}}\n"
+    found = read_text(text, "topology.yaml", dialect=DIALECT.name)
+    assert {one.name for one in found.components} == {"shop.acme.sales.orders.avro", "whole"}
+    assert [one.given.key for one in found.rejected] == ["projects[0].topics[0].plan"]
+    assert not read_text(LIST.replace("name: a", "name: a\n    plan: gold"), "topics.yaml").rejected
+
+
 def test_lists_in_the_same_manner() -> None:
     assert _topics(LIST) == {
         "a": {"partitions": "1", "replication.factor": "3", "min.insync.replicas": "2"},
@@ -151,6 +160,11 @@ def test_other_components_of_daprs_are_none() -> None:
         (
             "apiVersion: aiven.io/v1alpha1\nkind: KafkaTopic\nmetadata: {name: x}\n"
             "spec: {topicName: t, partitions: 1, replication: 2, config: {min_insync_replicas: 2}}\n",
+            {"partitions": "1", "replication.factor": "2", "min.insync.replicas": "2"},
+        ),
+        (
+            "apiVersion: apps.cpc.platform.confluent.io/v1beta1\nkind: KafkaTopic\nmetadata: {name: t}\n"
+            "spec: {parameters: {partitions: 1, replicationFactor: 2, configs: {min.insync.replicas: '2'}}}\n",
             {"partitions": "1", "replication.factor": "2", "min.insync.replicas": "2"},
         ),
     ],

@@ -1,4 +1,4 @@
-"""Go programs: what is assigned to a sarama.Config, options of franz-go, maps of confluent-kafka-go, and kafka-go."""
+"""Go programs: what is assigned to a sarama.Config, options of franz-go, maps of confluent-kafka-go."""
 
 from __future__ import annotations
 
@@ -242,13 +242,6 @@ kafka.NewConsumer(&kafka.ConfigMap{"group.id": g(),
     assert [one.given.key for one in found.rejected] == ["retries"]
     assert {one.given.key for one in found.ignored} == {"go.batch.producer", "group.id"}
     assert len(found.components) == 2
-
-
-def test_kafka_go_is_not_modelled() -> None:
-    found = go("w := &kafka.Writer{RequiredAcks: kafka.RequireAll}", '"github.com/segmentio/kafka-go"')
-    (writer,) = found.components
-    assert not writer.settings and writer.client is not None and writer.client.value == "kafka-go"
-    assert "not modelled" in found.rejected[0].reason
 
 
 def test_other_go_files_are_not_taken() -> None:

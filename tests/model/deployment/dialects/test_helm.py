@@ -128,6 +128,14 @@ def test_nodes_of_which_there_are_none_say_nothing_of_the_brokers() -> None:
     assert found.components[0].brokers.value == "3"
 
 
+def test_a_chart_that_counts_its_nodes_by_kind_and_overrides_nothing() -> None:
+    text = "image: {repository: bitnami/kafka, tag: 4.0.0}\noverrideConfiguration: {}\n"
+    found = read_text(text + "controller: {replicaCount: 3}\nbroker: {replicaCount: 0}\n", "values.yaml")
+    (brokers,) = found.components
+    assert brokers.brokers is not None and brokers.brokers.value == "3"
+    assert brokers.kafka is not None and brokers.kafka.value == "4.0.0"
+
+
 def test_values_of_other_charts_are_none() -> None:
     assert dialect_of(Document("values.yaml", "image: {repository: strimzi/operator}\nreplicas: 1\n# kafka\n")) is None
     assert dialect_of(Document("values.yaml", "replicaCount: 3\nimage: {repository: shop}\n# kafka\n")) is None

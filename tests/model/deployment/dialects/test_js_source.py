@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: objects for node-rdkafka; KafkaJS is named as not modelled."""
+"""JavaScript and TypeScript: objects for node-rdkafka, and programs that are broken."""
 
 from __future__ import annotations
 
@@ -69,29 +69,6 @@ def test_objects_for_node_rdkafka() -> None:
 
 def test_environment_is_filled_when_somebody_says_it() -> None:
     assert values(read_text(RDKAFKA, "kafka.js", {"ACKS": "1"}), Role.PRODUCER)["acks"] == "1"
-
-
-def test_kafkajs_is_not_modelled() -> None:
-    found = read_text(KAFKAJS, "kafka.ts", dialect=NAME)
-    assert [(one.role, one.settings, one.client and one.client.value) for one in found.components] == [
-        (Role.PRODUCER, {}, "kafkajs"),
-        (Role.CONSUMER, {}, "kafkajs"),
-    ]
-    assert {one.given.key for one in found.rejected} == {
-        "retry",
-        "idempotent",
-        "maxInFlightRequests",
-        "groupId",
-        "subscribe.fromBeginning",
-        "send.acks",
-    }
-    assert all("not modelled" in one.reason for one in found.rejected)
-
-
-def test_kafkajs_by_its_shape_without_options() -> None:
-    text = "const { Kafka } = require('../index')\nconst k = new Kafka({ brokers: [x] })\nconst p = k.producer()\n"
-    (producer,) = read_text(text, "a.js", dialect=NAME).components
-    assert producer.name == "p" and producer.client is not None and producer.client.value == "kafkajs"
 
 
 def test_librdkafka_behind_the_interface_of_kafkajs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.finding import Findings
@@ -65,7 +66,7 @@ def test_a_client_that_may_go_with_several_topics_is_asked_for() -> None:
     found = findings(a=[one(Role.PRODUCER, "p")], t=[one(Role.TOPIC, "orders"), one(Role.TOPIC, "bills")])
     paired = pair(found)
     assert [(placed.component.name, "--topic" in reason) for placed, reason in paired.unpaired] == [("p", True)]
-    assert names(found) == [(None, None, "bills"), (None, None, "orders")]
+    assert names(found) == []  # with a producer of defaults these topics would be somebody else's
     assert names(found, "orders") == [("p", None, "orders")]
 
 
@@ -88,3 +89,38 @@ def test_applications_of_one_file_do_not_mix() -> None:
         ("spring.kafka.producer", "spring.kafka.consumer", None),
         ("streams.producer", "streams.consumer", None),
     ]
+
+
+def test_topics_and_brokers_go_with_what_lies_nearest() -> None:
+    found = findings(
+        deploy__staging__topic=[one(Role.TOPIC, "orders")],
+        deploy__staging__kafka=[one(Role.BROKER, "s", acks="s")],
+        deploy__prod__topic=[one(Role.TOPIC, "orders")],
+        deploy__prod__kafka=[one(Role.BROKER, "p", acks="p")],
+        app__producer=[one(Role.PRODUCER, "producer")],
+    )
+    pipelines = pair(found).pipelines
+    places = [(p.topic.file if p.topic else "", p.brokers.file if p.brokers else "") for p in pipelines]
+    assert places == [("deploy/staging/topic", "deploy/staging/kafka"), ("deploy/prod/topic", "deploy/prod/kafka")]
+
+
+def test_what_is_said_for_one_profile_goes_with_what_is_said_for_all() -> None:
+    """A client that one profile changes meets the other one, which none does; nobody is left out."""
+    found = findings(a=[one(Role.PRODUCER, "p"), one(Role.PRODUCER, "p prod", profile="prod"), one(Role.CONSUMER, "c")])
+    assert names(found) == [("p", "c", None), ("p prod", "c", None)]
+    apart = findings(a=[one(Role.PRODUCER, "p")], b=[one(Role.CONSUMER, "c prod", profile="prod")])
+    assert names(apart) == [("p", "c prod", None)]
+    others = findings(a=[one(Role.PRODUCER, "p dev", profile="dev")], b=[one(Role.CONSUMER, "c prod", profile="prod")])
+    assert names(others) == [("p dev", None, None), (None, "c prod", None)]
+
+
+def test_every_client_is_in_a_pipeline() -> None:
+    found = findings(
+        a=[one(Role.PRODUCER, "p"), one(Role.CONSUMER, "c")], b=[one(Role.PRODUCER, "p prod", profile="prod")]
+    )
+    assert ("p prod", None, None) in names(found)
+
+
+def test_clients_of_different_clusters_do_not_meet() -> None:
+    east, west = (replace(one(role, role), cluster=name) for role, name in zip(list(Role)[:2], "ew", strict=True))
+    assert names(findings(a=[east, west])) == [("producer", None, None), (None, "consumer", None)]

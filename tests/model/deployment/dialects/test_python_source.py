@@ -1,4 +1,4 @@
-"""Python programs: dictionaries for confluent-kafka; other libraries are named as not modelled."""
+"""Python programs: dictionaries for confluent-kafka."""
 
 from __future__ import annotations
 
@@ -110,15 +110,6 @@ def test_what_a_function_of_the_file_returns() -> None:
     assert values(found, Role.PRODUCER) == {"acks": "1"} and reasons(found)["retries"].endswith(": a")
     text = "def more(c):\n    c.update({'acks': 0})\n    return c\nProducer(more({'retries': 5}))"
     assert values(py(text), Role.PRODUCER) == {"retries": "5", "acks": "0"}
-
-
-def test_other_libraries_are_not_modelled() -> None:
-    found = py("p = KafkaProducer(bootstrap_servers='x', acks=1)", "from kafka import KafkaProducer")
-    (producer,) = found.components
-    assert not producer.settings and producer.client is not None and producer.client.value == "kafka-python"
-    assert set(reasons(found)) == {"bootstrap_servers", "acks"} and "not modelled" in reasons(found)["acks"]
-    found = py("c = aiokafka.AIOKafkaConsumer('t', **conf)", "import aiokafka")
-    assert found.components[0].topics == ("t",) and found.components[0].role is Role.CONSUMER
 
 
 def test_other_files_are_not_taken() -> None:

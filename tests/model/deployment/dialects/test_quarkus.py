@@ -39,6 +39,15 @@ def answers(component: Component) -> dict[str, str]:
     return {key: one.value for key, one in component.application.items()}
 
 
+def test_retries_of_the_connector_and_share_groups_are_not_modelled() -> None:
+    for value, refused in (("3", 1), ("0", 0), ("2147483647", 0)):
+        text = f"{OUT}connector=smallrye-kafka\n{OUT}retries={value}\n"
+        assert len(read_text(text, "application.properties").rejected) == refused
+    for value, refused in (("true", 1), ("false", 0)):
+        text = f"{IN}connector=smallrye-kafka\n{IN}share-group.enabled={value}\n"
+        assert len(read_text(text, "application.properties").rejected) == refused
+
+
 def test_a_channel_is_a_client() -> None:
     found = read_text(PROPERTIES, "application.properties", dialect=quarkus.NAME)
     reads, writes, prod = found.components

@@ -143,3 +143,48 @@ def test_a_template_that_is_yaml_has_placeholders() -> None:
         "min.insync.replicas": "{{ .Values.isr | default 2 }}",
     }
     assert values(read_text(text, "topic.yaml", {"Values.replicas": "3"}), Role.TOPIC)["replication.factor"] == "3"
+
+
+MIRRORS = """apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaMirrorMaker2
+metadata: {name: m}
+spec:
+  connectCluster: b
+  clusters:
+    - {alias: a, bootstrapServers: x}
+    - {alias: b, bootstrapServers: y, config: {producer.acks: 1}}
+  mirrors:
+    - sourceCluster: a
+      targetCluster: b
+      topicsPattern: orders
+      sourceConnector:
+        config: {consumer.max.poll.records: 7, producer.override.linger.ms: 5, errors.tolerance: all}
+"""
+MIRRORS_OF_TODAY = """apiVersion: kafka.strimzi.io/v1
+kind: KafkaMirrorMaker2
+metadata: {name: m}
+spec:
+  target: {alias: b, config: {producer.acks: 1}}
+  mirrors:
+    - source: {alias: a}
+      sourceConnector: {config: {replication.factor: -1}}
+      topicsPattern: ".*"
+"""
+
+
+def test_each_mirror_has_a_consumer_and_a_producer_with_what_mirror_maker_sets() -> None:
+    found = read_text(MIRRORS, "mm2.yaml", dialect=STRIMZI.name)
+    reads, writes = found.components
+    assert values(found, Role.CONSUMER) == {
+        "max.poll.records": "7",
+        "auto.offset.reset": "earliest",
+        "enable.auto.commit": "false",
+    }
+    assert (reads.topics, writes.topics) == (("orders",), ("a.orders",))
+    assert writes.settings["acks"].value == "1" and writes.settings["linger.ms"].value == "5"
+    assert writes.settings["enable.idempotence"].value == "false"
+    assert writes.application["on_send_error"].value == "drop"
+    found = read_text(MIRRORS_OF_TODAY, "mm2.yaml", dialect=STRIMZI.name)
+    (writes,) = found.by_role[Role.PRODUCER]
+    assert writes.settings["acks"].value == "1" and writes.application["on_send_error"].value == "halt"
+    assert not writes.topics and len(found.components) == 2

@@ -1,0 +1,152 @@
+"""Objects of settings in JavaScript: what a client is given, through names, spreads and assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from model.deployment.dialects.bindings import of_binding
+from model.deployment.dialects.formats.javascript import Program
+from model.deployment.dialects.formats.syntax import all_of, in_one_line, line_of, named, text_of
+from model.deployment.dialects.written import Configured, Value, Written
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+WRAPPED = ("as_expression", "satisfies_expression", "parenthesized_expression")
+"""What stands around an expression without changing it."""
+
+FUNCTIONS = ("arrow_function", "function_expression", "function")
+
+_NAMES = ("identifier", "shorthand_property_identifier", "member_expression")
+_NESTED = "its KafkaJS block is not modelled: say the setting by librdkafka's name"
+
+
+class Objects:
+    """What a client is given. ``inside``: objects among its settings, and what goes before the names in them.
+
+    ``binding``: librdkafka's, which keeps some settings for itself.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        configured: Configured,
+        client: Node,
+        inside: Mapping[str, str] | None = None,
+        *,
+        binding: bool = True,
+    ) -> None:
+        self._program = program
+        self._configured = configured
+        self._client = client
+        self._inside = inside or {}
+        self._binding = binding
+        self._prefix = ""
+        self._seen: set[str] = set()
+
+    def take(self, node: Node, depth: int = 0) -> None:
+        """The settings in an object; of what is none, that they are unknown."""
+        inner = named(node)
+        if depth > 20:
+            self._unknown(node)
+        elif node.type in WRAPPED and inner:
+            self.take(inner[0], depth + 1)
+        elif node.type == "object":
+            for one in inner:
+                self._member(one, depth)
+        elif node.type in ("identifier", "member_expression"):
+            self._named(node, depth)
+        elif node.type == "call_expression" and text_of(node.child_by_field_name("function")) == "Object.assign":
+            for argument in named(node.child_by_field_name("arguments")):
+                self.take(argument, depth + 1)
+        elif node.type not in ("null", "undefined", *FUNCTIONS):
+            self._unknown(node)
+
+    def object_of(self, node: Node, depth: int = 0) -> Node | None:
+        """The object that an expression is, or stands for; None if it is none."""
+        inner = named(node)
+        if node.type == "object" or depth > 20:
+            return node if node.type == "object" else None
+        if node.type in WRAPPED and inner:
+            return self.object_of(inner[0], depth + 1)
+        value = self._program.value_of(node) if node.type in _NAMES else None
+        return None if value is None else self.object_of(value, depth + 1)
+
+    def _member(self, node: Node, depth: int) -> None:
+        inner = named(node)
+        if node.type == "spread_element" and inner:
+            self.take(inner[0], depth + 1)
+        elif node.type == "shorthand_property_identifier":
+            self._entry(text_of(node), node, node, depth)
+        elif node.type == "method_definition":
+            self._write(text_of(node.child_by_field_name("name")), line_of(node), Value(None, "a function"), "")
+        elif node.type == "pair":
+            key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+            if key is None or value is None:
+                return
+            name = self._key(key)
+            if name in ("kafkaJS", "default.topic.config") and value.type == "object":
+                before = len(self._configured.written)
+                self.take(value, depth + 1)
+                if name == "kafkaJS":
+                    self._configured.written[before:] = [
+                        Written(one.key, one.line, one.value, rejected=_NESTED)
+                        for one in self._configured.written[before:]
+                    ]
+            elif name:
+                self._entry(name, value, node, depth)
+            else:
+                reason = f"its name is {in_one_line(key)[:60]}"
+                written = Written("a setting", line_of(node), Value(None, ""), rejected=reason)
+                self._configured.written.append(written)
+
+    def _key(self, node: Node) -> str:
+        if node.type == "computed_property_name":
+            return self._program.value(named(node)[0]).text or "" if named(node) else ""
+        return text_of(node).strip("'\"")
+
+    def _entry(self, key: str, value: Node, statement: Node, depth: int = 0) -> None:
+        inner = self.object_of(value) if key in self._inside else None
+        if inner is not None and not self._prefix:
+            self._prefix = self._inside[key]
+            self.take(inner, depth + 1)
+            self._prefix = ""
+            return
+        if text_of(value) in ("null", "undefined"):
+            self._write(key, line_of(statement), Value("", ""), "says nothing")
+            return
+        only_if = "" if statement.type != "expression_statement" else self._program.conditions(statement, self._client)
+        self._write(key, line_of(statement), self._program.value(value), "", only_if)
+
+    def _write(self, key: str, line: int, value: Value, ignored: str, only_if: str = "") -> None:
+        why = ignored or (of_binding(key) if self._binding else "")
+        self._configured.written.append(Written(f"{self._prefix}{key}", line, value, only_if, ignored=why))
+
+    def _unknown(self, node: Node) -> None:
+        reason = f"its settings are not in this file: {in_one_line(node)[:80]}"
+        name = f"{self._prefix}settings"
+        self._configured.written.append(Written(name, line_of(node), Value(None, ""), rejected=reason))
+
+    def _named(self, node: Node, depth: int) -> None:
+        """An object by its name, and what is set in it."""
+        name = text_of(node)
+        if name in self._seen or name == "undefined":
+            return
+        self._seen.add(name)
+        value = self._program.value_of(node)
+        if value is None:
+            self._unknown(node)
+        else:
+            self.take(value, depth + 1)
+        for one in all_of(self._program.root, "assignment_expression"):
+            target, right = one.child_by_field_name("left"), one.child_by_field_name("right")
+            if target is None or right is None or target.type not in ("subscript_expression", "member_expression"):
+                continue
+            index = target.child_by_field_name("index") or target.child_by_field_name("property")
+            if text_of(target.child_by_field_name("object")) == name and index is not None:
+                plain = target.type == "member_expression"
+                key = text_of(index) if plain else self._program.value(index).text
+                statement = one.parent if one.parent is not None else one
+                if key:
+                    self._entry(key, right, statement)

@@ -1,0 +1,148 @@
+"""Which release of a client a program is built with: what the nearest build file beside it says.
+
+Read are ``go.mod``, ``requirements*.txt``, ``package.json`` and ``pom.xml``; of a range its lowest release, which is
+what the file promises. The bindings of librdkafka for Go and Python have its numbers from 1.0 on. Spring Boot manages
+the release of Kafka's clients (``kafka.version`` in spring-boot-dependencies); a ``kafka-clients`` that is named
+outranks it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path, PurePath
+from xml.etree import ElementTree
+
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.given import Given
+from model.deployment.release import JAVA
+from model.deployment.setting import Origin
+from model.deployment.source import decode_text
+
+_TABLES = Path(__file__).with_name("tables")
+_RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
+_GO = re.compile(r"\s*(?:require\s+)?(?P<name>[\w./-]+)\s+(?P<release>v[\w.+-]+)")
+_PYTHON = re.compile(r"\s*(?P<name>[A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*[=~]==?\s*(?P<release>[\w.]+)")
+SPRING_BOOT = "spring boot"
+LARGEST = 200_000
+"""A build file with more bytes than this is not looked into."""
+
+Releases = Mapping[str, Given]
+"""Release of each library, as a build file says it."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a build file says of clients, by library."""
+
+    folder: PurePath
+    releases: Releases
+
+
+def manifest_in(path: Path) -> Manifest | None:
+    """What the file says if it is a build file that names a client; None otherwise. Never raises."""
+    kind = _kind(path.name)
+    if kind is None:
+        return None
+    try:
+        if path.stat().st_size > LARGEST:
+            return None
+        text, _ = decode_text(path.read_bytes())
+        found = dict(_releases(kind, text, str(path)))
+    except (OSError, ValueError, RecursionError, ElementTree.ParseError):
+        return None
+    return Manifest(path.parent, found) if found else None
+
+
+def with_releases(found: Found, manifests: Iterable[Manifest]) -> Found:
+    """The same clients in the releases of the nearest build file above them, where their own file says none."""
+    above = [one for one in manifests if one.folder in PurePath(found.file).parents]
+    nearest = sorted(above, key=lambda one: len(one.folder.parts))
+    releases: dict[str, Given] = {}
+    for manifest in nearest:
+        releases |= manifest.releases
+    return replace(found, components=tuple(_released(one, releases) for one in found.components)) if releases else found
+
+
+def _released(component: Component, releases: Releases) -> Component:
+    library = JAVA if component.client is None else component.client.value.strip().lower()
+    is_client = component.role in (Role.PRODUCER, Role.CONSUMER)
+    if not is_client or component.version is not None or library not in releases:
+        return component
+    return replace(component, version=releases[library])
+
+
+def _kind(name: str) -> str | None:
+    if name.startswith("requirements") and name.endswith(".txt"):
+        return "requirements"
+    return name if name in ("go.mod", "package.json", "pom.xml") else None
+
+
+def _releases(kind: str, text: str, file: str) -> Iterator[tuple[str, Given]]:
+    """Library and release; of a library that is named twice the more particular package comes last."""
+    known = {row["package"]: row for row in _packages() if row["manifest"] == kind}
+    named = list(_named(kind, text))
+    for package in sorted(known, reverse=True):
+        for name, release, line in named:
+            found = _RELEASE.match(release)
+            if name != package or found is None:
+                continue
+            version: str | None = ".".join(part for part in found.groups() if part is not None)
+            if known[package]["release"] == SPRING_BOOT:
+                version = _of_spring_boot().get(f"{found[1]}.{found[2]}")
+            if version is not None:
+                yield known[package]["library"], Given("version", version, Origin("file", name, file, line))
+
+
+def _named(kind: str, text: str) -> Iterator[tuple[str, str, int]]:
+    """Packages with their releases and lines."""
+    if kind in ("go.mod", "requirements"):
+        pattern = _GO if kind == "go.mod" else _PYTHON
+        for number, line in enumerate(text.splitlines(), start=1):
+            if found := pattern.match(line):
+                yield found["name"], found["release"], number
+    elif kind == "package.json":
+        packages = json.loads(text)
+        for group in ("devDependencies", "dependencies"):
+            named = packages.get(group) if isinstance(packages, dict) else None
+            for name, release in (named if isinstance(named, dict) else {}).items():
+                yield name, str(release).lstrip("^~>=v "), _line_of(text, f'"{name}"')
+    else:
+        yield from _named_by_maven(text)
+
+
+def _named_by_maven(text: str) -> Iterator[tuple[str, str, int]]:
+    root = ElementTree.fromstring(text)
+    space = root.tag.partition("}")[0] + "}" if root.tag.startswith("{") else ""
+    properties = {
+        one.tag.removeprefix(space): (one.text or "").strip() for one in root.iterfind(f"{space}properties/*")
+    }
+    for element in (*root.iterfind(f"{space}parent"), *root.iter(f"{space}dependency")):
+        group, name, release = (
+            (element.findtext(f"{space}{tag}") or "").strip() for tag in ("groupId", "artifactId", "version")
+        )
+        if found := re.fullmatch(r"\$\{([\w.-]+)\}", release):
+            release = properties.get(found[1], "")
+        yield f"{group}:{name}", release, _line_of(text, f"<artifactId>{name}</artifactId>")
+    if "kafka.version" in properties:
+        yield "org.apache.kafka:kafka-clients", properties["kafka.version"], _line_of(text, "<kafka.version>")
+
+
+def _line_of(text: str, words: str) -> int:
+    return text[: max(text.find(words), 0)].count("\n") + 1
+
+
+@cache
+def _packages() -> tuple[Mapping[str, str], ...]:
+    with (_TABLES / "manifests.csv").open(encoding="utf-8", newline="") as table:
+        return tuple(csv.DictReader(table))
+
+
+@cache
+def _of_spring_boot() -> Mapping[str, str]:
+    with (_TABLES / "spring_boot.csv").open(encoding="utf-8", newline="") as table:
+        return {row[SPRING_BOOT]: row["kafka clients"] for row in csv.DictReader(table)}

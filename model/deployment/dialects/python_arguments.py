@@ -1,0 +1,221 @@
+"""Python programs with kafka-python or aiokafka, whose settings are arguments: topics, and what becomes of a send."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from model.deployment.consumer_rules import NULL_GROUP
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.formats.python import Program, shown
+from model.deployment.dialects.keys import AIOKAFKA, KAFKA_PYTHON
+from model.deployment.dialects.said import Said
+from model.deployment.dialects.written import Configured, Value, Written, check_number
+from model.deployment.release import JAVA
+
+CLIENTS = {
+    "kafka.KafkaProducer": (KAFKA_PYTHON, Role.PRODUCER),
+    "kafka.KafkaConsumer": (KAFKA_PYTHON, Role.CONSUMER),
+    "aiokafka.AIOKafkaProducer": (AIOKAFKA, Role.PRODUCER),
+    "aiokafka.AIOKafkaConsumer": (AIOKAFKA, Role.CONSUMER),
+}
+LIBRARIES = (KAFKA_PYTHON, AIOKAFKA)
+GROUP, ASSIGNORS = "group_id", "partition_assignment_strategy"
+_ENDLESS = Value(str(2**31 - 1), "float('inf')")
+_SENDS, _SENDS_AND_WAITS = "send", "send_and_wait"
+_METHODS = (_SENDS, _SENDS_AND_WAITS, "subscribe", "assign")
+_ASKS = frozenset(("get", "add_errback", "add_both", "exception", "failed", "succeeded", "add_done_callback", "result"))
+"""What is called on the future of a send by somebody who wants to know whether it failed."""
+
+_TOPICS = frozenset(("kafka", "aiokafka", "confluent_kafka"))
+_OF_TOPIC = ("name", "num_partitions", "replication_factor")
+_ARGUMENTS: Mapping[str, str] = {
+    "topic": "name",
+    "name": "name",
+    "num_partitions": "partitions",
+    "replication_factor": "replication.factor",
+}
+_CONFIGS = ("topic_configs", "config")
+
+
+def is_class(name: str, full: str) -> bool:
+    """The class, by its own name in its package or in a module of that."""
+    package, _, short = full.rpartition(".")
+    return name.startswith(f"{package}.") and name.endswith(f".{short}")
+
+
+def value_of(program: Program, key: str, node: ast.expr) -> Value:
+    """The value of an argument: None for a group is one, no end is a large number, and assignors are their names."""
+    if key == GROUP and isinstance(node, ast.Constant) and node.value is None:
+        return Value(NULL_GROUP, "None")
+    if key == ASSIGNORS and isinstance(node, ast.List | ast.Tuple):
+        names = ",".join(shown(one).rpartition(".")[2] for one in node.elts)
+        return Value(names, shown(node))
+    value = program.value(node)
+    return _ENDLESS if value.text == "inf" else value
+
+
+def complete(program: Program, configured: Iterable[Configured]) -> None:
+    """What a file says of these clients besides their arguments."""
+    own = [one for one in configured if one.library in LIBRARIES]
+    if not own:
+        return
+    called = _called(program)
+    sends = [call for method in (_SENDS, _SENDS_AND_WAITS) for call, _ in called[method]]
+    after = _next_statements(program)
+    waits = {library: all(_is_waited_for(program, call, library, after) for call in sends) for library in LIBRARIES}
+    for one in own:
+        alone = sum(other.library == one.library and other.roles == one.roles for other in own) == 1
+        calls = {method: _of(one, every, alone=alone) for method, every in called.items()}
+        if Role.CONSUMER in one.roles:
+            _subscribes(program, one, (*calls["subscribe"], *calls["assign"]))
+            _without_group(one)
+        else:
+            _sends(program, one, calls[_SENDS], calls[_SENDS_AND_WAITS], waits=waits[one.library])
+
+
+def _called(program: Program) -> dict[str, list[tuple[ast.Call, str]]]:
+    """The calls of the methods that matter, by method, each with what it is called on."""
+    found: dict[str, list[tuple[ast.Call, str]]] = {method: [] for method in _METHODS}
+    for node in ast.walk(program.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in found:
+            found[node.func.attr].append((node, shown(node.func.value)))
+    return found
+
+
+def _next_statements(program: Program) -> dict[int, ast.stmt]:
+    """The statement that stands behind each, in the same block."""
+    found: dict[int, ast.stmt] = {}
+    for node in ast.walk(program.tree):
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody")):
+            if isinstance(block, list):
+                found |= {id(one): behind for one, behind in pairwise(block)}
+    return found
+
+
+def _of(configured: Configured, every: Sequence[tuple[ast.Call, str]], *, alone: bool) -> list[ast.Call]:
+    """The calls on the name of this client, or where it is the only one of its kind, on any."""
+    own = [call for call, on in every if on == configured.name]
+    return own if own or not alone else [call for call, _ in every]
+
+
+def _without_group(consumer: Configured) -> None:
+    """A consumer that is told no group has none: it commits nothing, and starts by its reset policy."""
+    told = {written.key: written for written in consumer.written}
+    unknown = any(written.rejected for written in consumer.written)
+    if unknown or (GROUP in told and told[GROUP].value.text != NULL_GROUP):
+        return
+    if GROUP not in told:
+        consumer.rules[Role.CONSUMER] = {GROUP: (NULL_GROUP, f"default of {consumer.library}: None")}
+    consumer.answers["commit"] = ("never", consumer.line)
+
+
+def _subscribes(program: Program, consumer: Configured, calls: Iterable[ast.Call]) -> None:
+    for call in calls:
+        for argument in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "topics")):
+            items = argument.elts if isinstance(argument, ast.List | ast.Tuple | ast.Set) else (argument,)
+            for item in items:
+                first = item.args[0] if isinstance(item, ast.Call) and item.args else item
+                _add_topic(program, consumer, first)
+
+
+def _sends(
+    program: Program, producer: Configured, calls: Sequence[ast.Call], waiting: Sequence[ast.Call], *, waits: bool
+) -> None:
+    """Where it sends to, whether it waits for each send, and whether anybody asks what became of it.
+
+    ``waits``: every send of the file is waited for, whoever's it is.
+    """
+    for call in (*calls, *waiting):
+        for argument in (*call.args[:1], *(one.value for one in call.keywords if one.arg == "topic")):
+            _add_topic(program, producer, argument)
+    if not calls and not waiting:
+        return
+    first = min(call.lineno for call in (*calls, *waiting))
+    if waits:
+        producer.answers["sends"] = ("sync", first)
+    if not waiting and all(_is_forgotten(program, call) for call in calls):
+        producer.answers["on_send_error"] = ("ignore", first)
+
+
+def _add_topic(program: Program, configured: Configured, node: ast.expr) -> None:
+    topic = program.plain(node, 0)
+    if isinstance(topic, str) and topic:
+        configured.topics.append(topic)
+
+
+def _is_waited_for(program: Program, call: ast.Call, library: str, after: Mapping[int, ast.stmt]) -> bool:
+    """The next statement runs only once the send is over: a call of get() on its future, or an await of that."""
+    above = program.parents.get(id(call))
+    if library == AIOKAFKA:
+        waits = isinstance(above, ast.Await)
+        if waits and isinstance(call.func, ast.Attribute) and call.func.attr == _SENDS:
+            return isinstance(program.parents.get(id(above)), ast.Await)
+        return waits
+    if isinstance(above, ast.Attribute) and above.attr == "get":
+        return True
+    if not isinstance(above, ast.Assign) or len(above.targets) != 1:
+        return False
+    future, behind = shown(above.targets[0]), after.get(id(above))
+    return behind is not None and any(
+        isinstance(node, ast.Call) and shown(node.func) == f"{future}.get" for node in ast.walk(behind)
+    )
+
+
+def _is_forgotten(program: Program, call: ast.Call) -> bool:
+    """Nobody keeps the future of the send or waits for it, and nobody asks it for more than that it succeeded."""
+    below: ast.AST = call
+    above, awaits = program.parents.get(id(call)), 0
+    while isinstance(above, ast.Attribute | ast.Call | ast.Await):
+        awaits += isinstance(above, ast.Await)
+        asks = isinstance(above, ast.Attribute) and above.attr in _ASKS
+        passed_on = isinstance(above, ast.Call) and below is not above.func
+        if asks or passed_on or awaits > 1:
+            return False
+        below, above = above, program.parents.get(id(above))
+    return isinstance(above, ast.Expr)
+
+
+def topics_of(program: Program, accounts: Accounts, file: str) -> Iterator[Configured]:
+    """The topics that a program creates (``NewTopic``), with what it says of them."""
+    number = 0
+    for node in sorted(
+        (one for one in ast.walk(program.tree) if isinstance(one, ast.Call)), key=lambda one: one.lineno
+    ):
+        full = program.full_name(node.func)
+        if full.partition(".")[0] not in _TOPICS or full.rpartition(".")[2] != "NewTopic":
+            continue
+        number += 1
+        check_number(number, file, node.lineno)
+        said = {_ARGUMENTS[key]: value for key, value in _arguments(node) if key in _ARGUMENTS}
+        name = program.plain(said.pop("name"), 0) if "name" in said else None
+        if not isinstance(name, str):
+            accounts.reject(Said(("NewTopic",), "", node.lineno), "the name of the topic is not in this file")
+            continue
+        topic = Configured(name, node.lineno, JAVA, roles={Role.TOPIC})
+        topic.written += [Written(key, value.lineno, program.value(value)) for key, value in said.items()]
+        for key, value in _arguments(node):
+            if key in _CONFIGS:
+                topic.written += _configs(program, value)
+        yield topic
+
+
+def _arguments(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    yield from zip(_OF_TOPIC, node.args, strict=False)
+    yield from ((one.arg, one.value) for one in node.keywords if one.arg is not None)
+
+
+def _configs(program: Program, node: ast.expr) -> Iterator[Written]:
+    found = program.value_of(node) if isinstance(node, ast.Name | ast.Attribute) else node
+    if not isinstance(found, ast.Dict):
+        reason = f"its settings are not in this file: {shown(node)[:80]}"
+        yield Written("settings", node.lineno, Value(None, ""), rejected=reason)
+        return
+    for key, value in zip(found.keys, found.values, strict=True):
+        name = None if key is None else program.plain(key, 0)
+        if isinstance(name, str):
+            yield Written(name, value.lineno, program.value(value))
+        else:
+            yield Written("a setting", value.lineno, Value(None, ""), rejected="its name is not in this file")

@@ -1,0 +1,232 @@
+"""What kafka-go makes of its options (segmentio; ``writer.go``, ``reader.go``, ``consumergroup.go``; 0.4.18 to 0.4.50).
+
+Its settings are the fields of ``Writer`` (or ``WriterConfig``) and of ``ReaderConfig``, and for a group ``Reads``: the
+method that the application reads with, ``ReadMessage`` or ``FetchMessage``. The rules' numbers (G01 and so on) are
+those of docs/client-rules.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from model.deployment.choices import Acks, Commit, OffsetReset
+from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues, committed_by_client
+from model.deployment.duration_settings import NEVER, Source
+from model.deployment.library import Library
+from model.deployment.producer_rules import ProducerValues
+from model.deployment.section import Section
+from model.deployment.sender import Sender
+from model.deployment.setting import Origin, Setting
+from model.faults import Fault
+
+REQUIRED, ATTEMPTS, ASYNC, COMPLETION = "RequiredAcks", "MaxAttempts", "Async", "Completion"
+WRITES, BACKOFF, LONGEST = "WriteTimeout", "WriteBackoffMin", "WriteBackoffMax"
+GROUP, START, PARTITION, READS, INTERVAL = "GroupID", "StartOffset", "Partition", "Reads", "CommitInterval"
+SESSION, KEPT, WATCHES, LOOKS = "SessionTimeout", "RetentionTime", "WatchPartitionChanges", "PartitionWatchInterval"
+LEAST_BYTES, MOST_BYTES, OUT_OF_RANGE = "MinBytes", "MaxBytes", "OffsetOutOfRangeError"
+MIN_BACKOFF, MAX_BACKOFF = "ReadBackoffMin", "ReadBackoffMax"
+
+PRODUCER_KEYS = (REQUIRED, ATTEMPTS, ASYNC, COMPLETION, WRITES, BACKOFF, LONGEST)
+CONSUMER_KEYS = (
+    GROUP,
+    START,
+    PARTITION,
+    READS,
+    INTERVAL,
+    SESSION,
+    KEPT,
+    WATCHES,
+    LOOKS,
+    LEAST_BYTES,
+    MOST_BYTES,
+    OUT_OF_RANGE,
+    MIN_BACKOFF,
+    MAX_BACKOFF,
+)
+"""The settings that these rules read: their values must be known."""
+
+ACKS = {
+    **dict.fromkeys(("RequireAll", "-1"), Acks.ALL),
+    **dict.fromkeys(("RequireOne", "1"), Acks.LEADER),
+    **dict.fromkeys(("RequireNone", "0"), Acks.NONE),
+}
+OFFSETS = {
+    **dict.fromkeys(("FirstOffset", "-2", "0"), OffsetReset.EARLIEST),
+    **dict.fromkeys(("LastOffset", "-1"), OffsetReset.LATEST),
+}
+"""Its words for acks, and for where a group starts that has no offset."""
+
+REFUSAL = "a panic"
+IN_ORDER = (0, 4, 18)
+"""From here on the batches of a partition are written one after the other (``batchQueue``)."""
+
+DEFAULT_ATTEMPTS = 10
+COMMITS_AT_ONCE, APPLICATION_COMMITS = "ReadMessage", "FetchMessage"
+ANSWERED, TAKES, FAILS, NOTICED = (
+    "an answer comes within",
+    "connecting and metadata take",
+    "a write fails after",
+    "new partitions are noticed within",
+)
+
+DURATIONS: Mapping[str, Source] = {
+    "linger": ("producer", "BatchTimeout", None),
+    "request_timeout": ("producer", ANSWERED, None),
+    "ack_timeout": ("producer", ANSWERED, None),
+    "retry_backoff": ("producer", BACKOFF, None),
+    "retry_backoff_max": ("producer", LONGEST, None),
+    "delivery_timeout": ("producer", FAILS, None),
+    "max_block": ("producer", "no limit for a call", NEVER),
+    "reconnect_backoff_max": ("producer", TAKES, None),
+    "connection_setup": ("producer", WRITES, None),
+    "max_poll": ("consumer", "no limit between two reads", NEVER),
+    "auto_commit": ("consumer", INTERVAL, None),
+    "consumer_session": ("consumer", SESSION, None),
+    "consumer_request": ("consumer", "ReadBatchTimeout", None),
+    "consumer_connection": ("consumer", "Dialer.Timeout", None),
+    "consumer_reconnect": ("consumer", MAX_BACKOFF, None),
+    "consumer_backoff": ("consumer", "JoinGroupBackoff", None),
+    "consumer_fetch_wait": ("consumer", "MaxWait", None),
+    "consumer_metadata": ("consumer", NOTICED, None),
+}
+"""What it says by other settings. A write has one time for connecting, sending and the answer."""
+
+NOT_WITH: Mapping[str, str] = {
+    Fault.REBALANCE.value: "rebalances of kafka-go, which commits in a new generation what it read in the last one",
+    Fault.EVICTION.value: "evictions of kafka-go, which commits in a new generation what it read in the last one",
+    TRANSACTIONS: "transactions that kafka-go reads, aborted ones among them whatever IsolationLevel says",
+}
+"""What nobody has looked into with its reader, by what names it."""
+
+COMMIT_FAILS = (
+    "ReadMessage commits before it returns: a record whose commit fails is passed over, which is outside of the verdict"
+)
+NO_DEADLINE = (
+    "WriteMessages is taken to be given a context without an end: where one ends, it reports messages as failed that "
+    "are written all the same"
+)
+NOT_SAID = (
+    f"the application is taken to read with {APPLICATION_COMMITS} and to commit by itself; {COMMITS_AT_ONCE} commits "
+    f"before a record is processed: say {READS}"
+)
+
+
+def producer(section: Section) -> ProducerValues:
+    """The effective settings, or the refusal with what the library does."""
+    release = section.release
+    if release.patch is not None and release.full < IN_ORDER:
+        what = "writers of kafka-go before 0.4.18, which write the batches of a partition in any order"
+        raise section.not_modelled("version", what)
+    acks = section.setting(REQUIRED)
+    attempts = section.integer(ATTEMPTS)
+    retries = (attempts if attempts > 0 else DEFAULT_ATTEMPTS) - 1
+    writes, because = section.milliseconds(WRITES), Origin("rule", f"{WRITES}, less what comes before")
+    return ProducerValues(
+        acks=ACKS[acks.value],
+        retries=retries,
+        idempotence=False,
+        sequencing=None,
+        max_in_flight=1,
+        expires_in_accumulator=False,
+        transactional=False,
+        sender=Sender(
+            retries_keep_their_place=True,
+            one_at_a_time_everywhere=True,
+            knows_epochs=False,
+            refusals_count=True,
+            connecting_counts=False,
+            drains=False,
+            gapless=False,
+            numbers_ahead=False,
+            only_attempts_end=True,
+        ),
+        settings=(
+            replace(acks, value=ACKS[acks.value]),
+            replace(section.setting(ATTEMPTS), value=str(retries + 1)),
+            section.flag_setting(ASYNC),
+            section.setting(WRITES),
+            Setting(section.scope, ANSWERED, f"0ms..{writes}ms", because),
+            Setting(section.scope, TAKES, "0ms..unbounded", Origin("rule", "as long as there are attempts")),
+            Setting(section.scope, FAILS, "0ms..unbounded", Origin("rule", "some errors are not retried")),
+        ),
+        notes=(NO_DEADLINE,),
+    )
+
+
+def consumer(section: Section, *, needs_group: bool) -> ConsumerValues:
+    """The effective settings, or the refusal with what the library does."""
+    _check_consumer(section)
+    start, uncommitted = section.setting(START), section.setting("IsolationLevel")
+    interval = section.milliseconds(INTERVAL) > 0
+    by_itself = section.has(READS) and section.text(READS) == COMMITS_AT_ONCE
+    commits = None
+    if by_itself:
+        commits = committed_by_client(Commit.DELIVERED if interval else Commit.BEFORE, section.setting(READS))
+    watches = section.flag(WATCHES)
+    noticed = str(section.milliseconds(LOOKS)) if watches else str(2 * NEVER)
+    committed = uncommitted.value in ("ReadCommitted", "1")
+    return ConsumerValues(
+        commits=commits,
+        commits_on_timer=interval,
+        offset_reset=OFFSETS[start.value],
+        max_poll_records=1,
+        session=SESSION,
+        fetched_at_least=LEAST_BYTES,
+        knows_epochs=False,
+        checks_epochs=False,
+        isolation=replace(uncommitted, value="read_committed" if committed else "read_uncommitted"),
+        settings=(
+            *((section.setting(GROUP),) if section.has(GROUP) else ()),
+            *((section.setting(READS),) if section.has(READS) else ()),
+            section.setting(INTERVAL),
+            replace(start, value=OFFSETS[start.value]),
+            section.setting(SESSION),
+            section.flag_setting(WATCHES),
+            Setting(section.scope, NOTICED, noticed, Origin("rule", LOOKS if watches else f"{WATCHES}=false: never")),
+        ),
+        notes=_notes(section, needs_group=needs_group),
+        not_with=NOT_WITH,
+        waits_beyond_end=True,
+    )
+
+
+def _notes(section: Section, *, needs_group: bool) -> tuple[str, ...]:
+    """What no setting tells, and what is outside of the verdict."""
+    if not section.has(READS):
+        return (NOT_SAID,) if needs_group else ()
+    at_once = section.text(READS) == COMMITS_AT_ONCE and section.milliseconds(INTERVAL) == 0
+    return (COMMIT_FAILS,) if at_once else ()
+
+
+def _check_consumer(section: Section) -> None:
+    """Raise DeploymentError for what the library refuses, or the model does not have."""
+    if section.has(GROUP) and section.text(GROUP) and section.integer(PARTITION) != 0:
+        raise section.refused(PARTITION, REFUSAL, f"either {PARTITION} or {GROUP} may be said, but not both", "G01")
+    most = section.integer(MOST_BYTES) if section.has(MOST_BYTES) else 0
+    if section.has(LEAST_BYTES) and section.integer(LEAST_BYTES) > most:
+        why = f"{LEAST_BYTES} must not be greater than {MOST_BYTES}, which counts as 0 where it is not set"
+        raise section.refused(LEAST_BYTES, REFUSAL, why, "G02")
+    if section.milliseconds(MAX_BACKOFF) < section.milliseconds(MIN_BACKOFF):
+        key = MAX_BACKOFF if section.has(MAX_BACKOFF) else MIN_BACKOFF
+        raise section.refused(key, REFUSAL, f"{MAX_BACKOFF} must not be smaller than {MIN_BACKOFF}", "G03")
+    if section.has(GROUP) and not section.text(GROUP):
+        raise section.not_modelled(GROUP, "a reader of kafka-go without a group")
+    if section.has(KEPT) and section.milliseconds(KEPT) > 0:
+        raise section.not_modelled(KEPT, "offsets that are kept for as long as the client says; leave it out")
+    if section.flag(OUT_OF_RANGE):
+        raise section.not_modelled(OUT_OF_RANGE, "a reader that tells the application that its offset is gone")
+
+
+LIBRARY = Library(
+    "kafka-go",
+    (0, 4),
+    (0, 4),
+    REFUSAL,
+    PRODUCER_KEYS,
+    producer,
+    CONSUMER_KEYS,
+    consumer,
+    DURATIONS,
+    package="kafka.",
+)

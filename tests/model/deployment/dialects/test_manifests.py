@@ -1,0 +1,80 @@
+"""Which release of a client a build file says, and for which of the configurations around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.deployment.dialects.finding import find
+from model.deployment.dialects.manifests import manifest_in
+
+POM = """<?xml version="1.0"?>
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <parent>
+    <groupId>org.springframework.boot</groupId>
+    <artifactId>spring-boot-starter-parent</artifactId>
+    <version>{boot}</version>
+  </parent>
+{rest}
+</project>
+"""
+
+
+def releases(folder: Path, name: str, text: str) -> dict[str, tuple[str, int | None]]:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    manifest = manifest_in(path)
+    return {} if manifest is None else {key: (one.value, one.origin.line) for key, one in manifest.releases.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("go.mod", "module x\n\nrequire github.com/IBM/sarama v1.43.2\n", {"sarama": ("1.43.2", 3)}),
+        ("go.mod", "require (\n\tgithub.com/twmb/franz-go v1.18.0 // indirect\n)\n", {"franz-go": ("1.18.0", 2)}),
+        (
+            "go.mod",
+            "require github.com/confluentinc/confluent-kafka-go/v2 v2.3.0\n",
+            {"librdkafka": ("2.3.0", 1)},
+        ),
+        ("requirements.txt", "flask\nconfluent-kafka[avro] == 2.3.0\n", {"librdkafka": ("2.3.0", 2)}),
+        ("requirements-dev.txt", "confluent-kafka>=2.0,<3\n", {}),
+        ("package.json", '{"dependencies": {\n"kafkajs": "^2.2.4"}}', {"kafkajs": ("2.2.4", 2)}),
+        ("package.json", '{"dependencies": ["kafkajs"]}', {}),
+        ("pom.xml", POM.format(boot="2.2.6.RELEASE", rest=""), {"java": ("2.3", 5)}),
+        ("pom.xml", POM.format(boot="9.9", rest=""), {}),
+        (
+            "pom.xml",
+            POM.format(boot="2.2.6", rest="<properties>\n<kafka.version>2.8.1</kafka.version></properties>"),
+            {"java": ("2.8.1", 9)},
+        ),
+        ("pom.xml", "<project", {}),
+        ("go.sum", "github.com/IBM/sarama v1.43.2", {}),
+    ],
+)
+def test_what_a_build_file_says(name: str, text: str, expected: object, tmp_path: Path) -> None:
+    assert releases(tmp_path, name, text) == expected
+
+
+def test_the_nearest_above_a_configuration_counts(tmp_path: Path) -> None:
+    for folder, release in (("", "2.3.0"), ("a", "2.5.0"), ("b", "2.7.0")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "requirements.txt").write_text(f"confluent-kafka=={release}\n")
+    for folder in ("a/src", "c"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "app.py").write_text(
+            'from confluent_kafka import Producer\nProducer({"bootstrap.servers": "b", "acks": "1"})\n'
+        )
+    found = {one.file.removeprefix(str(tmp_path)): one.components[0].version for one in find(tmp_path, {}).found}
+    assert {file: one and one.value for file, one in found.items()} == {"/a/src/app.py": "2.5.0", "/c/app.py": "2.3.0"}
+
+
+@settings(max_examples=50)
+@given(st.sampled_from(["go.mod", "package.json", "pom.xml", "requirements.txt"]), st.binary(max_size=200))
+def test_no_build_file_is_refused(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes) -> None:
+    path = tmp_path_factory.mktemp("m") / name
+    path.write_bytes(content)
+    manifest_in(path)

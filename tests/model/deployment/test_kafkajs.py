@@ -1,0 +1,162 @@
+"""KafkaJS: its defaults by release, what it refuses, what is not modelled of it, and how long things take."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment import with_assumption
+from model.deployment.choices import Acks, Commit, OffsetReset
+from model.deployment.deployment import Deployment
+from tests.model.deployment.test_libraries import consumer, producer, setting
+
+OWN = "retry.initialRetryTime: 100"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (producer("kafkajs", "idempotent: true; retry.retries: 0"), "J01"),
+        (producer("kafkajs", "idempotent: true; client.retry.retries: 0"), "J01"),
+        (producer("kafkajs", "idempotent: true; acks: 1"), "J02"),
+        (consumer("kafkajs", "heartbeatInterval: 30000"), "J03"),
+        (consumer("kafkajs", "sessionTimeout: 3000"), "J03"),
+        (consumer("kafkajs", 'groupId: ""'), "J04"),
+        (consumer("kafkajs", "sessionTimeout: 1900000; rebalanceTimeout: 1900000"), "C13"),
+    ],
+)
+def test_what_is_refused(refusal, text: str, rule: str) -> None:
+    message = refusal(text)
+    assert message.endswith(f"(rule {rule})")
+    assert rule[0] != "J" or "with KafkaJSNonRetriableError: " in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (producer("kafkajs", "idempotent: true"), "not modelled yet: idempotence of KafkaJS"),
+        (producer("kafkajs", "idempotent: true; retry.retries: 3; client.retry.retries: 0"), "idempotence of KafkaJS"),
+        (producer("kafkajs", "transactionalId: t"), "not modelled yet: transactions of KafkaJS"),
+        (
+            producer("kafkajs", "acks: 2"),
+            "not checked by KafkaJS: Invalid value 2 for configuration acks",
+        ),
+        (producer("kafkajs", "maxInFlightRequests: 0"), "must be an integer from 1"),
+        (producer("kafkajs", version="1.11"), "known are 1.12 to 2.2"),
+        (consumer("kafkajs", "autoCommit: false", "1.13"), "not modelled yet: KafkaJS before 1.14 without autoCommit"),
+        (consumer("kafkajs", "rebalanceTimeout: 20000"), "a rebalanceTimeout that is shorter than sessionTimeout"),
+        (consumer("kafkajs", "sessionTimeout: 70000"), "a rebalanceTimeout that is shorter than sessionTimeout"),
+        (consumer("kafkajs", "retry.restartOnFailure: never"), "a consumer that may not start again"),
+        (consumer("kafkajs") + "  commit: before\n", "the consumer commits by itself (autoCommit=true)"),
+        (
+            consumer("kafkajs") + "  processing: handed-off\n  on_processing_error: retry\n",
+            "not modelled yet: a record that is tried again while the consumer commits by itself",
+        ),
+        (consumer("kafkajs") + "assume: {faults: {rebalance: 1}}\n", "not modelled yet: rebalances of KafkaJS"),
+        (consumer("kafkajs") + "producer: {transactional.id: t}\n", "not modelled yet: transactions that KafkaJS"),
+        (producer("kafkajs") + "assume: {faults: {producer-stop: 1}}\n", "which does not wait for what is to be"),
+        (
+            producer("kafkajs") + "  on_stop: force\nassume: {faults: {producer-stop: 1}}\n",
+            "which does not wait for what is to be retried; say on_stop: exit",
+        ),
+        (
+            consumer("kafkajs", "rackId: a") + "topic: {replicas: 3}\n"
+            "broker: {replica.selector.class: org.apache.kafka.common.replica.RackAwareReplicaSelector}\n",
+            "not modelled yet: reading from followers with consumers other than Java's",
+        ),
+    ],
+)
+def test_what_is_not_modelled(refusal, text: str, said: str) -> None:
+    assert said in refusal(text)
+
+
+def test_what_it_stops_in_the_middle_of_is_modelled(read_yaml) -> None:
+    text = producer("kafkajs") + "  on_stop: exit\nassume: {faults: {producer-stop: 1}}\n"
+    assert not read_yaml(text).sender.close_waits
+
+
+def test_a_producer_by_default(read_yaml) -> None:
+    deployment: Deployment = read_yaml(producer("kafkajs"))
+    assert deployment.client == "kafkajs 2.2 (producer), java 4.0 (consumer)"
+    assert (deployment.acks, deployment.idempotence, deployment.retries) == (Acks.ALL, False, 5)
+    assert deployment.max_in_flight == 2**31 - 1
+    assert deployment.sender.in_any_order and deployment.sender.only_attempts_end
+    assert any("each send() is taken to be of one partition" in note for note in deployment.notes)
+    times = deployment.durations
+    assert (times.linger.least, times.ack_timeout.least, times.request_timeout.least) == (0, 30_000, 30_000)
+    assert (times.retry_backoff.least, times.retry_backoff_max.most) == (240, None)
+    assert (times.delivery_timeout.least, times.delivery_timeout.most) == (3_794, None)
+
+
+def test_its_settings(read_yaml) -> None:
+    deployment = read_yaml(producer("kafkajs", "acks: 0; maxInFlightRequests: 1; timeout: 1000; requestTimeout: 500"))
+    assert (deployment.acks, deployment.max_in_flight) == (Acks.NONE, 1)
+    assert (deployment.durations.ack_timeout.least, deployment.durations.request_timeout.least) == (1_000, 500)
+    assert read_yaml(producer("kafkajs", "acks: 1")).acks is Acks.LEADER
+
+
+def test_what_the_producer_says_of_retries_outranks_the_client(read_yaml) -> None:
+    assert read_yaml(producer("kafkajs", "client.retry.retries: 2")).retries == 2
+    both = read_yaml(producer("kafkajs", "client.retry.retries: 2; retry.retries: 8"))
+    assert both.retries == 8
+    assert both.durations.delivery_timeout.least == 240 + 384, "metadata gives up after the client's two pauses"
+    assert setting(both, "retry.retries").value == "8"
+
+
+@pytest.mark.parametrize(
+    ("settings", "least", "total"),
+    [
+        ("retry.retries: 0", 240, 0),
+        (OWN, 80, 1_264),
+        ("client.retry.initialRetryTime: 100", 80, 1_264),
+        ("client.retry.initialRetryTime: 1000; client.retry.maxRetryTime: 1000", 800, 4_800),
+        ("client.retry.multiplier: 1; client.retry.factor: 0.5", 9, 290),
+        ("client.retry.factor: 2", 0, 0),
+    ],
+)
+def test_when_a_send_may_fail(read_yaml, settings: str, least: int, total: int) -> None:
+    times = read_yaml(producer("kafkajs", settings)).durations
+    assert (times.retry_backoff.least, times.delivery_timeout.least) == (least, total)
+
+
+def test_before_1_15_each_attempt_is_up_to_six(read_yaml) -> None:
+    assert read_yaml(producer("kafkajs", version="1.14")).retries == 35
+    slow = read_yaml(producer("kafkajs", "client.retry.initialRetryTime: 10000; retry.retries: 0", "1.12"))
+    assert (slow.retries, slow.durations.retry_backoff.least) == (5, 240)
+
+
+def test_requests_time_out_from_2_0_on(read_yaml) -> None:
+    assert read_yaml(producer("kafkajs", version="1.16")).durations.request_timeout.most is None
+    assert read_yaml(producer("kafkajs", "enforceRequestTimeout: false")).durations.request_timeout.most is None
+    assert (
+        read_yaml(producer("kafkajs", "enforceRequestTimeout: true", "1.16")).durations.request_timeout.most == 30_000
+    )
+
+
+def test_a_consumer_by_default(read_yaml) -> None:
+    deployment = read_yaml(consumer("kafkajs", "groupId: g"))
+    assert (deployment.commit, deployment.commits_on_timer) == (Commit.AFTER, False)
+    assert "commit" not in {one.key for one in deployment.assumptions}, "its client does it"
+    assert deployment.offset_reset is OffsetReset.LATEST
+    assert not (deployment.consumer_knows_epochs or deployment.consumer_checks_epochs)
+    times = deployment.durations
+    assert (times.consumer_session.least, times.max_poll.least, times.consumer_request.least) == (
+        30_000,
+        60_000,
+        30_000,
+    )
+    assert read_yaml(consumer("kafkajs", "fromBeginning: true")).offset_reset is OffsetReset.EARLIEST
+    assert read_yaml(consumer("kafkajs", "maxWaitTimeInMs: 40000")).durations.consumer_request.least == 45_000
+
+
+def test_what_is_handed_off_is_committed_unfinished(read_yaml) -> None:
+    handed_off = read_yaml(consumer("kafkajs") + "  processing: handed-off\n")
+    assert handed_off.commit is Commit.DELIVERED
+    assert with_assumption(read_yaml(consumer("kafkajs")), "processing", "handed-off").commit is Commit.DELIVERED
+    again = read_yaml(consumer("kafkajs") + "  on_processing_error: retry\n")
+    assert again.commit is Commit.AFTER, "what is tried again is not committed meanwhile"
+    assert with_assumption(again, "sink", "idempotent").commit is Commit.AFTER
+
+
+@pytest.mark.parametrize("settings", ["autoCommit: false", "eachBatchAutoResolve: false"])
+def test_where_the_application_says_what_is_committed(read_yaml, settings: str) -> None:
+    assert read_yaml(consumer("kafkajs", settings) + "  commit: before\n").commit is Commit.BEFORE
