@@ -47,9 +47,16 @@ def _markdown(answers: Sequence[Answer]) -> str:
     return to_markdown(answer.deployment, answer.result, command=answer.command)
 
 
+def _sarif(answers: Sequence[Answer]) -> str:
+    from reports.sarif import to_sarif
+
+    return to_sarif(answers)
+
+
 FORMATS: Mapping[str, Format] = {
     ".html": Format("a page to step through the traces", _html),
     ".md": Format("a Markdown page", _markdown),
+    ".sarif": Format("SARIF, for code scanning", _sarif, several=True),
 }
 """By the ending of a file's name."""
 
