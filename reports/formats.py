@@ -53,10 +53,17 @@ def _sarif(answers: Sequence[Answer]) -> str:
     return to_sarif(answers)
 
 
+def _junit(answers: Sequence[Answer]) -> bytes:
+    from reports.junit import to_junit
+
+    return to_junit(answers)
+
+
 FORMATS: Mapping[str, Format] = {
     ".html": Format("a page to step through the traces", _html),
     ".md": Format("a Markdown page", _markdown),
     ".sarif": Format("SARIF, for code scanning", _sarif, several=True),
+    ".xml": Format("JUnit XML, a test for each property", _junit, several=True),
 }
 """By the ending of a file's name."""
 
