@@ -76,6 +76,15 @@ States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so
 Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, max=256, help="Threads to explore with.")]
 Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="P",
+        help="Let the exit status be about P alone, required or not; repeat for more. --require says what is asked, "
+        "and what the answer and reports are about; this, what a script fails on.",
+    ),
+]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
 ]
