@@ -59,11 +59,18 @@ def _junit(answers: Sequence[Answer]) -> bytes:
     return to_junit(answers)
 
 
+def _bibtex(answers: Sequence[Answer]) -> str:
+    from reports.citation import to_bibtex
+
+    return to_bibtex(answers)
+
+
 FORMATS: Mapping[str, Format] = {
     ".html": Format("a page to step through the traces", _html),
     ".md": Format("a Markdown page", _markdown),
     ".sarif": Format("SARIF, for code scanning", _sarif, several=True),
     ".xml": Format("JUnit XML, a test for each property", _junit, several=True),
+    ".bib": Format("an entry for BibTeX", _bibtex, several=True),
 }
 """By the ending of a file's name."""
 

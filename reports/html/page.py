@@ -9,7 +9,7 @@ from typing import Any
 
 from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, summary, wording
+from reports import assumptions, citation, summary, wording
 from reports.html import svg
 from reports.space_time import space_time
 from reports.story import Telling, tellings
@@ -48,6 +48,8 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
         engine=engine_line(result),
+        citation=citation.paragraph(deployment, result, command=command),
+        bibtex=citation.bibtex(deployment, result, command=command),
         style=_asset("report.css"),
         script=_asset("report.js"),
     )
