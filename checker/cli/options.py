@@ -93,7 +93,8 @@ ReportFiles = Annotated[
     typer.Option(
         "--report",
         metavar="PATH",
-        help="Write a report: FILE.html, FILE.md, or a folder for pages of each; repeat for more.",
+        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
+        "of each pipeline; repeat for more.",
     ),
 ]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
