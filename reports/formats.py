@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from model.deployment.deployment import Deployment
@@ -26,11 +27,15 @@ class Answer:
 
 @dataclass(frozen=True)
 class Format:
-    """One format: what it is, and its text for these answers. ``several``: one file has room for more than one."""
+    """One format: what it is, and its text for these answers. ``several``: one file has room for more than one.
+
+    ``needs``: packages that come with the extra of the format's name only.
+    """
 
     what: str
     write: Callable[[Sequence[Answer]], str | bytes]
     several: bool = False
+    needs: tuple[str, ...] = ()
 
 
 def _html(answers: Sequence[Answer]) -> str:
@@ -47,9 +52,37 @@ def _markdown(answers: Sequence[Answer]) -> str:
     return to_markdown(answer.deployment, answer.result, command=answer.command)
 
 
+def _sarif(answers: Sequence[Answer]) -> str:
+    from reports.sarif import to_sarif
+
+    return to_sarif(answers)
+
+
+def _junit(answers: Sequence[Answer]) -> bytes:
+    from reports.junit import to_junit
+
+    return to_junit(answers)
+
+
+def _bibtex(answers: Sequence[Answer]) -> str:
+    from reports.citation import to_bibtex
+
+    return to_bibtex(answers)
+
+
+def _pdf(answers: Sequence[Answer]) -> bytes:
+    from reports.pdf import to_pdf
+
+    return to_pdf(answers)
+
+
 FORMATS: Mapping[str, Format] = {
     ".html": Format("a page to step through the traces", _html),
     ".md": Format("a Markdown page", _markdown),
+    ".sarif": Format("SARIF, for code scanning", _sarif, several=True),
+    ".xml": Format("JUnit XML, a test for each property", _junit, several=True),
+    ".bib": Format("an entry for BibTeX", _bibtex, several=True),
+    ".pdf": Format("a page to print for a design review", _pdf, several=True, needs=("reportlab", "matplotlib")),
 }
 """By the ending of a file's name."""
 
@@ -64,6 +97,10 @@ def format_of(path: Path) -> Format | None:
     found = FORMATS.get(path.suffix.lower())
     if found is None:
         raise UnknownFormat(f"{path}: a report is a folder, or its name ends in {', '.join(FORMATS)}")
+    if any(find_spec(package) is None for package in found.needs):
+        raise UnknownFormat(
+            f'{path}: this format needs more packages: pip install "proofka[{path.suffix.lower()[1:]}]"'
+        )
     return found
 
 

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from model.deployment.deployment import Deployment
 from properties.verdict import Result
-from reports import assumptions, summary, wording
+from reports import assumptions, citation, summary, wording
 from reports.explained import explained
 from reports.story import tellings
 from reports.table import engine_line
@@ -47,6 +47,8 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         notes=list(assumptions.note_lines(deployment, result)),
         engine=engine_line(result),
         explained=[] if result.preventions is None else list(explained(result)),
+        citation=citation.paragraph(deployment, result, command=command),
+        bibtex=citation.bibtex(deployment, result, command=command).splitlines(),
     )
 
 

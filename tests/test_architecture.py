@@ -30,7 +30,19 @@ MAY_IMPORT = {
 SEES_ALL = ROOT / "checker" / "cli"
 BANNED_NAMES = ("utils", "util", "common", "manager", "helpers")
 MAX_LINES = 500
-HEAVY = ("z3", "numba", "llvmlite", "numpy", "matplotlib", "pyspark", "jsonschema", "jinja2", "networkx", "ruamel")
+HEAVY = (
+    "z3",
+    "numba",
+    "llvmlite",
+    "numpy",
+    "matplotlib",
+    "pyspark",
+    "jsonschema",
+    "jinja2",
+    "networkx",
+    "ruamel",
+    "reportlab",
+)
 
 
 def name_of(path: Path) -> str:

@@ -17,6 +17,7 @@ import typer
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VIOLATED, exit_status, worst_of
 from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.fail_on import refuse_what_is_not_asked
 from checker.cli.limits import budget_of
 from checker.cli.options import (
     AllTraces,
@@ -30,6 +31,7 @@ from checker.cli.options import (
     EngineName,
     Environment,
     Explain,
+    FailOn,
     Faults,
     File,
     Fill,
@@ -97,6 +99,7 @@ def check(
     switch_on: SwitchOn = None,
     switch_off: SwitchOff = None,
     require: Require = None,
+    fail_on: FailOn = None,
     json_file: JsonFile = None,
     report: ReportFiles = None,
     all_traces: AllTraces = False,
@@ -109,7 +112,7 @@ def check(
     Of a folder, or of files as they lie, each pipeline that is found in them is checked (docs/dialects.md).
 
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
-    passes only because what it speaks of never happened.
+    passes only because what it speaks of never happened. With --fail-on, of the properties that it names.
     """
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly, tuple(clients or ()))
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
@@ -119,6 +122,7 @@ def check(
         sought = source.seek()
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
+        refuse_what_is_not_asked(fail_on or (), deployments)
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
             listed = "proofka show lists them; choose by --topic or --pipeline"
@@ -134,6 +138,7 @@ def check(
         seconds=seconds,
         limits={"states": states, "memory": memory, "threads": threads},
         require=tuple(require or ()),
+        fail_on=tuple(fail_on or ()),
         switches=(("--with", tuple(switch_on or ())), ("--without", tuple(switch_off or ()))),
         reductions=reductions,
         engine=engine,
@@ -170,6 +175,7 @@ class _Asked:
     seconds: float | None
     limits: Mapping[str, int | None]
     require: tuple[str, ...]
+    fail_on: tuple[str, ...]
     switches: tuple[tuple[str, tuple[str, ...]], ...]
     reductions: frozenset[Reduction]
     engine: EngineName
@@ -222,7 +228,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
             _print_background(deployment, result, again)
     if interrupted and asked.checkpoint is not None:
         complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
-    status = exit_status(result.verdicts)
+    status = exit_status(result.verdicts, asked.fail_on)
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 

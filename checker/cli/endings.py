@@ -14,9 +14,17 @@ EXIT_UNDECIDED = 3
 EXIT_VACUOUS = 4
 
 
-def exit_status(verdicts: Sequence[Verdict]) -> int:
-    """0: every required property holds; 1: one is violated; 3: one is undecided; 4: one passes only vacuously."""
-    return _worst({verdict.status for verdict in verdicts if verdict.required})
+def exit_status(verdicts: Sequence[Verdict], fail_on: Collection[str] = ()) -> int:
+    """0: every required property holds; 1: one is violated; 3: one is undecided; 4: one passes only vacuously.
+
+    With ``fail_on``, the same of the properties that it names, required or not, and of no others.
+    """
+    return _worst({verdict.status for verdict in verdicts if counts(verdict, fail_on)})
+
+
+def counts(verdict: Verdict, fail_on: Collection[str]) -> bool:
+    """Whether a verdict decides how the command ends."""
+    return verdict.property in fail_on if fail_on else verdict.required
 
 
 def audit_status(summary: AuditSummary) -> int:

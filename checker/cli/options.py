@@ -82,6 +82,15 @@ States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so
 Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, max=256, help="Threads to explore with.")]
 Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="P",
+        help="Let the exit status be about P alone, required or not; repeat for more. --require says what is asked, "
+        "and what the answer and reports are about; this, what a script fails on.",
+    ),
+]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
 ]
@@ -90,7 +99,8 @@ ReportFiles = Annotated[
     typer.Option(
         "--report",
         metavar="PATH",
-        help="Write a report: FILE.html, FILE.md, or a folder for pages of each; repeat for more.",
+        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
+        "of each pipeline; repeat for more.",
     ),
 ]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]

@@ -9,7 +9,7 @@ from typing import Any
 
 from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, summary, wording
+from reports import assumptions, citation, summary, wording
 from reports.explained import prevented
 from reports.html import svg
 from reports.space_time import space_time
@@ -51,6 +51,8 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         engine=engine_line(result),
         prevented=lambda verdict, faults: prevented(result, verdict.property, faults),
         is_explained=result.preventions is not None,
+        citation=citation.paragraph(deployment, result, command=command),
+        bibtex=citation.bibtex(deployment, result, command=command),
         style=_asset("report.css"),
         script=_asset("report.js"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ def test_a_folder_gets_pages_for_each_deployment(tmp_path: Path) -> None:
         tmp_path / "new" / "orders.html",
     ]
     assert (tmp_path / "new" / "orders.md").read_text(encoding="utf-8").startswith("# orders\n")
+
+
+def test_a_format_without_its_packages_is_refused_with_what_installs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = replace(FORMATS[".pdf"], needs=("no_such_package_here",))
+    monkeypatch.setitem(FORMATS, ".pdf", missing)  # type: ignore[arg-type]
+    with pytest.raises(UnknownFormat, match=r'needs more packages: pip install "proofka\[pdf\]"'):
+        format_of(tmp_path / "r.PDF")
 
 
 def test_a_name_that_ends_in_no_format_is_refused_and_told_which_there_are(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ def test_sections() -> None:
         "Notes",
         "Configuration",
         "Again",
+        "Cite",
     ]
 
 

@@ -1,0 +1,137 @@
+"""Results as JUnit XML, which Jenkins, GitLab and most others show as tests.
+
+A suite is a deployment, a case a property.
+
+What a case becomes says the same as the exit status of ``proofka check``, so that a report is red where the command
+fails: only what is required can be. A required property that is violated is a failure. One that is undecided, or holds
+only vacuously, is an error: the check did not come to an end that means something, and green would say that it holds.
+What is not required and does not hold is skipped, with what was found: a failure would mark a build whose command
+ended well, and a pass would hide it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as xml
+
+from properties.verdict import Status, Trace, Verdict
+from reports import wording
+from reports.blame import blame
+from reports.formats import Answer
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no XML 1.0 document may contain, not even escaped (XML 1.0, production 2)."""
+
+OUTCOME = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+"""What a case that does not pass has in it, and where that is counted."""
+
+
+def to_junit(answers: Sequence[Answer]) -> bytes:
+    """The document, in UTF-8."""
+    suites = [_suite(answer) for answer in answers]
+    counts = {name: str(sum(int(suite.attrib[name]) for suite in suites)) for name in ("tests", *OUTCOME.values())}
+    root = xml.Element("testsuites", {"name": "proofka", **counts})
+    root.extend(suites)
+    xml.indent(root)
+    text: bytes = xml.tostring(root, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def outcome(verdict: Verdict) -> str | None:
+    """``failure``, ``error`` or ``skipped``; None for a case that passes."""
+    if verdict.status is Status.HOLDS:
+        return None
+    if not verdict.required:
+        return "skipped"
+    return "failure" if verdict.status is Status.VIOLATED else "error"
+
+
+def _suite(answer: Answer) -> xml.Element:
+    deployment, result = answer.deployment, answer.result
+    came_to = [outcome(verdict) for verdict in result.verdicts]
+    counts = {counted: str(came_to.count(name)) for name, counted in OUTCOME.items()}
+    versions = dict(sorted(result.versions.items()))
+    seconds = f"{result.engine.seconds:.3f}"
+    suite = xml.Element(
+        "testsuite", {"name": _legal(deployment.name), "tests": str(len(came_to)), **counts, "time": seconds}
+    )
+    _properties(suite, {"answer": wording.answer(result.verdicts), "command": answer.command, **versions})
+    suite.extend(_case(answer, verdict) for verdict in result.verdicts)
+    return suite
+
+
+def _case(answer: Answer, verdict: Verdict) -> xml.Element:
+    case = xml.Element(
+        "testcase", {"classname": _legal(answer.deployment.name), "name": _legal(verdict.property), "time": "0"}
+    )
+    place = blame(answer.deployment, verdict).place
+    if place is not None:
+        case.attrib |= {"file": _legal(str(place.file)), "line": str(place.line or 1)}
+    bounds = wording.bounds(verdict.coverage)
+    required = "yes" if verdict.required else "no"
+    _properties(case, {"id": verdict.id, "required": required, "bounds": bounds, "statement": verdict.statement})
+    kind = outcome(verdict)
+    text = "\n".join(_legal(line) for line in _lines(verdict))  # each on its own: no input starts a line
+    if kind is None:
+        xml.SubElement(case, "system-out").text = text
+        return case
+    told = xml.SubElement(case, kind, {"message": _legal(_message(verdict))})
+    if kind == "skipped":  # readers show its message only
+        xml.SubElement(case, "system-out").text = text
+    else:
+        told.attrib["type"] = verdict.status.value
+        told.text = text
+    return case
+
+
+def _message(verdict: Verdict) -> str:
+    """What was found in a sentence."""
+    match verdict.status:
+        case Status.VIOLATED:
+            said = wording.outcome(verdict.status, verdict.cut_sets[:1])
+            more = len(verdict.cut_sets) - 1
+            also = f" and {wording.counted(more, 'other smallest set')} of faults" if more > 0 else ""
+            failed = f": {verdict.traces[0].failure}" if verdict.traces else ""
+            return f"{verdict.property} {said}{also}{failed}{_not_required(verdict)}"
+        case Status.VACUOUS:
+            return f"{verdict.property} is vacuous: never reached: {verdict.witness}{_not_required(verdict)}"
+        case _:
+            why = wording.stopped_at(verdict)
+            because = f": {why}" if why else ""
+            return f"{verdict.property} {wording.outcome(verdict.status, ())}{because}{_not_required(verdict)}"
+
+
+def _not_required(verdict: Verdict) -> str:
+    return "" if verdict.required else " (not required)"
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    """The statement, what was explored, and the shortest trace."""
+    yield verdict.statement
+    yield f"{wording.status(verdict)}, {wording.bounds(verdict.coverage)}, {wording.number(verdict.states)} states"
+    for number, faults in enumerate(verdict.cut_sets, 1):
+        yield f"smallest fault set {number}: {wording.fault_set(faults)}"
+    if verdict.traces:
+        yield ""
+        yield from _story(verdict.traces[0])
+    yield from verdict.notes
+
+
+def _story(trace: Trace) -> Iterator[str]:
+    for number, step in enumerate(trace.steps, 1):
+        time = "" if step.at is None else f" {wording.number(step.at)} ms"
+        fault = f"FAULT {step.fault}: " if step.fault else ""
+        yield f"{number:>3}{time} {step.lane}: {fault}{step.text}"
+    yield f"Fails: {trace.failure}"
+
+
+def _properties(parent: xml.Element, values: dict[str, str]) -> None:
+    element = xml.SubElement(parent, "properties")
+    for name, value in values.items():
+        xml.SubElement(element, "property", {"name": _legal(name), "value": _legal(value)})
+
+
+def _legal(text: str) -> str:
+    """``text`` on one line, with control characters made visible."""
+    return _ILLEGAL.sub("\ufffd", wording.plain(text))

@@ -1,0 +1,167 @@
+"""Results as SARIF 2.1.0, which code scanning shows on a pull request at the line of the setting to blame.
+
+Reference: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", errata 01, 2023. One run for all
+deployments: GitHub takes a file with several runs of one tool for an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from model.deployment.setting import Origin, Setting
+from properties.verdict import Status, Step, Trace, Verdict
+from reports import wording
+from reports.blame import blame
+from reports.formats import Answer
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+VERSION = "2.1.0"
+
+Log = dict[str, Any]
+
+
+def to_sarif(answers: Sequence[Answer]) -> str:
+    """The log as text: a rule per property, a result for each that is violated, or required and not shown to hold."""
+    verdicts = [verdict for answer in answers for verdict in answer.result.verdicts]
+    rules = {verdict.property: verdict for verdict in reversed(verdicts)}
+    names = list(dict.fromkeys(verdict.property for verdict in verdicts))
+    driver: Log = {"name": "Proofka", "rules": [_rule(rules[name]) for name in names]}
+    if version := next((answer.result.versions.get("proofka") for answer in answers), None):
+        driver["version"] = version
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(answer) for answer in answers],
+        "results": [result for answer in answers for result in _results(answer, names)],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _rule(verdict: Verdict) -> Log:
+    witness = f"A pass means something where this was reached: {verdict.witness}."
+    return {
+        "id": verdict.property,
+        "shortDescription": _message(verdict.statement),
+        "fullDescription": _message(f"{verdict.statement} Guarantee: {verdict.guarantee}."),
+        "help": _message(f"Guarantee: {verdict.guarantee}. {witness} proofka properties says more."),
+        "defaultConfiguration": {"level": "error" if verdict.required else "warning"},
+        "properties": {"tags": ["kafka", "reliability"], "precision": "very-high"},
+    }
+
+
+def _invocation(answer: Answer) -> Log:
+    return {
+        "executionSuccessful": True,
+        "commandLine": wording.plain(answer.command),
+        "properties": {
+            "deployment": wording.plain(answer.deployment.name),
+            "versions": dict(sorted(answer.result.versions.items())),
+        },
+    }
+
+
+def _results(answer: Answer, names: Sequence[str]) -> Iterator[Log]:
+    for verdict in answer.result.verdicts:
+        if verdict.status is Status.VIOLATED or (verdict.required and verdict.status is not Status.HOLDS):
+            yield _result(answer, verdict, names.index(verdict.property))
+
+
+def _result(answer: Answer, verdict: Verdict, rule: int) -> Log:
+    found = blame(answer.deployment, verdict)
+    result: Log = {
+        "ruleId": verdict.property,
+        "ruleIndex": rule,
+        "level": _level(verdict),
+        "message": _message(f"{answer.deployment.name}: {_said(verdict)}{_to_blame(found.setting)}"),
+        "locations": [] if found.place is None else [_location(found.place)],
+        "fingerprints": {"proofka/verdict/v1": verdict.id},
+        "partialFingerprints": {"primaryLocationLineHash": _alert(answer, verdict, found.place)},
+        "properties": {
+            "status": verdict.status.value,
+            "required": verdict.required,
+            "faultSets": [wording.fault_set(one) for one in verdict.cut_sets],
+            "bounds": wording.bounds(verdict.coverage),
+        },
+    }
+    if found.others:
+        result["relatedLocations"] = [
+            {"id": number, **_location(one.origin, f"{one.key}={one.value}")} for number, one in enumerate(found.others)
+        ]
+    if verdict.traces:
+        result["codeFlows"] = [_code_flow(verdict.traces[0], found.place)]
+    return result
+
+
+def _level(verdict: Verdict) -> str:
+    if verdict.status is not Status.VIOLATED:
+        return "note"
+    return "error" if verdict.required else "warning"
+
+
+def _said(verdict: Verdict) -> str:
+    """The answer in a sentence, with the part that failed."""
+    match verdict.status:
+        case Status.VIOLATED if verdict.traces:
+            first = verdict.traces[0]
+            return f"{verdict.property} can fail with {wording.faults_needed(first.faults)}: {first.failure}."
+        case Status.VACUOUS:
+            return f"{verdict.property} holds only because this never happened within the bounds: {verdict.witness}."
+        case Status.UNKNOWN:
+            why = wording.stopped(verdict.coverage)
+            return f"{verdict.property} is undecided{f': {why}' if why else ''}."
+        case _:
+            return f"{verdict.property} {wording.outcome(verdict.status, verdict.cut_sets)}."
+
+
+def _to_blame(setting: Setting | None) -> str:
+    return "" if setting is None else f" Look at {setting.key}={setting.value} first."
+
+
+def _code_flow(trace: Trace, place: Origin | None) -> Log:
+    steps = [_step(number, step, place) for number, step in enumerate(trace.steps, 1)]
+    if not steps:  # a thread flow has one location at least
+        steps = [{"location": _location(place, "the initial state")}]
+    return {"message": _message(trace.failure), "threadFlows": [{"locations": steps}]}
+
+
+def _step(number: int, step: Step, place: Origin | None) -> Log:
+    words = f"FAULT {step.fault}: {step.text}" if step.fault else step.text
+    time = "" if step.at is None else f" (at {wording.number(step.at)} ms)"
+    return {
+        "location": _location(place, words + time),
+        "executionOrder": number,
+        "importance": "essential" if step.fault else "important",
+    }
+
+
+def _location(place: Origin | None, words: str = "") -> Log:
+    message = {"message": _message(words)} if words else {}
+    if place is None:
+        return message
+    region = {"startLine": max(1, place.line or 1)}
+    return {"physicalLocation": {"artifactLocation": {"uri": uri(str(place.file))}, "region": region}, **message}
+
+
+def uri(path: str) -> str:
+    """A path as it was given, as a reference: ``my%20files/orders.yaml``, ``file:///etc/kafka/server.properties``."""
+    reference = quote(str(PurePosixPath(path)), errors="surrogateescape")
+    return f"file://{reference}" if reference.startswith("/") else reference
+
+
+def _alert(answer: Answer, verdict: Verdict, place: Origin | None) -> str:
+    """What an alert is known by from one commit to the next: a violation that stays is no new one.
+
+    Neither line nor value is part of it, and pipelines of one file have alerts of their own.
+    """
+    parts = [answer.deployment.name, verdict.property, str(place.file) if place else ""]
+    return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16] + ":1"
+
+
+def _message(text: str) -> Log:
+    """``text`` as a message in which nothing is a link or a placeholder."""
+    words = wording.plain(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")
+    return {"text": words or "-"}

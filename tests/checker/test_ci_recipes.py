@@ -1,0 +1,66 @@
+"""The recipes for continuous integration: YAML that parses, and options and endings that there are."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from checker.cli.program import app
+from properties.verdict import Trace
+from reports.formats import FORMATS
+from reports.markdown import to_markdown
+from tests.reports import samples
+
+TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+WORKFLOWS = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+COMMANDS = re.findall(r"proofka check (PATH .*|deploy/.*(?:\n +--.*)?)", TEXT)
+SUMMARY = 1 << 20
+"""So many bytes GitHub takes for a step's summary."""
+
+
+def test_there_are_recipes() -> None:
+    github, gitlab = (YAML(typ="safe", pure=True).load(text) for text in WORKFLOWS)
+    steps = github["jobs"]["check"]["steps"]
+    assert github["permissions"]["security-events"] == "write"
+    assert next(step["name"] for step in steps if "name" in step) == "Check"
+    assert all("!cancelled()" in step["if"] for step in steps[4:])
+    assert gitlab["proofka"]["artifacts"]["reports"]["junit"] == "proofka.xml"
+    assert len(COMMANDS) == 4
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_are_ones_that_there_are(command: str) -> None:
+    import typer
+
+    known = {name for param in typer.main.get_command(app).commands["check"].params for name in param.opts}  # type: ignore[attr-defined]
+    words = shlex.split(command.rstrip("'"))
+    assert {word for word in words if word.startswith("--")} <= known
+    for option, path in itertools.pairwise(words):
+        if option == "--report":
+            assert Path(path).suffix in FORMATS
+
+
+def test_every_format_is_in_the_table() -> None:
+    table = TEXT[TEXT.index("| ending |") : TEXT.index("**Which line")]
+    for suffix in FORMATS:
+        assert f"`{suffix}`" in table
+
+
+def test_a_summary_begins_with_the_verdicts_and_has_room_for_many_traces() -> None:
+    """A hundred traces of a dozen steps are a quarter of what GitHub takes; what is cut off is the end of the page."""
+    step = replace(samples.APPEND, at=7_000)
+    traces = tuple(
+        Trace((("kill", number),), (step,) * 12, f"record {number} is not in the log") for number in range(1, 101)
+    )
+    verdict = replace(samples.VIOLATED, traces=traces, cut_sets=tuple(trace.faults for trace in traces))
+    result = replace(samples.RESULT, verdicts=(verdict,))
+    page = to_markdown(samples.DEPLOYMENT, result, command=samples.COMMAND)
+    assert page.count("<details>") == page.count("</details>") == 100
+    assert page.index("## Verdicts") < page.index("<details>")
+    assert len(page.encode()) < SUMMARY / 2

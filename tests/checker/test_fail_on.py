@@ -1,0 +1,74 @@
+"""``--fail-on``: what a script fails on, whatever is required."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from checker.cli.endings import (
+    EXIT_BAD_INPUT,
+    EXIT_HOLDS,
+    EXIT_UNDECIDED,
+    EXIT_VACUOUS,
+    EXIT_VIOLATED,
+    exit_status,
+)
+from checker.cli.program import app
+from properties.catalogue import REQUIRED_BY_DEFAULT, properties_of
+from tests.reports import samples
+
+ACKS_1 = str(Path(__file__).parents[2] / "examples" / "acks-1.yaml")
+
+
+def ended(*arguments: str) -> tuple[int, str]:
+    run = CliRunner().invoke(app, ["check", *arguments])
+    return run.exit_code, run.output
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "status"),
+    [
+        ((), EXIT_VIOLATED),
+        (("no-skip",), EXIT_HOLDS),
+        (("no-skip", "no-acked-loss"), EXIT_VIOLATED),
+        (("exactly-once-effect",), EXIT_VIOLATED),  # not required, and violated
+        (("recoverability",), EXIT_UNDECIDED),
+        (("read-stability", "no-skip"), EXIT_VACUOUS),
+        (("recoverability", "no-loss"), EXIT_VIOLATED),
+    ],
+)
+def test_only_the_named_decide(fail_on: tuple[str, ...], status: int) -> None:
+    assert exit_status(samples.RESULT.verdicts, fail_on) == status
+
+
+def test_a_name_that_is_none_is_refused_with_the_list() -> None:
+    status, said = ended(ACKS_1, "--fail-on", "no-los")
+    assert status == EXIT_BAD_INPUT
+    assert "--fail-on no-los: unknown property; choose from no-acked-loss, " in said
+
+
+def test_what_nobody_asks_about_is_refused() -> None:
+    status, said = ended(ACKS_1, "--fail-on", "no-dropped-record")
+    assert status == EXIT_BAD_INPUT
+    assert "add --require no-dropped-record" in said
+    status, said = ended(ACKS_1, "--fail-on", "atomicity")
+    assert status == EXIT_BAD_INPUT
+
+
+def test_it_decides_how_a_check_ends() -> None:
+    """Without faults no leader is replaced: what is required holds vacuously, and the order is that of sending."""
+    asked = (ACKS_1, "--faults", "0", "--quiet", "--threads", "1")
+    status, said = ended(*asked, "--fail-on", "processing-order")
+    assert said.startswith("No evidence: no-acked-loss holds only because")
+    assert status == EXIT_HOLDS
+
+
+def test_what_is_not_refused_has_a_verdict() -> None:
+    """What is always asked is a property of every pipeline, or a name could pass without a verdict."""
+    from model.pipeline import build
+
+    model = build(replace(samples.DEPLOYMENT, require=()))
+    assert {prop.name for prop in properties_of(model.pipeline)} == set(REQUIRED_BY_DEFAULT)

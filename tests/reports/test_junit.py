@@ -1,0 +1,95 @@
+"""JUnit XML: what is red, and nothing of the input that breaks the document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree as xml
+
+import pytest
+
+from properties.verdict import Result, Status, Verdict
+from reports.formats import Answer
+from reports.junit import outcome, to_junit
+from tests.reports import samples
+from tests.reports.golden_files import matches
+
+ANSWER = Answer(samples.DEPLOYMENT, samples.RESULT, samples.COMMAND)
+HOSTILE = Answer(samples.HOSTILE_DEPLOYMENT, samples.HOSTILE_RESULT, samples.HOSTILE)
+
+
+def test_golden() -> None:
+    matches("result.xml", to_junit([ANSWER]).decode())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "required", "expected"),
+    [
+        (samples.VIOLATED, True, "failure"),
+        (samples.VIOLATED, False, "skipped"),
+        (samples.UNKNOWN, True, "error"),
+        (samples.UNKNOWN, False, "skipped"),
+        (samples.VACUOUS, True, "error"),
+        (samples.VACUOUS, False, "skipped"),
+        (samples.HOLDS, True, None),
+        (samples.HOLDS, False, None),
+    ],
+)
+def test_only_what_is_required_is_red(verdict: Verdict, required: bool, expected: str | None) -> None:
+    assert outcome(replace(verdict, required=required)) == expected
+
+
+def test_counts_are_those_of_the_cases() -> None:
+    root = xml.fromstring(to_junit([ANSWER, HOSTILE]))
+    suites = root.findall("testsuite")
+    assert len(suites) == 2
+    for tag, counted in (("testcase", "tests"), ("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
+        assert [int(suite.attrib[counted]) for suite in suites] == [len(list(suite.iter(tag))) for suite in suites]
+        assert int(root.attrib[counted]) == len(list(root.iter(tag)))
+
+
+def test_a_failure_tells_the_trace() -> None:
+    failure = xml.fromstring(to_junit([ANSWER])).find(".//failure")
+    assert failure is not None
+    assert failure.attrib["type"] == "violated"
+    assert failure.attrib["message"].startswith("no-acked-loss is violated by {kill} and 2 other smallest sets")
+    assert failure.text is not None
+    assert "  3 brokers: FAULT kill: broker 1 is killed\n" in failure.text
+    assert failure.text.endswith("Fails: " + samples.KILL_TRACE.failure)
+
+
+def test_what_was_asked_can_be_asked_again() -> None:
+    suite = xml.fromstring(to_junit([ANSWER])).find("testsuite")
+    assert suite is not None
+    told = {one.attrib["name"]: one.attrib["value"] for one in suite.findall("properties/property")}
+    assert told["command"] == samples.COMMAND
+    assert told["z3"] == "4.13.0"
+    case = {one.attrib["name"]: one.attrib["value"] for one in suite.findall("testcase[1]/properties/property")}
+    assert case["id"] == samples.VIOLATED.id
+
+
+def test_input_breaks_nothing() -> None:
+    """Neither markup nor what XML cannot say; and no line of the input stands as one of ours."""
+    bad = "a\x00b\x1bc\ud800d\ufffee]]>&<\n  1 producer: x"
+    step = replace(samples.SEND, text=bad)
+    verdict = replace(samples.VIOLATED, traces=(replace(samples.KILL_TRACE, steps=(step,)),), statement=bad)
+    answer = Answer(replace(samples.DEPLOYMENT, name=bad), Result((verdict,), samples.ENGINE, (), {bad: bad}), bad)
+    (suite,) = xml.fromstring(to_junit([answer]))
+    shown = "a\\x00b\\x1bc\\ud800d\\ufffee]]>&<\\n  1 producer: x"
+    assert suite.attrib["name"] == shown
+    failure = suite.find(".//failure")
+    assert failure is not None
+    assert failure.text is not None
+    assert failure.text.split("\n")[0] == shown
+    assert len(failure.text.split("\n")) == 8
+    xml.fromstring(to_junit([HOSTILE]))
+
+
+def test_a_vacuous_pass_is_not_green() -> None:
+    vacuous = replace(samples.VACUOUS, required=True)
+    root = xml.fromstring(to_junit([replace(ANSWER, result=replace(samples.RESULT, verdicts=(vacuous,)))]))
+    error = root.find(".//error")
+    assert error is not None
+    assert error.attrib == {
+        "type": Status.VACUOUS.value,
+        "message": "read-stability is vacuous: never reached: an offset read twice, with a leader change in between",
+    }
