@@ -22,6 +22,7 @@ from checker.cli.options import (
     AllTraces,
     Assume,
     Broker,
+    BundleFile,
     CheckpointEvery,
     CheckpointFolder,
     Consumer,
@@ -95,6 +96,7 @@ def check(
     require: Require = None,
     json_file: JsonFile = None,
     report: ReportFiles = None,
+    bundle: BundleFile = None,
     all_traces: AllTraces = False,
     no_sensitivity: NoSensitivity = False,
     quiet: Quiet = False,
@@ -108,12 +110,13 @@ def check(
     """
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly)
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
-    written = Written(json_file, tuple(report or ()))
+    written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
         written.refuse_what_cannot_be()
         sought = source.seek()
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
+        written.note_sources(deployments, source)
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
             listed = "proofka show lists them; choose by --topic or --pipeline"

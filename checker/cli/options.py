@@ -87,6 +87,10 @@ ReportFiles = Annotated[
         help="Write a report: FILE.html, FILE.md, or a folder for pages of each; repeat for more.",
     ),
 ]
+BundleFile = Annotated[
+    Path | None,
+    typer.Option("--bundle", metavar="FILE.zip", help="Write all that proofka verify needs to check it again."),
+]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
 NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
