@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from model.input_error import InputError
+
 MANIFEST = "manifest.json"
 FORMAT = 1
 """Version of the layout; raised when a reader of the earlier one would misread it."""
@@ -44,6 +46,10 @@ class DamagedBundle(Exception):
     def __init__(self, *problems: str) -> None:
         super().__init__("; ".join(problems))
         self.problems = problems
+
+
+class BundleTooLarge(InputError):
+    """What is to be written is more than may be read again."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,11 @@ def write_archive(members: Mapping[str, bytes], about: Mapping[str, Any]) -> byt
         start = made[-1].end if made else 0
         made.append(_Member(name, method, zlib.crc32(whole), len(content), len(whole), start))
         parts += [made[-1].local(), content]
-    return b"".join([*parts, *(member.central() for member in made), _end(made, sha256(manifest))])
+    written = b"".join([*parts, *(member.central() for member in made), _end(made, sha256(manifest))])
+    sizes = [member.size for member in made]
+    if len(made) > MAX_MEMBERS or max(sizes) > MAX_MEMBER or sum(sizes) > MAX_TOTAL or len(written) > MAX_FILE:
+        raise BundleTooLarge("no bundle is written: it would be larger than one may be; explore fewer faults")
+    return written
 
 
 def read_archive(content: bytes) -> Archive:

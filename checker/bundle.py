@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
@@ -23,6 +24,9 @@ RESULT = "result.json"
 DEPLOYMENT = "deployment.json"
 README = "README.md"
 FOLDER = "systems/"
+
+LONGEST_NAME = 4096
+"""No file's name has more characters than this."""
 
 Document = Mapping[str, Any]
 
@@ -95,10 +99,17 @@ def _read(archive: Archive) -> Bundle:
     return Bundle(
         json.loads(archive.members[RESULT]),
         json.loads(archive.members[DEPLOYMENT]),
-        tuple(SourceFile(str(one["name"]), int(one["bytes"]), str(one["sha256"])) for one in manifest["sources"]),
+        tuple(_source(one) for one in manifest["sources"]),
         systems,
         archive.members,
     )
+
+
+def _source(said: Mapping[str, Any]) -> SourceFile:
+    source = SourceFile(str(said["name"]), int(said["bytes"]), str(said["sha256"]))
+    if re.fullmatch("[0-9a-f]{64}", source.sha256) is None or len(source.name) > LONGEST_NAME:
+        raise ValueError("no source file")
+    return source
 
 
 def json_bytes(value: object) -> bytes:

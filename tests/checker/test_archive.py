@@ -161,8 +161,10 @@ def test_names_that_lead_out(name: str) -> None:
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_most, one_more = (write_archive({"a": bytes(size)}, {}) for size in (100_000, 100_001))
+    together = write_archive({"a": bytes(80_000), "b": bytes(80_000)}, {})
     monkeypatch.setattr(archive, "MAX_MEMBER", 100_000)
-    assert read_archive(write_archive({"a": bytes(100_000)}, {}))
+    assert read_archive(at_most)
     asked: list[int] = []
     unpack = zlib.decompressobj
 
@@ -171,12 +173,19 @@ def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
         return unpack(*arguments)
 
     monkeypatch.setattr(archive.zlib, "decompressobj", unpacker)
-    assert problems(write_archive({"a": bytes(100_001)}, {})) == ("member a: says that it has 100,001 bytes, too many",)
+    assert problems(one_more) == ("member a: says that it has 100,001 bytes, too many",)
     assert not asked
     monkeypatch.setattr(archive, "MAX_TOTAL", 150_000)
-    assert "together" in problems(write_archive({"a": bytes(80_000), "b": bytes(80_000)}, {}))[0]
+    assert "together" in problems(together)[0]
     monkeypatch.setattr(archive, "MAX_MEMBERS", 2)
     assert problems(CONTENT) == ("has more than 2 members",)
+
+
+@pytest.mark.parametrize("limit", ["MAX_MEMBER", "MAX_TOTAL", "MAX_MEMBERS", "MAX_FILE"])
+def test_what_could_not_be_read_is_not_written(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setattr(archive, limit, 3)
+    with pytest.raises(archive.BundleTooLarge):
+        write_archive(MEMBERS, {})
 
 
 def test_a_bomb_that_says_that_it_is_small() -> None:

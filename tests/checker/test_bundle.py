@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import z3
 from typer.testing import CliRunner
 
 from checker import cli
@@ -140,6 +141,24 @@ def test_systems_that_are_none(content: bytes) -> None:
     for systems in (None, [1], [{}], [{"name": "x", "properties": 1, "faults": 0, "files": []}]):
         with pytest.raises(DamagedBundle, match="yet it is no bundle"):
             read_bundle(forged(content, lambda _, manifest, systems=systems: manifest.update(systems=systems)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [1, {}, {"name": "x", "bytes": 1, "sha256": "short"}, {"name": "x" * 5000, "bytes": 1, "sha256": "0" * 64}],
+)
+def test_sources_that_are_none(content: bytes, source: Any) -> None:
+    with pytest.raises(DamagedBundle, match="yet it is no bundle"):
+        read_bundle(forged(content, lambda _, manifest: manifest.update(sources=[source])))
+
+
+def test_a_solver_reads_the_system_in_it(content: bytes) -> None:
+    solver = z3.Solver()
+    solver.from_string(read_bundle(content).members[SMT].decode() + "(assert (and init violated_no_acked_loss))")
+    assert solver.check() == z3.unsat, "nothing is lost at the start"
+    solver = z3.Solver()
+    solver.from_string(read_bundle(content).members[SMT].decode() + "(assert (and domain violated_no_acked_loss))")
+    assert solver.check() == z3.sat
 
 
 def test_of_another_model(document: Document) -> None:
