@@ -14,6 +14,7 @@ from model.deployment.dialects.document import YAML, read_document
 from model.deployment.dialects.own import is_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import HIDDEN, shown_value
+from model.deployment.normalised import read_normalised
 
 _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
 """What a value given for a placeholder may be, to be shown whatever it was for."""
@@ -118,6 +119,8 @@ def _is_of_others(file: Path) -> bool:
     if file.is_dir():
         return True
     try:
+        if read_normalised(file) is not None:
+            return False
         document = read_document(file)
     except DeploymentError:
         return False
@@ -134,6 +137,11 @@ def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
 
     if not file.exists():
         raise DeploymentError("no such file", file=str(file))
+    normalised = read_normalised(file)
+    if normalised is not None:
+        if assume:
+            raise DeploymentError("holds every value already: --assume goes with what it was made of", file=str(file))
+        return normalised
     problem = broken(read_document(file))
     if problem is not None:
         raise problem

@@ -151,6 +151,12 @@ class Verdict:
     lemmas: tuple[TimingLemma, ...] = field(default=())
 
 
+def differ_in_size(one: Verdict, other: Verdict) -> bool:
+    """Whether a bound that both have is another one. What only one has (producer epochs) is no other bound."""
+    sizes, others = one.coverage.bounds, other.coverage.bounds
+    return any(sizes[name] != others[name] for name in sizes.keys() & others.keys())
+
+
 @dataclass(frozen=True)
 class Sensitivity:
     """Another value of an assumption that would change a verdict: ``property`` becomes ``status`` with ``cut_sets``.

@@ -23,6 +23,7 @@ from checker.cli.options import (
     AllTraces,
     Assume,
     Broker,
+    BundleFile,
     CheckpointEvery,
     CheckpointFolder,
     Clients,
@@ -102,6 +103,7 @@ def check(
     fail_on: FailOn = None,
     json_file: JsonFile = None,
     report: ReportFiles = None,
+    bundle: BundleFile = None,
     all_traces: AllTraces = False,
     no_sensitivity: NoSensitivity = False,
     explain: Explain = False,
@@ -116,13 +118,14 @@ def check(
     """
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly, tuple(clients or ()))
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
-    written = Written(json_file, tuple(report or ()))
+    written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
         written.refuse_what_cannot_be()
         sought = source.seek()
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
         refuse_what_is_not_asked(fail_on or (), deployments)
+        written.note_sources(deployments, source)
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
             listed = "proofka show lists them; choose by --topic or --pipeline"

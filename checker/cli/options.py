@@ -99,9 +99,13 @@ ReportFiles = Annotated[
     typer.Option(
         "--report",
         metavar="PATH",
-        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
-        "of each pipeline; repeat for more.",
+        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for "
+        "pages of each pipeline; repeat for more.",
     ),
+]
+BundleFile = Annotated[
+    Path | None,
+    typer.Option("--bundle", metavar="FILE.zip", help="Write all that proofka verify needs to check it again."),
 ]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
 NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from checker.cli.audit import audit
 from checker.cli.check import check
 from checker.cli.claims import claims
+from checker.cli.diff import diff
 from checker.cli.errors import one_line_usage_errors
 from checker.cli.export import export
 from checker.cli.properties import properties
@@ -81,6 +82,7 @@ app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Show every effective setting.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
 app.command(short_help="Replay the traces of a result.")(verify)
+app.command(short_help="Say what changed between two results.")(diff)
 app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide what the literature claims.")(claims)

@@ -1,8 +1,9 @@
-"""``proofka verify``: the traces of an earlier result, replayed."""
+"""``proofka verify``: the traces of an earlier result, replayed; and all else that a bundle holds."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,36 +11,49 @@ import typer
 
 from checker.cli.endings import EXIT_HOLDS, EXIT_VIOLATED
 from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.rechecking import count_again, is_bundle, verify_bundle
 
 MAX_RESULT_BYTES = 64 << 20
 """A result file larger than this is not one of ours."""
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="FILE.json", help="A result that --json wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result that --json wrote, or a bundle.")],
     steps: Annotated[bool, typer.Option("--steps", help="Print each step of each trace as it is replayed.")] = False,
+    recount: Annotated[bool, typer.Option("--recount", help="Explore again, and compare what was counted.")] = False,
 ) -> None:
-    """Replay the traces of an earlier result against the model.
+    """Replay the traces of an earlier result against the model. Of a bundle also its hashes and systems.
 
-    Exit status: 0 every trace is a run of the model that violates its property, 1 one is not, 2 the file is no result.
+    Exit status: 0 all is as it was written, and every trace is a run of the model that violates its property, 1 one is
+    not, 2 the file is no result, 3 not all can be verified: another version of the model wrote it, or it was stopped.
     """
     with one_line_errors():
-        document = _load_result(file)
-        import checker.verify
-
-        try:
-            verification = checker.verify.verify(document)
-        except checker.verify.TamperedDocument as error:
-            complain(f"{file}: {error}")
-            raise typer.Exit(EXIT_VIOLATED) from None
-    for number, line in enumerate(verification.lines):
+        if is_bundle(file):
+            lines, told = verify_bundle(file, again=recount)
+        else:
+            lines, told = _verify_result(file, again=recount)
+    for number, line in enumerate(lines):
         typer.echo(plain(line))
-        for step in verification.steps.get(number, ()) if steps else ():
+        for step in told.get(number, ()) if steps else ():
             typer.echo(plain(step))
-    raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
+    raise typer.Exit(EXIT_HOLDS)
 
 
-def _load_result(file: Path) -> dict[str, Any]:
+def _verify_result(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
+    """What was found, a line each, and the steps of traces by the line that they follow."""
+    document = load_result(file)
+    from checker.verify import TamperedDocument, verify
+
+    try:
+        verification = verify(document)
+        counts = count_again(document) if again else ()
+    except TamperedDocument as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
+    return (*verification.lines, *counts), verification.steps
+
+
+def load_result(file: Path) -> dict[str, Any]:
     """A result file that satisfies the schema, or one line why it is none."""
     from reports.schema import problem
 

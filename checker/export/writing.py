@@ -27,17 +27,17 @@ def write(exported: Exported, form: Format, directory: Path, *, most_states: int
 
     Raises :class:`checker.export.graph.TooManyStates`.
     """
-    texts = _texts(exported, Format(form), most_states)
+    written_as = texts(exported, Format(form), most_states)
     directory.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, text in texts.items():
+    for name, text in written_as.items():
         path = directory / name
         path.write_text(text, encoding="utf-8")
         written.append(path)
     return written
 
 
-def _texts(exported: Exported, form: Format, most_states: int | None) -> dict[str, str]:
+def texts(exported: Exported, form: Format, most_states: int | None = None) -> dict[str, str]:
     """File name -> its text."""
     from checker.export.names import file_stem
 

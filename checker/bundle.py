@@ -1,0 +1,169 @@
+"""A bundle: everything that is needed to check a result again, in one zip file (docs/bundles.md).
+
+The result, the normalised deployment, the system of each group of properties for other tools, and the names and hashes
+of the files that the deployment was read from. Never the content of these: it may hold secrets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from checker.archive import Archive, DamagedBundle, read_archive, write_archive
+
+if TYPE_CHECKING:
+    from model.deployment.deployment import Deployment
+
+RESULT = "result.json"
+DEPLOYMENT = "deployment.json"
+README = "README.md"
+FOLDER = "systems/"
+
+LONGEST_NAME = 4096
+"""No file's name has more characters than this."""
+
+Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that a deployment was read from: as it was named, its size in bytes, and its SHA-256."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class System:
+    """The files of a system that is exported: what it is asked, and how many faults it allows in total."""
+
+    name: str
+    properties: tuple[str, ...]
+    faults: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What a bundle holds, read; each member by its name."""
+
+    document: Document
+    deployment: Any
+    sources: tuple[SourceFile, ...]
+    systems: tuple[System, ...]
+    members: Mapping[str, bytes]
+
+
+def write_bundle(document: Document, sources: Sequence[SourceFile] = ()) -> bytes:
+    """The bytes of a bundle for a result document. The same document and sources give the same bytes."""
+    from model.deployment import from_document
+
+    systems, exported = systems_of(from_document(document["deployment"]), document)
+    members = {
+        README: files(__package__).joinpath("bundle_readme.j2").read_bytes(),
+        RESULT: json_bytes(document),
+        DEPLOYMENT: json_bytes(document["deployment"]),
+        **{name: text.encode() for name, text in exported.items()},
+    }
+    return write_archive(members, about(sources, systems))
+
+
+def about(sources: Sequence[SourceFile], systems: Sequence[System]) -> dict[str, Any]:
+    """What the manifest says besides the hashes of the members."""
+    listed = [{**asdict(one), "properties": list(one.properties), "files": list(one.files)} for one in systems]
+    return {"sources": [asdict(one) for one in sources], "systems": listed}
+
+
+def read_bundle(content: bytes) -> Bundle:
+    """What a bundle holds; of its result, whether it is one is for the caller to ask. Raises DamagedBundle."""
+    archive = read_archive(content)
+    try:
+        return _read(archive)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise DamagedBundle("its hashes are right, and yet it is no bundle that Proofka wrote") from None
+
+
+def _read(archive: Archive) -> Bundle:
+    manifest = archive.manifest
+    systems = tuple(
+        System(str(one["name"]), tuple(one["properties"]), int(one["faults"]), tuple(one["files"]))
+        for one in manifest["systems"]
+    )
+    return Bundle(
+        json.loads(archive.members[RESULT]),
+        json.loads(archive.members[DEPLOYMENT]),
+        tuple(_source(one) for one in manifest["sources"]),
+        systems,
+        archive.members,
+    )
+
+
+def _source(said: Mapping[str, Any]) -> SourceFile:
+    source = SourceFile(str(said["name"]), int(said["bytes"]), str(said["sha256"]))
+    if re.fullmatch("[0-9a-f]{64}", source.sha256) is None or len(source.name) > LONGEST_NAME:
+        raise ValueError("no source file")
+    return source
+
+
+def json_bytes(value: object) -> bytes:
+    """JSON in ASCII, whatever characters a file's name may have."""
+    return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode("ascii")
+
+
+def systems_of(deployment: Deployment, document: Document) -> tuple[tuple[System, ...], dict[str, str]]:
+    """The system of each group of properties that are explored together, and the texts of their files by name."""
+    from checker.check import prepare_groups
+    from checker.export.exported import export_deployment
+    from checker.export.writing import Format, texts
+
+    verdicts = {verdict["property"]: verdict for verdict in document["verdicts"]}
+    systems, written = [], {}
+    for number, group in enumerate(prepare_groups(deployment)[1], start=1):
+        names = tuple(prop.name for prop in group.properties)
+        total = _faults_in_total(deployment, [verdicts[name] for name in names if name in verdicts])
+        exported = export_deployment(deployment, properties=names, total=total)
+        named = replace(exported, name=f"system_{number}")
+        of_this = {
+            FOLDER + name: text for form in (Format.SMT2, Format.TLA) for name, text in texts(named, form).items()
+        }
+        systems.append(System(named.name, names, total, tuple(of_this)))
+        written.update(of_this)
+    return tuple(systems), written
+
+
+def _faults_in_total(deployment: Deployment, verdicts: Iterable[Mapping[str, Any]]) -> int:
+    """As many as were asked for; without a total as many as were explored, or as the largest smallest fault set has."""
+    if deployment.faults.total is not None:
+        return deployment.faults.total
+    explored = [verdict["bounds"]["faults_complete_to"] for verdict in verdicts]
+    needed = [sum(cut_set.values()) for verdict in verdicts for cut_set in verdict["cut_sets"]]
+    return int(max((*explored, *needed, 0)))
+
+
+def sources_of(deployments: Iterable[Deployment], named: Iterable[Path | None]) -> tuple[SourceFile, ...]:
+    """The files that were named, and all from which a value came, in the order of their names."""
+    origins = [
+        origin
+        for deployment in deployments
+        for origin in (
+            *(setting.origin for setting in deployment.settings),
+            *(ignored.origin for ignored in deployment.ignored),
+        )
+    ]
+    paths = {str(path) for path in named if path is not None}
+    paths |= {origin.file for origin in origins if origin.file is not None}
+    return tuple(
+        SourceFile(name, Path(name).stat().st_size, _hash(Path(name))) for name in sorted(paths) if Path(name).is_file()
+    )
+
+
+def _hash(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,64 @@
+"""Check a bundle again: what its hashes cannot say, by doing once more what led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import zip_longest
+
+from checker.bundle import DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, systems_of
+from checker.verify import TamperedDocument, Verification, verify
+from model.deployment import from_document
+from model.pipeline import VERSION
+from properties.sealing import SEAL, seal
+
+OWN = (README, RESULT, DEPLOYMENT)
+"""The members that every bundle has."""
+
+
+def is_of_this_model(bundle: Bundle) -> bool:
+    """Whether this version of the model wrote it: ids, traces and systems are the same only then."""
+    return bool(bundle.document["versions"].get("model") == VERSION)
+
+
+def of_another_model(bundle: Bundle) -> tuple[str, ...]:
+    """What can be said of a bundle that another version of the model wrote, a line each. Raises TamperedDocument."""
+    versions = bundle.document["versions"]
+    _same_deployment(bundle)
+    if bundle.document[SEAL] != seal(bundle.document):
+        raise TamperedDocument(f"{RESULT}: its checksum does not match what it says")
+    model, proofka = (str(versions.get(name, "unknown"))[:40] for name in ("model", "proofka"))
+    return (
+        f"{RESULT} has its checksum, and {DEPLOYMENT} is the deployment that it is about",
+        f"not verified: ids, traces, systems and counts, which are of model {model}; this is model {VERSION}",
+        f"to verify these: proofka {proofka} with model {model}; what is in systems/ goes without Proofka ({README})",
+    )
+
+
+def recheck(bundle: Bundle) -> Verification:
+    """Replay the traces, and compute ids and systems anew. Raises TamperedDocument for the first that differs."""
+    _same_deployment(bundle)
+    replayed = verify(bundle.document)
+    systems, texts = systems_of(from_document(bundle.document["deployment"]), bundle.document)
+    _same_systems(bundle, systems, texts)
+    compared = f"systems: {len(systems)} computed anew, with {len(texts)} files that are the same to the last byte"
+    return replace(replayed, lines=(*replayed.lines, compared))
+
+
+def _same_deployment(bundle: Bundle) -> None:
+    if bundle.members[DEPLOYMENT] != json_bytes(bundle.document["deployment"]):
+        raise TamperedDocument(f"{DEPLOYMENT}: is not the deployment that {RESULT} is about")
+
+
+def _same_systems(bundle: Bundle, systems: tuple[System, ...], texts: Mapping[str, str]) -> None:
+    for one in bundle.members.keys() - texts.keys() - set(OWN):
+        raise TamperedDocument(f"{one}: the model has no such system")
+    for name, text in texts.items():
+        if name not in bundle.members:
+            raise TamperedDocument(f"{name}: is missing")
+        said = bundle.members[name].decode("utf-8", "replace").split("\n")
+        for number, (line, is_so) in enumerate(zip_longest(said, text.split("\n")), start=1):
+            if line != is_so:
+                raise TamperedDocument(f"{name}:{number}: is not what the model gives")
+    if bundle.systems != systems:
+        raise TamperedDocument("manifest.json: does not say which properties stand in which system")

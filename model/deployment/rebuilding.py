@@ -1,0 +1,104 @@
+"""A deployment taken apart into what was said of it, so that it can be built again with something said otherwise.
+
+A deployment keeps its effective settings with their origins, not the files. From those that somebody said (and not a
+default or a rule) it can be built again; whether the same comes of that is for the caller to compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from model.deployment.builder import build
+from model.deployment.deployment import Deployment
+from model.deployment.given import Given, GivenClient, GivenDeployment
+from model.deployment.setting import Setting
+
+Place = tuple[str, str]
+"""Scope and key of a setting."""
+
+FAULTS: Place = ("assume", "faults")
+"""All that is said of faults: it goes together."""
+
+_RELEASE: Place = ("broker", "release")
+_CLIENT = "client"
+_SAID = ("file", "option", "assumption")
+_OF_FAULTS = "faults."
+
+
+def said_of(deployment: Deployment) -> dict[Place, Setting]:
+    """What was said: in files, as options, or taken for granted of files that say nothing. Of faults nothing."""
+    said = {}
+    for setting in deployment.settings:
+        by_default = setting.origin.kind == "assumption" and setting.scope in ("application", "assume")
+        about_faults = setting.scope == "assume" and setting.key.startswith(_OF_FAULTS)
+        release = (setting.scope, setting.key) == _RELEASE
+        if release or (setting.origin.kind in _SAID and not by_default and not about_faults):
+            said[setting.scope, setting.key] = setting
+    return said
+
+
+def built_of(said: Mapping[Place, Setting], faults_of: Deployment) -> Deployment:
+    """The deployment of which this was said, with the faults of another. Raises DeploymentError, as any reader does."""
+    sections: dict[str, dict[str, Given]] = {}
+    for (scope, key), setting in said.items():
+        sections.setdefault(scope, {})[key] = Given(key, setting.value, setting.origin)
+    kafka = sections["broker"].pop(_RELEASE[1])
+    faults = {
+        setting.key.removeprefix(_OF_FAULTS): Given(setting.key, setting.value, setting.origin)
+        for setting in faults_of.settings
+        if setting.scope == "assume"
+        and setting.key.startswith(_OF_FAULTS)
+        and setting.origin.kind in _SAID
+        and setting.value.isascii()
+    }
+    given = GivenDeployment(
+        name=faults_of.name,
+        kafka=kafka,
+        topic=sections.get("topic", {}),
+        broker=sections["broker"],
+        producer=_client(sections.get("producer", {})),
+        consumer=_client(sections.get("consumer", {})),
+        application=sections.get("application", {}),
+        environment=sections.get("assume", {}),
+        faults=faults,
+        bounds=sections.get("bounds", {}),
+        as_found=True,
+    )
+    return replace(build(given), faults=faults_of.faults, require=faults_of.require)
+
+
+def changed_places(old: Mapping[Place, Setting], new: Mapping[Place, Setting]) -> tuple[Place, ...]:
+    """Where another value was said, or where one of the two says nothing."""
+    places = dict.fromkeys((*old, *new))
+    return tuple(place for place in places if _value(old.get(place)) != _value(new.get(place)))
+
+
+def exchanged(
+    old: Mapping[Place, Setting], new: Mapping[Place, Setting], places: Collection[Place]
+) -> dict[Place, Setting]:
+    """What ``old`` says, and at some places what ``new`` says, or does not say."""
+    kept = {place: setting for place, setting in old.items() if place not in places}
+    return {**kept, **{place: new[place] for place in places if place in new}}
+
+
+def same_question(one: Deployment, other: Deployment) -> bool:
+    """Whether two deployments differ in nothing but names, origins, notes and what is required of them."""
+    return _bare(one) == _bare(other)
+
+
+def _bare(deployment: Deployment) -> Deployment:
+    return replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=())
+
+
+def _value(setting: Setting | None) -> str | None:
+    return None if setting is None else setting.value
+
+
+def _client(settings: dict[str, Given]) -> GivenClient:
+    named = settings.pop(_CLIENT, None)
+    if named is None:
+        return GivenClient(settings, present=bool(settings))
+    library, _, release = named.value.partition(" ")
+    client = Given(_CLIENT, library, named.origin)
+    return GivenClient(settings, client, Given("version", release, named.origin), present=True)

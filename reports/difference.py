@@ -1,0 +1,128 @@
+"""``proofka diff``: which verdicts changed, which settings, and which of these made the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from properties.difference import Cause, Changed, Difference, VerdictChange
+from properties.verdict import Status, Verdict, differ_in_size
+from reports import lines, wording
+from reports.table import STYLE
+
+NOT_SET = "(not set)"
+MOST_SETS = 6
+"""How many sets of changes that suffice each are told of one verdict."""
+
+
+class DifferenceReport:
+    """The answer in a sentence, each verdict that changed with its cause, then every setting that did."""
+
+    def __init__(self, difference: Difference, old: str, new: str) -> None:
+        self.difference = difference
+        self.old, self.new = old, new
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width, found = options.max_width, self.difference
+        yield from lines.wrapped(f"old: {self.old}", width, rest="     ")
+        yield from lines.wrapped(f"new: {self.new}", width, rest="     ")
+        yield Text()
+        yield from lines.wrapped(answer(found), width, style="bold")
+        for change in found.verdicts:
+            yield Text()
+            yield from self._verdict(change, width)
+        if found.settings:
+            yield Text("\nSettings that changed", style="bold")
+            for changed in found.settings:
+                yield from lines.wrapped(setting(changed), width, first="  ", rest="      ")
+        if found.versions:
+            yield Text("\nVersions that changed", style="bold")
+            for name, old, new in found.versions:
+                yield from lines.wrapped(
+                    f"{name}: {old or NOT_SET} -> {new or NOT_SET}", width, first="  ", rest="    "
+                )
+        if found.remarks:
+            yield Text()
+            for remark in found.remarks:
+                yield from lines.wrapped(remark, width, rest="  ", style="dim")
+
+    def _verdict(self, change: VerdictChange, width: int) -> Iterator[Text]:
+        if change.of == ("bounds",) and change.old is not None and change.new is not None:
+            found = wording.outcome(change.new.status, change.new.cut_sets)
+            bounds = f"{_bounds(change.old, sizes=True)} -> {_bounds(change.new, sizes=True)}"
+            yield from lines.wrapped(f"• {change.property} {found} as before: {bounds}", width, rest="  ")
+            return
+        worse = change.new is not None and change.new.status is Status.VIOLATED
+        style = STYLE[change.new.status] if change.new is not None else ""
+        symbol = wording.SYMBOL[Status.VIOLATED] if worse else "•"
+        yield from lines.wrapped(f"{symbol} {change.property}", width, style=f"bold {style}".strip())
+        sizes = change.old is not None and change.new is not None and differ_in_size(change.old, change.new)
+        for when, verdict in (("old", change.old), ("new", change.new)):
+            yield from lines.wrapped(f"{when}: {outcome(verdict, sizes=sizes)}", width, first="  ", rest="       ")
+        if change.cause is not None:
+            for text in cause(change.cause):
+                yield from lines.wrapped(text, width, first="  ", rest="    ")
+
+
+def answer(found: Difference) -> str:
+    """The difference in one sentence."""
+    if found.is_empty:
+        return f"Nothing changed: {wording.counted(found.unchanged, 'verdict')}, and every setting."
+    outcomes = [change for change in found.verdicts if change.of != ("bounds",)]
+    of_bounds = len(found.verdicts) - len(outcomes)
+    said = f"{wording.counted(len(outcomes), 'verdict') if outcomes else 'No verdict'} changed"
+    bounds = f", {wording.counted(of_bounds, 'verdict')} within other bounds" if of_bounds else ""
+    settings = f"{wording.counted(len(found.settings), 'setting')} changed" if found.settings else "no setting did"
+    return f"{said}{bounds}, {found.unchanged} did not; {settings}."
+
+
+def outcome(verdict: Verdict | None, *, sizes: bool) -> str:
+    """A verdict with its bounds."""
+    if verdict is None:
+        return "was not asked"
+    faultless = verdict.cut_sets == ((),)
+    found = "is violated without any fault" if faultless else wording.outcome(verdict.status, verdict.cut_sets)
+    return f"{found} ({_bounds(verdict, sizes=sizes)})"
+
+
+def _bounds(verdict: Verdict, *, sizes: bool) -> str:
+    reached = wording.bounds(verdict.coverage)
+    return f"{reached}; {wording.sizes(verdict.coverage)}" if sizes else reached
+
+
+def cause(found: Cause) -> Iterator[str]:
+    """What turns a verdict, a line for each set of changes that suffices."""
+    if found.unknown:
+        yield f"cause: not known: {found.unknown}"
+        return
+    for changes in found.sets[:MOST_SETS]:
+        if len(changes) == 1:
+            yield f"caused by {setting(changes[0])}, alone"
+        else:
+            many = "" if found.smallest else " (the others were left out one at a time; another few might do)"
+            yield f"caused by {len(changes)} changes together{many}: {'; '.join(map(setting, changes))}"
+    if len(found.sets) > MOST_SETS:
+        yield f"and by each of {wording.counted(len(found.sets) - MOST_SETS, 'other set')} of changes"
+    if len(found.sets) > 1:
+        yield "each of these suffices"
+    if not found.confirmed:
+        yield "compared within these fault sets only: other faults were not decided in time"
+    if not found.smallest and len(found.sets[0]) == 1:
+        yield "not every other change was tried"
+
+
+def setting(changed: Changed) -> str:
+    """``topic min.insync.replicas: 1 (default of Kafka 4.0) -> 2 (orders.yaml:4)``."""
+    name = f"{changed.scope} {changed.key}".strip()
+    old, new = (
+        _value(value, None if one is None else wording.origin(one.origin))
+        for value, one in ((changed.old, changed.old_setting), (changed.new, changed.new_setting))
+    )
+    return f"{name}: {old} -> {new}"
+
+
+def _value(value: str | None, origin: str | None) -> str:
+    shown = NOT_SET if value is None else value
+    return shown if origin is None else f"{shown} ({origin})"
