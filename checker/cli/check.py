@@ -195,7 +195,7 @@ class _Asked:
 def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[int, bool]:
     """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
     with one_line_errors(), asked.explorer() as explorer:
-        run, result = _run(deployment, asked.budget(), explorer, asked.reductions)
+        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions)
     again = asked.command(source, deployment)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
     shown = asked.written.json_file != STANDARD_OUTPUT
@@ -240,7 +240,7 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     return replace(source, pipeline=where)
 
 
-def _run(
+def run_check(
     deployment: Deployment, budget: Budget, engine: ExploringEngine, reductions: frozenset[Reduction]
 ) -> tuple[Run, Result]:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""

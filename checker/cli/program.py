@@ -17,6 +17,7 @@ from checker.cli.export import export
 from checker.cli.properties import properties
 from checker.cli.published import published
 from checker.cli.show import show
+from checker.cli.trace import trace
 from checker.cli.verify import verify
 
 
@@ -78,6 +79,7 @@ def proofka(
 app.command(short_help="Check a deployment.")(check)
 app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Show every effective setting.")(show)
+app.command(short_help="Tell a trace step by step.")(trace)
 app.command(short_help="Replay the traces of a result.")(verify)
 app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)

@@ -24,7 +24,7 @@ def verify(
     Exit status: 0 every trace is a run of the model that violates its property, 1 one is not, 2 the file is no result.
     """
     with one_line_errors():
-        document = _load_result(file)
+        document = load_result(file)
         import checker.verify
 
         try:
@@ -39,7 +39,7 @@ def verify(
     raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
 
 
-def _load_result(file: Path) -> dict[str, Any]:
+def load_result(file: Path) -> dict[str, Any]:
     """A result file that satisfies the schema, or one line why it is none."""
     from reports.schema import problem
 
