@@ -14,6 +14,7 @@ from checker.cli.check import check
 from checker.cli.claims import claims
 from checker.cli.errors import one_line_usage_errors
 from checker.cli.export import export
+from checker.cli.help import help_on
 from checker.cli.properties import properties
 from checker.cli.published import published
 from checker.cli.show import show
@@ -40,7 +41,6 @@ app = typer.Typer(
     cls=OneLineErrors,
     help="A formal checker for Apache Kafka pipeline configurations.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -85,3 +85,4 @@ app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide what the literature claims.")(claims)
 app.command()(properties)
+app.command("help", short_help="Explain a property, setting, fault, assumption or rule.")(help_on)
