@@ -33,10 +33,24 @@ def verify(
             complain(f"{file}: {error}")
             raise typer.Exit(EXIT_VIOLATED) from None
     for number, line in enumerate(verification.lines):
-        typer.echo(plain(line))
+        _say(line)
         for step in verification.steps.get(number, ()) if steps else ():
-            typer.echo(plain(step))
+            _say(step)
     raise typer.Exit(EXIT_HOLDS if verification.ok else EXIT_VIOLATED)
+
+
+def _say(line: str) -> None:
+    """Print a line; on a terminal it is broken between words, and into a file it stays one."""
+    from reports.lines import wrapped
+    from reports.terminal import console
+
+    out = console()
+    if not out.is_terminal:
+        typer.echo(plain(line))
+        return
+    indent = " " * (len(line) - len(line.lstrip()))
+    for part in wrapped(line.strip(), out.width, first=indent, rest=f"{indent}  "):
+        out.print(part)
 
 
 def load_result(file: Path) -> dict[str, Any]:

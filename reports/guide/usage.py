@@ -9,6 +9,13 @@ from model.deployment.builder import FOLLOWER_BYTES
 from model.deployment.defaults import is_known, known_keys
 from model.deployment.dialects.component import Role
 from model.deployment.dialects.keys import harmless, matters
+from model.deployment.duration_settings import (
+    OF_BROKERS_PROTOCOL,
+    OF_COMPACTION,
+    OF_IDEMPOTENCE,
+    OF_JAVA,
+    OF_ZOOKEEPER,
+)
 from model.deployment.durations import keys_of
 from model.deployment.follower_reads import SELECTOR
 from model.deployment.libraries import LIBRARIES
@@ -62,4 +69,6 @@ def _of_cluster(component: str) -> frozenset[str]:
         "topic": broker_rules.TOPIC_KEYS,
         "broker": (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, SELECTOR, *group_rules.KEYS, *transaction_rules.KEYS),
     }[component]
-    return frozenset(key for key in (*rules, *keys_of(component)) if " " not in key)
+    durations = {**OF_JAVA, **OF_COMPACTION, **OF_IDEMPOTENCE, **OF_ZOOKEEPER, **OF_BROKERS_PROTOCOL}.values()
+    stand_ins = [instead for of, _, instead in durations if of == component and isinstance(instead, str)]
+    return frozenset(key for key in (*rules, *keys_of(component), *stand_ins) if " " not in key)
