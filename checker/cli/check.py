@@ -54,7 +54,6 @@ from checker.cli.show import print_found
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
-from checker.source import Source, narrowed
 
 MOST_CHECKED = 50
 """More pipelines than this are the work of an audit, or were not meant."""
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from checker.check import Run
     from checker.engine import Engine as ExploringEngine
     from checker.sought import Sought
+    from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
 
@@ -106,6 +106,8 @@ def check(
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
     passes only because what it speaks of never happened.
     """
+    from checker.source import Source, narrowed
+
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly)
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
     written = Written(json_file, tuple(report or ()))
@@ -234,6 +236,8 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     """What asks for one deployment only: the one with this number, of all that are checked."""
     if sought is None or len(sought.checks) == 1:
         return source
+    from checker.source import Source
+
     where = sought.checks[number - 1][1]
     if isinstance(where, Path):
         return Source(where, assume=source.assume)

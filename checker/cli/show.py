@@ -20,7 +20,6 @@ from checker.cli.options import (
     Producer,
     Topic,
 )
-from checker.source import Source
 
 if TYPE_CHECKING:
     from checker.sought import Sought
@@ -42,6 +41,8 @@ def show(
 
     Exit status: 0 all was read, 2 something keeps a pipeline from being checked.
     """
+    from checker.source import Source
+
     source = Source(
         file, kafka, topic, broker, producer, consumer, tuple(assume or ()), tuple(fill or ()), environment, pipeline
     )

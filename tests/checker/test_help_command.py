@@ -176,6 +176,13 @@ def test_nothing_heavy_is_loaded_to_complete() -> None:
     assert not HEAVY.intersection(ran.stdout.split())
 
 
+def test_commands_are_listed_without_the_model() -> None:
+    """What a wrong option or a version takes is the start of Python and of typer."""
+    program = "import sys, checker.cli; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not [name for name in ran.stdout.split() if name.startswith("model.deployment.")]
+
+
 # The man page.
 
 
