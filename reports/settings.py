@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
@@ -25,17 +27,29 @@ class SettingsReport:
         yield from lines.wrapped(summary.clients(self.deployment), width, rest="  ")
         for scope in dict.fromkeys(setting.scope for setting in self.deployment.settings):
             yield _heading(scope)
-            yield self._scope(scope, width)
+            yield from self._narrow_scope(scope, width) if width < NARROW else [self._scope(scope)]
         if self.deployment.notes:
             yield _heading("changed without being asked")
         for note in self.deployment.notes:
             yield from lines.wrapped(note, width, first="  ", rest="    ")
         if self.deployment.ignored:
             yield _heading("ignored: no property here depends on it")
-            yield self._ignored(width)
+            yield from self._narrow_ignored(width) if width < NARROW else [self._ignored()]
 
-    def _scope(self, scope: str, width: int) -> Table:
-        table = _grid(width)
+    def _narrow_scope(self, scope: str, width: int) -> Iterator[Text]:
+        for setting in self.deployment.settings:
+            if setting.scope == scope:
+                given = setting.origin.kind in ("file", "option")
+                said = f"{setting.key} = {setting.value}"
+                yield from _below(said, wording.origin(setting.origin), width, given=given)
+
+    def _narrow_ignored(self, width: int) -> Iterator[Text]:
+        for ignored in self.deployment.ignored:
+            said = f"{ignored.scope} {ignored.key} = {ignored.value}"
+            yield from _below(said, f"{wording.origin(ignored.origin)}: {ignored.reason}", width, given=False)
+
+    def _scope(self, scope: str) -> Table:
+        table = _grid()
         for setting in self.deployment.settings:
             if setting.scope == scope:
                 given = setting.origin.kind in ("file", "option")
@@ -46,8 +60,8 @@ class SettingsReport:
                 )
         return table
 
-    def _ignored(self, width: int) -> Table:
-        table = _grid(width)
+    def _ignored(self) -> Table:
+        table = _grid()
         for ignored in self.deployment.ignored:
             table.add_row(
                 Text(wording.plain(f"  {ignored.scope} {ignored.key}")),
@@ -61,9 +75,15 @@ def _heading(text: str) -> Text:
     return Text(f"\n{wording.plain(text)}", style="bold")
 
 
-def _grid(width: int) -> Table:
+def _below(said: str, origin: str, width: int, *, given: bool) -> Iterator[Text]:
+    """A setting where three columns have no room: its value, and below it where that came from."""
+    yield from lines.wrapped(said, width, first="  ", rest="    ", style="bold" if given else "")
+    yield from lines.wrapped(origin, width, first="      ", rest="      ", style="" if given else "dim")
+
+
+def _grid() -> Table:
     table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=width >= NARROW, overflow="fold")
+    table.add_column(no_wrap=True, overflow="fold")
     table.add_column(overflow="fold")
     table.add_column(overflow="fold")
     return table

@@ -77,15 +77,23 @@ class Story:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
+        yield from self.opening(width)
+        yield from self.header()
+        for position, step in enumerate(self.telling.steps, start=1):
+            yield from self.line(position, step, width)
+        yield Text()
+        yield from self._changes(width)
+        yield from self.failures(width)
+
+    def opening(self, width: int) -> Iterator[Text]:
+        """The heading, and what each of the properties says."""
         yield from lines.title(self._title(), width)
         for verdict, _ in self.telling.violated:
             yield from lines.wrapped(f"{verdict.property}: {verdict.statement}", width, rest="  ", style="italic")
         yield Text()
-        yield from self._header()
-        for position, step in enumerate(self.telling.steps, start=1):
-            yield from self._line(position, step, width)
-        yield Text()
-        yield from self._changes(width)
+
+    def failures(self, width: int) -> Iterator[Text]:
+        """Which part of each property failed."""
         for verdict, failure in self.telling.violated:
             label = "Fails: " if len(self.telling.violated) == 1 else f"Fails {verdict.property}: "
             yield from lines.wrapped(label + failure, width, rest="  ", style="bold red")
@@ -100,19 +108,25 @@ class Story:
         """The width of what stands before the lanes: the number of a step, and its time where there are times."""
         return self.digits + 1 + (self.time_digits + 1 if self.time_digits else 0)
 
-    def _header(self) -> Iterator[Text]:
+    def header(self) -> Iterator[Text]:
+        """The names of the lanes."""
         for position, lane in enumerate(self.lanes):
             unit = f"{UNIT:>{self.time_digits}} " if self.time_digits and position == len(self.lanes) - 1 else ""
             yield Text(f"{unit:>{self._margin}}" + f"{TRACK} " * position + wording.plain(lane), style="dim")
 
-    def _line(self, position: int, step: Step, width: int) -> Iterator[Text]:
+    def line(self, position: int, step: Step, width: int) -> Iterator[Text]:
+        """A step, numbered, with a mark on its lane."""
         mark = FAULT_MARK if step.fault else STEP_MARK
         text = f"FAULT {step.fault}: {step.text}" if step.fault else step.text
         tracks = [mark if lane == step.lane else TRACK for lane in self.lanes]
         time = "" if not self.time_digits else f"{'' if step.at is None else f'{step.at:,}':>{self.time_digits}} "
         first = f"{position:>{self.digits}} {time}" + " ".join(tracks) + "  "
-        rest = " " * self._margin + " ".join(TRACK for _ in self.lanes) + "  "
+        rest = self.tracks() + "  "
         yield from lines.wrapped(text, width, first=first, rest=rest, style="bold red" if step.fault else "")
+
+    def tracks(self) -> str:
+        """A line on which nothing happens."""
+        return " " * self._margin + " ".join(TRACK for _ in self.lanes)
 
     def _changes(self, width: int) -> Iterator[Text]:
         if not any(step.changes for step in self.telling.steps):

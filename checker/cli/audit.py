@@ -26,7 +26,6 @@ from checker.cli.options import (
     Verbose,
 )
 from checker.interruption import interrupts
-from checker.source import assumed
 from properties.audited import AuditProgress, Stage
 
 if TYPE_CHECKING:
@@ -58,6 +57,7 @@ def audit(
     only because what it speaks of never happened. Where several are true: 1, then 2, 3, 4.
     """
     with one_line_errors():
+        from checker.source import assumed
         from checker.spark.exploring import Limits
         from checker.spark.session import NOT_INSTALLED
         from checker.spark.sources import find_source

@@ -59,8 +59,6 @@ from checker.cli.show import print_found
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
-from checker.source import Source, narrowed
-from model.deployment.changing import question
 
 MOST_CHECKED = 50
 """More pipelines than this are the work of an audit, or were not meant."""
@@ -70,6 +68,7 @@ if TYPE_CHECKING:
     from checker.check import Run
     from checker.engine import Engine as ExploringEngine
     from checker.sought import Sought
+    from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
 
@@ -116,6 +115,9 @@ def check(
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
     passes only because what it speaks of never happened. With --fail-on, of the properties that it names.
     """
+    from checker.source import Source, narrowed
+    from model.deployment.changing import question
+
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly, tuple(clients or ()))
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
     written = Written(json_file, tuple(report or ()), bundle)
@@ -212,7 +214,7 @@ class _Asked:
 def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[int, bool]:
     """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
     with one_line_errors(), asked.explorer() as explorer:
-        run, result = _run(deployment, asked.budget(), explorer, asked.reductions)
+        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions)
     again = asked.command(source, deployment)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
     shown = asked.written.json_file != STANDARD_OUTPUT
@@ -249,13 +251,15 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     """What asks for one deployment only: the one with this number, of all that are checked."""
     if sought is None or len(sought.checks) == 1:
         return source
+    from checker.source import Source
+
     where = sought.checks[number - 1][1]
     if isinstance(where, Path):
         return Source(where, assume=source.assume)
     return replace(source, pipeline=where)
 
 
-def _run(
+def run_check(
     deployment: Deployment, budget: Budget, engine: ExploringEngine, reductions: frozenset[Reduction]
 ) -> tuple[Run, Result]:
     """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""

@@ -9,7 +9,6 @@ import typer
 
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.options import Epochs, Faults, Folder, Form, LogSize, MostStates, Records, Replicas
-from checker.source import Source, narrowed
 
 
 def export(
@@ -42,6 +41,7 @@ def export(
             )
         else:
             from checker.export.exported import export_deployment
+            from checker.source import Source, narrowed
 
             deployment = narrowed(Source(Path(system)).read(), faults, None)
             exported = export_deployment(deployment, properties=tuple(require or ()))

@@ -10,6 +10,13 @@ from typing import Annotated
 
 import typer
 
+from checker.cli.completing import (
+    complete_assumption,
+    complete_faults,
+    complete_property,
+    complete_switch_off,
+    complete_switch_on,
+)
 from checker.export.writing import Format
 
 
@@ -66,11 +73,21 @@ Broker = Annotated[Path | None, typer.Option(metavar="F", help="The brokers' .pr
 Producer = Annotated[Path | None, typer.Option(metavar="F", help="The producer's .properties file.")]
 Consumer = Annotated[Path | None, typer.Option(metavar="F", help="The consumer's .properties file.")]
 Assume = Annotated[
-    list[str] | None, typer.Option(metavar="KEY=VALUE", help="What no file tells, such as processing=handed-off.")
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE",
+        help="What no file tells, such as processing=handed-off.",
+        autocompletion=complete_assumption,
+    ),
 ]
 Faults = Annotated[
     str | None,
-    typer.Option(metavar="N", parser=_faults, help="Explore up to N faults, over all kinds; any: however many."),
+    typer.Option(
+        metavar="N",
+        parser=_faults,
+        help="Explore up to N faults, over all kinds; any: however many.",
+        autocompletion=complete_faults,
+    ),
 ]
 Seconds = Annotated[
     float | None,
@@ -81,7 +98,10 @@ Seconds = Annotated[
 States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
 Memory = Annotated[int | None, typer.Option(metavar="SIZE", parser=_bytes, help="Stop at so much memory, such as 2G.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, max=256, help="Threads to explore with.")]
-Require = Annotated[list[str] | None, typer.Option(metavar="P", help="A property that must hold; repeat for more.")]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(metavar="P", help="A property that must hold; repeat for more.", autocompletion=complete_property),
+]
 FailOn = Annotated[
     list[str] | None,
     typer.Option(
@@ -89,6 +109,7 @@ FailOn = Annotated[
         metavar="P",
         help="Let the exit status be about P alone, required or not; repeat for more. --require says what is asked, "
         "and what the answer and reports are about; this, what a script fails on.",
+        autocompletion=complete_property,
     ),
 ]
 JsonFile = Annotated[
@@ -144,11 +165,21 @@ Stats = Annotated[bool, typer.Option("--stats", help="Print what each of Spark's
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 SwitchOn = Annotated[
     list[str] | None,
-    typer.Option("--with", metavar="R", help="Use dead-variables, ranked-epochs, symmetry or invisible-steps."),
+    typer.Option(
+        "--with",
+        metavar="R",
+        help="Use dead-variables, ranked-epochs, symmetry or invisible-steps.",
+        autocompletion=complete_switch_on,
+    ),
 ]
 SwitchOff = Annotated[
     list[str] | None,
-    typer.Option("--without", metavar="R", help="Do not use cone-of-influence or covered-faults."),
+    typer.Option(
+        "--without",
+        metavar="R",
+        help="Do not use cone-of-influence or covered-faults.",
+        autocompletion=complete_switch_off,
+    ),
 ]
 CheckpointFolder = Annotated[
     Path | None,

@@ -15,10 +15,12 @@ from checker.cli.claims import claims
 from checker.cli.diff import diff
 from checker.cli.errors import one_line_usage_errors
 from checker.cli.export import export
+from checker.cli.help import help_on
 from checker.cli.properties import properties
 from checker.cli.published import published
 from checker.cli.repair import repair
 from checker.cli.show import show
+from checker.cli.trace import trace
 from checker.cli.verify import verify
 
 
@@ -41,7 +43,6 @@ app = typer.Typer(
     cls=OneLineErrors,
     help="A formal checker for Apache Kafka pipeline configurations.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -81,9 +82,11 @@ app.command(short_help="Check a deployment.")(check)
 app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Show every effective setting.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
+app.command(short_help="Tell a trace step by step.")(trace)
 app.command(short_help="Replay the traces of a result.")(verify)
 app.command(short_help="Say what changed between two results.")(diff)
 app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide what the literature claims.")(claims)
 app.command()(properties)
+app.command("help", short_help="Explain a property, setting, fault, assumption or rule.")(help_on)

@@ -29,7 +29,6 @@ from checker.cli.options import (
     Topic,
     WholeSeconds,
 )
-from checker.source import Source, narrowed
 
 if TYPE_CHECKING:
     from model.deployment.changing import Change
@@ -66,6 +65,7 @@ def repair(
     """
     from checker.check import check
     from checker.repair import Search
+    from checker.source import Source, narrowed
     from properties.verdict import Status
     from reports.repairs import RepairReport
     from reports.terminal import console

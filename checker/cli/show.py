@@ -21,7 +21,6 @@ from checker.cli.options import (
     Producer,
     Topic,
 )
-from checker.source import Source
 
 if TYPE_CHECKING:
     from checker.sought import Sought
@@ -44,6 +43,8 @@ def show(
 
     Exit status: 0 all was read, 2 something keeps a pipeline from being checked.
     """
+    from checker.source import Source
+
     said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, False, tuple(clients or ()))
     source = Source(file, kafka, topic, broker, producer, consumer, *said)
     with one_line_errors():

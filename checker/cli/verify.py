@@ -33,9 +33,9 @@ def verify(
         else:
             lines, told = _verify_result(file, again=recount)
     for number, line in enumerate(lines):
-        typer.echo(plain(line))
+        _say(line)
         for step in told.get(number, ()) if steps else ():
-            typer.echo(plain(step))
+            _say(step)
     raise typer.Exit(EXIT_HOLDS)
 
 
@@ -51,6 +51,20 @@ def _verify_result(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping
         complain(f"{file}: {error}")
         raise typer.Exit(EXIT_VIOLATED) from None
     return (*verification.lines, *counts), verification.steps
+
+
+def _say(line: str) -> None:
+    """Print a line; on a terminal it is broken between words, and into a file it stays one."""
+    from reports.lines import wrapped
+    from reports.terminal import console
+
+    out = console()
+    if not out.is_terminal:
+        typer.echo(plain(line))
+        return
+    indent = " " * (len(line) - len(line.lstrip()))
+    for part in wrapped(line.strip(), out.width, first=indent, rest=f"{indent}  "):
+        out.print(part)
 
 
 def load_result(file: Path) -> dict[str, Any]:

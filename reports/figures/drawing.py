@@ -22,6 +22,7 @@ STYLE: Mapping[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8.0,
     "svg.hashsalt": "proofka",
+    "svg.fonttype": "path",
     "hatch.linewidth": 0.6,
 }
 DOTS_AN_INCH = 150
@@ -52,17 +53,17 @@ class Sheet:
         """Write the figure in every form, with room for all of its labels."""
         folder.mkdir(parents=True, exist_ok=True)
         files = [folder / f"{name}.{form}" for form in FORMS]
-        for file, metadata in zip(files, FORMS.values(), strict=True):
-            new = file.with_name(f".{file.name}")
-            how: dict[str, Any] = {
-                "format": file.suffix[1:],
-                "dpi": DOTS_AN_INCH,
-                "bbox_inches": "tight",
-                "pad_inches": 0.15,
-            }
-            self.figure.savefig(new, metadata=dict(metadata), **how)
-            new.replace(file)
+        for file in files:
+            self.save(file)
         return files
+
+    def save(self, file: Path) -> None:
+        """Write the figure in the form that the file's name ends in, with room for all of its labels."""
+        new = file.with_name(f".{file.name}")
+        form = file.suffix[1:].lower()
+        how: dict[str, Any] = {"format": form, "dpi": DOTS_AN_INCH, "bbox_inches": "tight", "pad_inches": 0.15}
+        self.figure.savefig(new, metadata=dict(FORMS[form]), **how)
+        new.replace(file)
 
 
 @contextmanager

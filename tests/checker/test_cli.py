@@ -77,7 +77,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Result], None]:
 
     def use(result: Result) -> None:
         monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
-        monkeypatch.setattr(checking, "_run", lambda *_, **__: (None, result))
+        monkeypatch.setattr(checking, "run_check", lambda *_, **__: (None, result))
         monkeypatch.setattr(checking, "_with_sensitivities", lambda _, found, __: found)
 
     return use
@@ -403,7 +403,7 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
         return None, samples.HARMLESS
 
     monkeypatch.setattr(Source, "read", lambda self: samples.DEPLOYMENT)
-    monkeypatch.setattr(checking, "_run", run)
+    monkeypatch.setattr(checking, "run_check", run)
     monkeypatch.setattr(checking, "_with_sensitivities", lambda _, found, __: found)
     run_once = proofka("check", "o.yaml", "--require", "no-skip", "--require", "no-loss", "--require", "no-skip")
     assert run_once.exit_code == 0, run_once.output

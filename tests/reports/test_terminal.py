@@ -58,10 +58,18 @@ def test_golden(width: int) -> None:
     matches(f"check-{width}.txt", text)
 
 
-def test_golden_settings() -> None:
-    out = sheet(80)
+@pytest.mark.parametrize("width", [60, 80])
+def test_golden_settings(width: int) -> None:
+    out = sheet(width)
     out.print(SettingsReport(samples.DEPLOYMENT))
-    matches("show-80.txt", text_of(out))
+    text = text_of(out)
+    assert max(map(len, text.splitlines())) <= width
+    matches(f"show-{width}.txt", text)
+
+
+def test_the_answer_stands_on_the_first_screen() -> None:
+    for width in (60, 80, 120):
+        assert "No: no-acked-loss can fail" in "\n".join(shown(width).splitlines()[:23])
 
 
 def test_a_run_that_violates_two_properties_is_told_once() -> None:
@@ -109,8 +117,9 @@ def test_input_is_never_markup(width: int) -> None:
     assert "\nsecond" not in text
 
 
-def test_settings_are_never_markup() -> None:
-    out = sheet(120, terminal=True)
+@pytest.mark.parametrize("width", [60, 120])
+def test_settings_are_never_markup(width: int) -> None:
+    out = sheet(width, terminal=True)
     out.print(SettingsReport(samples.HOSTILE_DEPLOYMENT))
     assert "\x1b[31m" not in text_of(out)
     assert "\nsecond" not in text_of(out)

@@ -1,0 +1,66 @@
+"""What a shell offers where a word is being typed: names from tables, so quickly that nobody waits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def complete_word(incomplete: str) -> list[str]:
+    """The words that ``proofka help`` explains."""
+    from reports.guide.lookup import named
+    from reports.guide.settings import owners
+
+    return _beginning(incomplete, [*(name for kind in named() for name in kind), *owners()])
+
+
+def complete_property(incomplete: str) -> list[str]:
+    """The properties."""
+    from model.deployment.required_properties import KNOWN_PROPERTIES
+
+    return _beginning(incomplete, KNOWN_PROPERTIES)
+
+
+def complete_assumption(incomplete: str) -> list[str]:
+    """The keys of ``--assume``, with a ``=``; behind it the values, where they can be listed."""
+    from model.deployment.assumptions import ASSUMPTIONS
+    from model.deployment.bounds import RANGES
+    from model.deployment.options import OPTION_KEYS
+
+    key, equals, _ = incomplete.partition("=")
+    if not equals:
+        keys = _beginning(incomplete, [f"{one}=" for one in OPTION_KEYS])
+        # bash takes what stands behind a "=" for a word of its own: the last chance is before it.
+        return complete_assumption(keys[0]) or keys if len(keys) == 1 else keys
+    values: Iterable[str] = ()
+    if key in ASSUMPTIONS:
+        values = ASSUMPTIONS[key].values
+    elif key.startswith("bounds.") and key.removeprefix("bounds.") in RANGES:
+        values = map(str, RANGES[key.removeprefix("bounds.")])
+    elif key == "faults" or key.startswith("faults."):
+        values = ("0", "1", "2", "3", "any")
+    elif key == "elr":
+        values = ("on", "off")
+    return _beginning(incomplete, [f"{key}={value}" for value in values])
+
+
+def complete_faults(incomplete: str) -> list[str]:
+    """Numbers of faults, and the word for however many."""
+    return _beginning(incomplete, ("0", "1", "2", "3", "any"))
+
+
+def complete_switch_on(incomplete: str) -> list[str]:
+    """The reductions that are off unless they are asked for."""
+    from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
+
+    return _beginning(incomplete, [one.value for one in Reduction if one not in USED_UNLESS_TOLD_OTHERWISE])
+
+
+def complete_switch_off(incomplete: str) -> list[str]:
+    """The reductions that are on."""
+    from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
+
+    return _beginning(incomplete, [one.value for one in Reduction if one in USED_UNLESS_TOLD_OTHERWISE])
+
+
+def _beginning(incomplete: str, words: Iterable[str]) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word.lower().startswith(incomplete.lower())]

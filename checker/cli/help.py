@@ -1,0 +1,51 @@
+"""``proofka help``: what a word means, from the tables that the checker itself goes by."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from checker.cli.completing import complete_word
+from checker.cli.errors import fail, plain
+
+
+def help_on(
+    context: typer.Context,
+    word: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[WORD]",
+            help="A property, setting, fault, assumption, client rule (P08), exit status or command.",
+            autocompletion=complete_word,
+        ),
+    ] = None,
+) -> None:
+    """Explain a property, a setting of any client or broker, a fault, an assumption, a client rule or an exit status.
+
+    Exit status: 0 it was explained, 2 there is no such word.
+    """
+    from reports.guide.lookup import find, near
+    from reports.guide.printing import Contents, EntryReport
+    from reports.pager import print_paged
+    from reports.terminal import console
+
+    commands = _commands(context)
+    if word is None:
+        print_paged(console(), Contents(commands))
+        return
+    entries = find(word)
+    if not entries and word in commands:
+        typer.echo(f"{word} is a command: proofka {word} --help")
+        return
+    if not entries:
+        close = near(word)
+        there = f"did you mean {', '.join(close)}?" if close else "proofka help lists what there is"
+        fail(f"{plain(word)[:100]}: no such word; {there}")
+    print_paged(console(), *(EntryReport(entry) for entry in entries))
+
+
+def _commands(context: typer.Context) -> dict[str, str]:
+    parent = context.parent
+    found = getattr(parent.command, "commands", {}) if parent is not None else {}
+    return {name: command.get_short_help_str() for name, command in found.items()}

@@ -1,0 +1,175 @@
+"""``proofka trace``: the traces of a result, one at a time."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from checker.cli.errors import complain, fail, one_line_errors
+from checker.cli.options import Assume, Faults, Kafka, PipelineNumber, Seconds
+
+if TYPE_CHECKING:
+    from properties.verdict import Result
+    from reports.story import Telling
+
+NO_MATPLOTLIB = 'matplotlib is not installed: pip install "proofka[figures]"'
+SIGNS_OF_A_RESULT = ('"verdicts"', '"deployment"', '"format"')
+"""What stands in every file that --json wrote."""
+
+LOOKED_AT = 64 << 20
+"""In so many bytes of a file is looked for the signs."""
+
+
+def trace(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A result that --json wrote, or what proofka check reads: it is checked."),
+    ],
+    number: Annotated[
+        int | None, typer.Argument(metavar="[N]", min=1, help="The trace to tell. Without it traces are listed.")
+    ] = None,
+    step: Annotated[
+        int | None, typer.Option("--step", metavar="K", min=0, help="The whole state after step K; 0 is the start.")
+    ] = None,
+    itf: Annotated[
+        Path | None, typer.Option("--itf", metavar="FILE", help="Write the trace as ITF, for Apalache's viewers.")
+    ] = None,
+    png: Annotated[
+        Path | None, typer.Option("--png", metavar="FILE", help="Draw the trace as a space-time diagram.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="The same, as SVG.")] = None,
+    layers: Annotated[
+        Path | None, typer.Option("--layers", metavar="FILE", help="Draw the states per layer (.png or .svg).")
+    ] = None,
+    kafka: Kafka = None,
+    assume: Assume = None,
+    pipeline: PipelineNumber = None,
+    faults: Faults = None,
+    seconds: Seconds = None,
+) -> None:
+    """Tell a trace step by step, with the state beside it where the terminal is wide; or list the traces.
+
+    Exit status: 0 it was told, 2 the input is wrong, or there is no such trace.
+    """
+    written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
+    with one_line_errors():
+        _refuse_what_cannot_be(number, step, written)
+        name, result = _result_of(file, kafka, tuple(assume or ()), pipeline, faults, seconds)
+        from reports.story import tellings
+
+        told = tellings(result.verdicts, all_traces=True)
+        if layers is not None:
+            from reports.figures.layers import draw_layers
+
+            draw_layers(result.engine, name, layers)
+        if number is None:
+            _list(told, result)
+        else:
+            _tell(told, number, step, written, file)
+    for path in written.values():
+        if path is not None:
+            complain(f"written: {path}")
+
+
+def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[str, Path | None]) -> None:
+    """Complain before anything is checked about what could not be answered after it."""
+    for option, path in written.items():
+        if path is None:
+            continue
+        if number is None and option != "--layers":
+            fail(f"{option}: which trace? Say its number N")
+        if path.is_dir():
+            fail(f"{path}: is a directory; {option} takes a file")
+        if not path.parent.is_dir():
+            fail(f"{path.parent}: no such directory to write {option} into")
+        endings = {"--png": (".png",), "--svg": (".svg",), "--layers": (".png", ".svg")}.get(option)
+        if endings is not None:
+            if path.suffix.lower() not in endings:
+                fail(f"{path}: the name of what {option} writes ends in {' or '.join(endings)}")
+            if find_spec("matplotlib") is None:
+                fail(NO_MATPLOTLIB)
+    if step is not None and number is None:
+        fail("--step: of which trace? Say its number N")
+
+
+def _result_of(
+    file: Path,
+    kafka: str | None,
+    assume: tuple[str, ...],
+    pipeline: int | None,
+    faults: str | None,
+    seconds: float | None,
+) -> tuple[str, Result]:
+    """The result, read or checked anew, and the name of its deployment."""
+    if _is_result(file):
+        if kafka or assume or pipeline or faults or seconds:
+            fail(f"{file}: is a result; options of a check change nothing in it")
+        from checker.cli.verify import load_result
+        from properties.sealing import SEAL, seal
+        from reports.document import result_from_document
+
+        document = load_result(file)
+        if document[SEAL] != seal(document):
+            fail(f"{file}: was changed after --json wrote it; proofka verify says where")
+        return str(document["deployment"].get("name", file.stem)), result_from_document(document)
+    from checker.cli.check import run_check
+    from checker.cli.limits import budget_of
+    from checker.engine import EmbeddedEngine
+    from checker.reductions.choice import chosen
+    from checker.source import Source, narrowed
+
+    deployment = narrowed(Source(file, kafka, assume=assume, pipeline=pipeline).read(), faults, None)
+    _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
+    return deployment.name, result
+
+
+def _is_result(file: Path) -> bool:
+    """Whether --json wrote it, from what stands in it: configurations can be JSON as well."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        text = opened.read(LOOKED_AT)
+    return text.lstrip()[:1] == b"{" and all(sign.encode() in text for sign in SIGNS_OF_A_RESULT)
+
+
+def _list(told: list[Telling], result: Result) -> None:
+    from reports.pager import print_paged
+    from reports.terminal import console, print_answer
+    from reports.trace_list import TraceList
+
+    out = console()
+    print_answer(out, result)
+    if told:
+        print_paged(out, "", TraceList(told))
+    else:
+        out.print("\nno trace: nothing was found to be violated")
+
+
+def _tell(told: list[Telling], number: int, step: int | None, written: dict[str, Path | None], file: Path) -> None:
+    if number > len(told):
+        there = f"there are {len(told)}" if told else "nothing was found to be violated"
+        fail(f"{file}: has no trace {number}; {there}")
+    telling = told[number - 1]
+    if step is not None and step > len(telling.steps):
+        fail(f"{file}: trace {number} has no step {step}; it has {len(telling.steps)}")
+    if (itf := written["--itf"]) is not None:
+        from reports.itf import to_itf
+
+        itf.write_text(to_itf(telling, source=file.name), encoding="utf-8")
+    for figure in (written["--png"], written["--svg"]):
+        if figure is not None:
+            from reports.figures.space_time import draw_trace
+
+            draw_trace(telling, figure)
+    from reports.beside import StoryBeside
+    from reports.one_step import StepReport
+    from reports.pager import print_paged
+    from reports.terminal import console
+
+    if step is not None:
+        print_paged(console(), StepReport(telling, step))
+    elif not any(written.values()):
+        print_paged(console(), StoryBeside(telling))

@@ -1,0 +1,51 @@
+"""States per layer: how many distinct states were found, by the number of faults, of all explorations together."""
+
+from __future__ import annotations
+
+from math import log10
+from pathlib import Path
+
+from properties.verdict import EngineRun
+from reports import wording
+from reports.figures.drawing import GREY, sheet
+
+LOG_FROM = 100
+"""Where the most is so many times the least, bars are as long as the logarithm says."""
+
+BAR, WIDTH, INCH_A_ROW = "#4393c3", 100.0, 0.26
+INCH_A_UNIT = 0.045
+CHARACTERS = 78
+
+
+def draw_layers(run: EngineRun, name: str, file: Path) -> None:
+    """Draw a bar for each layer into a file whose name ends in ``.png`` or ``.svg``. ``name``: the deployment's."""
+    from matplotlib.patches import Rectangle
+
+    layers = list(enumerate(run.layers))
+    logarithmic = is_logarithmic(run.layers)
+    with sheet(WIDTH, max(len(layers), 1), inch_a_column=INCH_A_UNIT, inch_a_row=INCH_A_ROW) as made:
+        made.text(-18, -0.9, f"{name}: states per layer", fontsize=11, fontweight="bold")
+        for row, (faults, states) in enumerate(layers):
+            made.text(-1.5, row + 0.5, wording.counted(faults, "fault"), ha="right")
+            length = share(states, run.layers, logarithmic=logarithmic) * WIDTH
+            made.axes.add_patch(Rectangle((0, row + 0.12), length, 0.76, facecolor=BAR, edgecolor="none"))
+            made.text(length + 1, row + 0.5, wording.number(states), color=GREY)
+        scale = " The bars' lengths are logarithmic." if logarithmic else ""
+        many = wording.number(run.states)
+        said = f"Distinct states by the number of faults, of all explorations together: {many}.{scale}"
+        made.paragraphs(-18, len(layers) + 0.5, [said], CHARACTERS)
+        made.save(file)
+
+
+def is_logarithmic(layers: tuple[int, ...]) -> bool:
+    """Whether bars of such lengths could not be compared otherwise."""
+    some = [states for states in layers if states]
+    return bool(some) and max(some) >= LOG_FROM * min(some)
+
+
+def share(states: int, layers: tuple[int, ...], *, logarithmic: bool) -> float:
+    """How long the bar of so many states is, of the longest; nothing has no bar, one state a short one."""
+    if not states:
+        return 0.0
+    most = max(layers)
+    return (log10(states) + 0.2) / (log10(most) + 0.2) if logarithmic else states / most

@@ -1,0 +1,69 @@
+"""The guide on a terminal: what there is on one word, or what words there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from reports import lines, wording
+from reports.guide.entry import Entry, table
+from reports.guide.lookup import named
+from reports.guide.settings import owners
+
+LABEL = 12
+"""Columns for a label."""
+
+
+class EntryReport:
+    """One entry: its word and kind, then its paragraphs beside their labels."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from lines.title(f"{self.entry.word}: {self.entry.kind}", options.max_width)
+        for label, text in self.entry.paragraphs:
+            if len(label) > LABEL - 2:
+                yield from lines.wrapped(f"{label}: {text}", options.max_width, first="  ", rest=" " * (LABEL + 2))
+                continue
+            first = f"  {label:<{LABEL}}" if label else "  "
+            yield from lines.wrapped(text, options.max_width, first=first, rest=" " * len(first))
+
+
+class Contents:
+    """What there is to ask for. ``commands``: name -> what it does."""
+
+    def __init__(self, commands: Mapping[str, str]) -> None:
+        self.commands = commands
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        properties, faults, assumptions, rules, _, claims = named()
+        yield Text("proofka help WORD explains a word; proofka COMMAND --help a command.", no_wrap=width >= 68)
+        for heading, names in (
+            ("commands", self.commands),
+            ("properties", properties),
+            ("faults", faults),
+            ("assumptions (--assume KEY=VALUE)", [key for key in assumptions if not key.startswith("faults.")]),
+            ("exit statuses", [f"{row['status']} {row['name']}" for row in table("statuses")]),
+            ("client rules", _ranges(list(rules))),
+            ("claims, findings and incidents", _ranges(list(claims))),
+        ):
+            yield from _listed(heading, names, width)
+        of = sorted({component for whose in owners().values() for component in whose})
+        said = f"{wording.number(len(owners()))} of {', '.join(of)}, and what other programs call them"
+        yield from _listed("settings", [said], width)
+
+
+def _listed(heading: str, names: Iterable[str], width: int) -> RenderResult:
+    yield Text(f"\n{heading}", style="bold")
+    yield from lines.wrapped(", ".join(names), width, first="  ", rest="  ")
+
+
+def _ranges(ids: Sequence[str]) -> list[str]:
+    """``P02 to P91`` for each letter."""
+    letters = dict.fromkeys(one[0] for one in ids)
+    of = {letter: sorted(one for one in ids if one[0] == letter) for letter in letters}
+    return [f"{some[0]} to {some[-1]}" for some in of.values()]

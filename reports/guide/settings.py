@@ -1,0 +1,129 @@
+"""The settings of every component and client library, and what other programs call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+
+from model.deployment.defaults import Span, choices_of, history_of, is_known
+from reports.guide.entry import Entry, rows_of, some, table
+from reports.guide.related import related
+from reports.guide.usage import components, is_read, known_by_pattern, settings_of, why_not
+
+SETTING, OTHER_NAME = "setting", "name of other programs"
+_MODEL = "model.deployment"
+
+
+@cache
+def owners() -> Mapping[str, tuple[str, ...]]:
+    """Every setting that any release of any component has -> whose it is."""
+    found: dict[str, list[str]] = {}
+    for component in components():
+        for key in settings_of(component):
+            found.setdefault(key, []).append(component)
+    return {key: tuple(of) for key, of in found.items()}
+
+
+def setting(key: str) -> Entry:
+    """What there is to say of a setting."""
+    of = owners()[key]
+    return Entry(key, SETTING, tuple(_paragraphs(key, of)))
+
+
+def _paragraphs(key: str, of: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    yield "of", ", ".join(of)
+    read = [component for component in of if is_read(component, key)]
+    yield from _grouped("means", read, lambda component: meaning(component, key), of)
+    yield from _grouped("not read", [one for one in of if one not in read], lambda one: why_not(one, key), of)
+    yield from _grouped("default", of, lambda component: spans(_history(history_of, component, key)), of)
+    yield from _grouped("values", of, lambda component: spans(_history(choices_of, component, key)), of)
+    yield from some("elsewhere", ", ".join(dict.fromkeys(_other_names().get(key, ()))))
+    yield from related(key, of)
+
+
+def setting_by_pattern(key: str) -> Entry | None:
+    """What there is to say of a setting that no table lists, such as one of security; None if nobody knows it."""
+    of = known_by_pattern(key)
+    if not of:
+        return None
+    return Entry(key, SETTING, (("of", ", ".join(of)), *_grouped("not read", of, lambda one: why_not(one, key), of)))
+
+
+def _history(of: Callable[[str, str], list[Span]], component: str, key: str) -> list[Span]:
+    """What the tables say of a setting through the releases; nothing of one that they do not have."""
+    return of(component, key) if is_known(component, key) else []
+
+
+def _grouped(
+    label: str, those: Sequence[str], said: Callable[[str], str], of: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """What is said of some components, each saying once; it names them where it is not said of all."""
+    groups: dict[str, list[str]] = {}
+    for component in those:
+        if text := said(component):
+            groups.setdefault(text, []).append(component)
+    for text, some_of in groups.items():
+        everyone = len(some_of) == len(of)
+        yield label, text if everyone else f"{text} ({', '.join(some_of)})"
+
+
+def meaning(component: str, key: str) -> str:
+    """What a setting that the model reads means for delivery."""
+    return _meanings()[(component, key)]
+
+
+@cache
+def _meanings() -> Mapping[tuple[str, str], str]:
+    return {(of, row["key"]): row["meaning"] for row in table("settings") for of in row["of"].split("|")}
+
+
+def spans(history: list[Span]) -> str:
+    """``1 before 3.0; all from 3.0 on``; nothing where nothing is said of any release."""
+    if not any(value for _, _, value in history):
+        return ""
+    first = history[0][0]
+    return "; ".join(_value(value) + _when(since, until, first) for since, until, value in history)
+
+
+def _value(value: str | None) -> str:
+    return "none" if value is None else value or '""'
+
+
+def _when(since: str, until: str | None, first: str) -> str:
+    if until is None:
+        return "" if since == first else f" from {since} on"
+    return f" before {until}" if since == first else f" from {since} to before {until}"
+
+
+@cache
+def names_elsewhere() -> Mapping[str, tuple[tuple[str, str, str], ...]]:
+    """Every name of another program's -> who calls it so, the setting that it is (or nothing), and what is said."""
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for of in table("dialects"):
+        for row in rows_of(_MODEL, of["table"]):
+            whose = f"{of['who']}, {row[of['of']]}" if of["of"] else of["who"]
+            setting = row[of["setting"]] if of["setting"] else ""
+            reason = row[of["reason"]] if of["reason"] else ""
+            said = (whose, setting, reason or ("" if setting else of["otherwise"]))
+            found.setdefault(row[of["name"]], []).append(said)
+    return {name: tuple(dict.fromkeys(said)) for name, said in found.items() if name}
+
+
+def name_elsewhere(name: str) -> Entry:
+    """What a name of other programs is."""
+    paragraphs = [
+        (whose, f"sets {setting.replace('|', ', ')}" if setting else reason)
+        for whose, setting, reason in names_elsewhere()[name]
+    ]
+    return Entry(name, OTHER_NAME, (*paragraphs, *related(name, ["Kafka Streams"])))
+
+
+@cache
+def _other_names() -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, said in names_elsewhere().items():
+        for whose, setting, _ in said:
+            for one in setting.split("|"):
+                if one and one != name:
+                    found.setdefault(one, []).append(f"{name} ({whose})")
+    return found

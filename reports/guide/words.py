@@ -1,0 +1,121 @@
+"""The words that are no settings: properties, faults, assumptions, client rules, exit statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from model.deployment.assumptions import ASSUMPTIONS
+from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
+from model.deployment.durations import ENVIRONMENT
+from model.deployment.options import OPTION_KEYS
+from model.deployment.required_properties import OF_TRANSACTIONS, REQUIRED_BY_DEFAULT
+from model.faults import COVERED_BY, DESCRIPTION, ONCE, ONLY_BY_NAME, Fault
+from reports.guide.entry import Entry, some, table
+from reports.guide.related import claim_in_words, named_in, related, rule_in_words
+
+PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
+STATUS = "exit status"
+
+_OTHERS = {
+    "replicas": "how many brokers keep a copy, whatever the topic's files say (1 to 5)",
+    "elr": "whether eligible leader replicas (KIP-966) are on: on or off, whatever the release's default is",
+    "faults": "how many faults there are in all (any: however many), and with faults.KIND how many of one kind",
+    "faults.total": "how many faults there are in all; any: however many",
+}
+
+
+def properties() -> Mapping[str, Entry]:
+    """Every property, by name."""
+    return {row["name"]: Entry(row["name"], PROPERTY, tuple(_property(row))) for row in table("properties")}
+
+
+def _property(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    name = row["name"]
+    yield "says", row["statement"]
+    yield "guarantee", row["guarantee"]
+    yield "witness", f"{row['witness']} (a pass where that never happens is vacuous)"
+    yield "family", row["family"]
+    if name in OF_TRANSACTIONS:
+        when = "by default, where the producer uses transactions; --require names others"
+    elif name in REQUIRED_BY_DEFAULT:
+        when = "by default; --require names others"
+    else:
+        when = f"only with --require {name}"
+    yield "required", when
+    yield from related(name, ())
+
+
+def faults() -> Mapping[str, Entry]:
+    """Every kind of fault, by name."""
+    return {fault.value: Entry(fault.value, FAULT, tuple(_fault(fault))) for fault in Fault}
+
+
+def _fault(fault: Fault) -> Iterator[tuple[str, str]]:
+    yield "is", DESCRIPTION[fault]
+    if fault in ONLY_BY_NAME:
+        yield "happens", f"only where it is named: --assume faults.{fault}=1"
+    else:
+        yield "happens", f"where no kind is named; where some are, only these (--assume faults.{fault}=1)"
+    if fault in ONCE:
+        yield "how often", "once in a run at most"
+    if fault in COVERED_BY:
+        yield "covered by", f"{COVERED_BY[fault]}, whose runs include all of its runs, where both can happen"
+    yield from related(fault.value, ())
+
+
+def assumptions() -> Mapping[str, Entry]:
+    """Every key of ``--assume``."""
+    return {key: Entry(key, ASSUMPTION, tuple(_assumption(key))) for key in OPTION_KEYS}
+
+
+def _assumption(key: str) -> Iterator[tuple[str, str]]:
+    group, _, name = key.partition(".")
+    if key in ASSUMPTIONS:
+        yield "is", ASSUMPTIONS[key].sentence
+        yield "values", ", ".join(ASSUMPTIONS[key].values)
+        yield "default", ASSUMPTIONS[key].default
+    elif key in ENVIRONMENT:
+        yield "is", ENVIRONMENT[key].sentence
+        yield "values", "a duration or a range of them, as in 20s, 0..300ms or 1min..unbounded"
+        yield "default", ENVIRONMENT[key].default
+    elif key in _OTHERS:
+        yield "is", _OTHERS[key]
+    elif group == "faults":
+        yield "is", f"how many faults of this kind there are at most (any: however many): {DESCRIPTION[Fault(name)]}"
+    elif group == "bounds":
+        yield "is", {row["bound"]: row["meaning"] for row in table("bounds")}[name]
+        plain, more = RANGES[name], RANGES_WITH_TRANSACTIONS[name]
+        further = "" if plain == more else f"; with transactions {more.start} to {more.stop - 1}"
+        yield "values", f"{plain.start} to {plain.stop - 1}{further}"
+    said = f"--assume {key}=VALUE"
+    yield "said by", said
+    yield from related(name or key, ())
+
+
+def rules() -> Mapping[str, Entry]:
+    """Every rule of a client or broker that is applied, by id."""
+    return {row["id"]: Entry(row["id"], RULE, tuple(_rule(row))) for row in table("rules")}
+
+
+def _rule(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    yield "", rule_in_words(row)
+    yield from some("about", ", ".join(sorted(named_in(row))))
+
+
+def claims() -> Mapping[str, Entry]:
+    """Every claim, finding and incident, by id."""
+    return {row["id"]: Entry(row["id"], CLAIM, tuple(_claim(row))) for row in table("claims")}
+
+
+def _claim(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    yield "", claim_in_words(row)
+    yield from some("asks", ", ".join(row["properties"].split()))
+    yield "again", f"proofka claims {row['id']} decides it"
+
+
+def statuses() -> Mapping[str, Entry]:
+    """Every exit status, by number."""
+    return {
+        row["status"]: Entry(row["status"], STATUS, (("", row["meaning"]), ("called", row["name"])))
+        for row in table("statuses")
+    }

@@ -1,0 +1,202 @@
+"""``proofka help``, what the shells complete, the man page, and that none of it waits for what is heavy."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from checker.cli import app
+from checker.cli.completing import complete_assumption, complete_word
+from model.deployment.options import OPTION_KEYS
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from scripts import write_man_page
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"z3", "numba", "llvmlite", "matplotlib", "numpy", "ruamel", "jinja2", "networkx", "jsonschema", "tree_sitter"}
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def proofka(*words: str, width: int = 80) -> Any:
+    return CliRunner(env={"COLUMNS": str(width)}).invoke(app, list(words))
+
+
+def test_a_word_is_explained() -> None:
+    ran = proofka("help", "min.insync.replicas")
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith("── min.insync.replicas: setting ")
+
+
+def test_without_a_word_it_says_what_there_is() -> None:
+    ran = proofka("help")
+    assert ran.exit_code == 0
+    for word in (*COMMANDS, *KNOWN_PROPERTIES):
+        assert word in ran.stdout.replace("\n  ", " ")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("min.insync.replica", "did you mean min.insync.replicas"),
+        ("\x1b[31m", "no such word; proofka help lists"),
+        ("x" * 5000, "no such word"),
+    ],
+)
+def test_no_such_word_is_one_line(word: str, said: str) -> None:
+    ran = proofka("help", word)
+    assert ran.exit_code == 2
+    assert ran.stdout == ""
+    assert said in ran.stderr
+    assert ran.stderr.count("\n") == 1
+    assert "\x1b" not in ran.stderr
+
+
+def test_a_command_is_pointed_to() -> None:
+    assert proofka("help", "show").stdout == "show is a command: proofka show --help\n"
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_of_commands_fits(name: str, width: int) -> None:
+    group: Any = typer.main.get_command(app)
+    command = group.commands[name] if name else group
+    lines = command.get_help(typer.Context(command, info_name=f"proofka {name}", terminal_width=width)).splitlines()
+    assert len(lines) > 3
+    longest = max(lines, key=len)
+    assert len(longest) <= width, longest
+
+
+def test_every_option_says_what_it_is() -> None:
+    group: Any = typer.main.get_command(app)
+    for name, command in group.commands.items():
+        assert command.help, name
+        for parameter in command.params:
+            assert getattr(parameter, "help", None), (name, parameter.name)
+
+
+# Completion, as the shells ask for it.
+
+
+def completed(shell: str, words: str) -> list[str]:
+    """What the program offers when a shell asks it, by typer's protocol."""
+    count = len(words.split(" ")) - 1
+    asked = {
+        "bash": {"COMP_WORDS": words, "COMP_CWORD": str(count)},
+        "zsh": {"_TYPER_COMPLETE_ARGS": words},
+        "fish": {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+    }[shell]
+    program = "import sys; sys.argv[0] = 'proofka'; from checker.cli import main; main()"
+    environment = {**os.environ, **asked, "_PROOFKA_COMPLETE": f"complete_{shell}"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in ran.stderr
+    if shell == "zsh":
+        return re.findall(r'"((?:[^"\\]|\\.)*)"', ran.stdout)
+    return [line.split("\t")[0] for line in ran.stdout.split("\n") if line]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(shell: str) -> None:
+    assert set(completed(shell, "proofka check --require no-s")) == {"no-skip", "no-silent-loss"}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("proofka che", {"check"}),
+        ("proofka help power", {"power-loss"}),
+        ("proofka check --assume processing=h", {"processing=handed-off"}),
+        ("proofka check --without c", {"cone-of-influence", "covered-faults"}),
+        ("proofka check --with sym", {"symmetry"}),
+        ("proofka check --engine s", {"spark"}),
+    ],
+)
+def test_what_is_completed(words: str, offered: set[str]) -> None:
+    assert set(completed("fish", words)) == offered
+
+
+def test_completion_is_offered() -> None:
+    said = proofka("--help").stdout
+    assert "--install-completion" in said
+    assert "--show-completion" in said
+
+
+def test_assumptions_are_completed() -> None:
+    assert complete_assumption("") == [f"{key}=" for key in OPTION_KEYS]
+    assert complete_assumption("on_s") == ["on_send_error=", "on_stop="]
+    assert complete_assumption("proce") == ["processing=", "processing_time="]
+    assert complete_assumption("sink=") == [
+        f"sink={value}"
+        for value in ("plain", "idempotent", "by-offset", "transactional", "kafka", "in-memory", "snapshots")
+    ]
+    assert complete_assumption("commit") == [
+        f"commit={value}" for value in ("before", "after", "async", "finished", "delivered", "never")
+    ]
+    assert complete_assumption("faults.kill=") == [f"faults.kill={count}" for count in ("0", "1", "2", "3", "any")]
+    assert complete_assumption("bounds.records=") == ["bounds.records=1", "bounds.records=2", "bounds.records=3"]
+    assert complete_assumption("network") == ["network="]
+    assert complete_assumption("nothing=") == []
+
+
+def test_words_are_completed_in_any_case() -> None:
+    assert "ProducerLinger" in complete_word("producerl")
+
+
+# How long it takes: what is not loaded costs nothing.
+
+
+@pytest.mark.parametrize("words", [["help"], ["help", "acks"], ["--help"]])
+def test_nothing_heavy_is_loaded(words: list[str]) -> None:
+    program = (
+        "import sys; from checker.cli import app\n"
+        f"try: app({words!r})\n"
+        "except SystemExit: pass\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not HEAVY.intersection(ran.stderr.split())
+
+
+def test_nothing_heavy_is_loaded_to_complete() -> None:
+    program = (
+        "import sys; from checker.cli import app, completing as c\n"
+        "for complete in (c.complete_word, c.complete_property, c.complete_assumption, c.complete_faults,\n"
+        "                 c.complete_switch_on, c.complete_switch_off): assert complete('')\n"
+        "print(*{name.partition('.')[0] for name in sys.modules})"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not HEAVY.intersection(ran.stdout.split())
+
+
+def test_commands_are_listed_without_the_model() -> None:
+    """What a wrong option or a version takes is the start of Python and of typer."""
+    program = "import sys, checker.cli; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not [name for name in ran.stdout.split() if name.startswith("model.deployment.")]
+
+
+# The man page.
+
+
+def test_the_man_page_is_that_of_the_commands() -> None:
+    """Otherwise: python scripts/write_man_page.py"""
+    assert write_man_page.PAGE.read_text(encoding="utf-8") == write_man_page.text()
+
+
+def test_the_man_page_has_every_command_and_option() -> None:
+    page = write_man_page.text().replace("\\-", "-")
+    group: Any = typer.main.get_command(app)
+    for name, command in group.commands.items():
+        section = page.partition(f".SS proofka {name} ")[2].partition(".SS ")[0]
+        for parameter in command.params:
+            if parameter.param_type_name == "option":
+                assert parameter.opts[0] in section, (name, parameter.opts)
+    assert not re.search(r"^'", page, re.MULTILINE)

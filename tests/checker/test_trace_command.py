@@ -1,0 +1,128 @@
+"""``proofka trace``: results are listed and told, configurations checked first, and what cannot be is one line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from checker.cli import app
+from reports.document import to_document
+from tests.reports import samples
+
+RUNNER = CliRunner(env={"COLUMNS": "80"})
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    file = tmp_path / "orders.json"
+    file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")
+    return file
+
+
+def run(*words: object) -> tuple[int, str, str]:
+    ran = RUNNER.invoke(app, ["trace", *map(str, words)])
+    return ran.exit_code, ran.stdout, ran.stderr
+
+
+def test_a_result_is_listed(result: Path) -> None:
+    status, out, _ = run(result)
+    assert status == 0
+    assert out.startswith("No: no-acked-loss can fail")
+    assert [line.split()[0] for line in out.splitlines()[3:] if line.split()[0].isdigit()] == ["1", "2", "3", "4"]
+
+
+def test_a_trace_is_told(result: Path) -> None:
+    status, out, _ = run(result, 2)
+    assert status == 0
+    assert out.startswith("── no-acked-loss violated by {leader-move}, 3 steps")
+
+
+def test_the_state_after_a_step(result: Path) -> None:
+    status, out, _ = run(result, 1, "--step", 3)
+    assert status == 0
+    assert "● broker 1: down (before: up)" in out
+
+
+def test_itf_and_figures_are_written_instead(result: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = {"--itf": "t.itf.json", "--png": "t.png", "--svg": "t.svg", "--layers": "l.svg"}
+    options = [word for option, name in names.items() for word in (option, tmp_path / name)]
+    status, out, err = run(result, 1, *options)
+    assert (status, out) == (0, "")
+    assert err.count("written: ") == 4
+    assert json.loads((tmp_path / "t.itf.json").read_text(encoding="utf-8"))["#meta"]["source"] == "orders.json"
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("t.svg", "l.svg"):
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("9",), "has no trace 9; there are 4"),
+        (("1", "--step", "5"), "trace 1 has no step 5; it has 4"),
+        (("--step", "1"), "--step: of which trace?"),
+        (("--itf", "x.itf.json"), "--itf: which trace?"),
+        (("1", "--png", "x.jpg"), "ends in .png"),
+        (("1", "--itf", "no/such/x.json"), "no such directory"),
+        (("1", "--faults", "2"), "options of a check change nothing"),
+    ],
+)
+def test_what_cannot_be_is_one_line(result: Path, words: tuple[str, ...], said: str) -> None:
+    status, out, err = run(result, *words)
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_result_that_was_changed_is_not_told(result: Path) -> None:
+    text = result.read_text(encoding="utf-8")
+    result.write_text(text.replace("broker 1 is killed", "broker 9 is killed", 1), encoding="utf-8")
+    status, out, err = run(result, 1)
+    assert (status, out) == (2, "")
+    assert "was changed" in err
+
+
+def test_nothing_is_violated(tmp_path: Path) -> None:
+    file = tmp_path / "fine.json"
+    file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.HARMLESS)), encoding="utf-8")
+    assert "no trace" in run(file)[1]
+    assert "nothing was found to be violated" in run(file, 1)[2]
+
+
+def test_a_configuration_is_checked_first(tmp_path: Path) -> None:
+    file = tmp_path / "orders.yaml"
+    file.write_text(
+        "kafka: '4.0'\nproducer: {settings: {acks: 0}}\ntopic: {replicas: 1}\n"
+        "assume: {faults: {lost-request: 1}}\nbounds: {records: 1}\nrequire: [no-silent-loss]\n",
+        encoding="utf-8",
+    )
+    status, out, _ = run(file, "--faults", "1")
+    assert status == 0
+    assert "{lost-request}" in out
+
+
+def test_hostile_results_move_no_cursor(tmp_path: Path) -> None:
+    file = tmp_path / "hostile.json"
+    document = to_document(samples.HOSTILE_DEPLOYMENT, samples.HOSTILE_RESULT)
+    file.write_text(json.dumps(document), encoding="utf-8")
+    for words in ((), ("1",), ("1", "--step", "1")):
+        status, out, _ = run(file, *words)
+        assert status == 0
+        assert "\x1b" not in out
+
+
+def test_a_result_is_told_without_what_is_heavy(result: Path) -> None:
+    program = (
+        "import sys; from checker.cli import app\n"
+        f"try: app(['trace', {str(result)!r}, '1'])\n"
+        "except SystemExit: pass\n"
+        "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"z3", "numba", "matplotlib", "networkx"}.intersection(ran.stderr.split())

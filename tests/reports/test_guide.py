@@ -1,0 +1,181 @@
+"""The guide: there is something to say of every word, it says what the checker goes by, and its tables are in step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from model.deployment import read_properties
+from model.deployment.defaults import known_keys
+from model.deployment.options import OPTION_KEYS
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.faults import Fault
+from reports.guide.entry import table
+from reports.guide.lookup import find, near
+from reports.guide.printing import Contents, EntryReport
+from reports.guide.settings import meaning, names_elsewhere, owners, spans
+from reports.guide.usage import OWN, components, is_read
+from scripts.write_guide import TABLES, WRITTEN, text_of
+from tests.reports import samples
+from tests.reports.test_terminal import matches, sheet
+from tests.reports.test_terminal import text_of as printed
+
+
+def said(word: str, kind: str) -> dict[str, list[str]]:
+    """The paragraphs of the one entry of this kind, by label."""
+    (entry,) = [entry for entry in find(word) if entry.kind == kind]
+    found: dict[str, list[str]] = {}
+    for label, text in entry.paragraphs:
+        found.setdefault(label, []).append(text)
+    return found
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_tables_are_those_that_are_written(name: str) -> None:
+    """Otherwise: python scripts/write_guide.py"""
+    assert (TABLES / f"{name}.csv").read_text(encoding="utf-8") == text_of(name)
+
+
+def every_word() -> Iterator[tuple[str, str]]:
+    yield from ((name, "property") for name in KNOWN_PROPERTIES)
+    yield from ((fault.value, "fault") for fault in Fault)
+    yield from ((key, "assumption") for key in OPTION_KEYS)
+    yield from ((row["id"], "client rule") for row in table("rules"))
+    yield from ((row["id"], "claim") for row in table("claims"))
+    yield from ((str(status), "exit status") for status in range(5))
+    yield from ((key, "setting") for component in components() for key in known_keys(component))
+    yield from ((name, "") for name in names_elsewhere())
+
+
+def test_there_is_something_to_say_of_every_word() -> None:
+    words = set(every_word())
+    assert len(words) > 1000
+    for word, kind in words:
+        entries = find(word)
+        assert entries, word
+        assert not kind or kind in {entry.kind for entry in entries}, word
+        for entry in entries:
+            assert entry.paragraphs, word
+            assert all(text.strip() for _, text in entry.paragraphs), word
+
+
+def test_a_setting_that_is_read_says_what_it_means_and_another_why_it_is_not() -> None:
+    for key, of in owners().items():
+        paragraphs = said(key, "setting")
+        read = [component for component in of if is_read(component, key)]
+        assert bool(read) == ("means" in paragraphs), key
+        assert (len(read) < len(of)) == ("not read" in paragraphs), key
+        for component in read:
+            assert meaning(component, key)
+
+
+@pytest.mark.parametrize("kafka", ["0.11", "2.4", "3.3", "3.9", "4.0", "4.1"])
+def test_what_is_effective_is_read(kafka: str) -> None:
+    """Whatever proofka show lists of a deployment's files is a setting that has a meaning here."""
+    deployment = read_properties(kafka=kafka, assume={"replicas": "3"})
+    shown = [(one.scope, one.key) for one in deployment.settings if one.scope in OWN and one.key in owners()]
+    assert len(shown) > 20
+    for scope, key in shown:
+        assert is_read(scope, key), (scope, key)
+        assert meaning(scope, key)
+
+
+def test_no_meaning_is_left_over() -> None:
+    for row in table("settings"):
+        for of in row["of"].split("|"):
+            assert of in owners().get(row["key"], ()), row
+            assert is_read(of, row["key"]), row
+
+
+@pytest.mark.parametrize(
+    ("word", "kind", "label", "text"),
+    [
+        ("acks", "setting", "default", "1 before 3.0; all from 3.0 on (producer)"),
+        ("acks", "setting", "rule P08", "uses acks=all"),
+        ("ACKS", "setting", "of", "producer"),
+        ("min.insync.replicas", "setting", "semantics", "3.2 acks"),
+        ("min.insync.replicas", "setting", "bears on", "no-acked-loss"),
+        ("ssl.protocol", "setting", "not read", "security does not change delivery"),
+        ("enable.auto.offset.store", "setting", "default", "true"),
+        ("Producer.Retry.Max", "setting", "elsewhere", "max_retries"),
+        ("spring.kafka.producer.acks", "name of other programs", "Spring (spring.kafka...)", "sets acks"),
+        ("required_acks", "name of other programs", "log and metrics agents, beats", "sets Producer.RequiredAcks"),
+        ("commit.interval.ms", "name of other programs", "rule S04", "does not start"),
+        ("no-acked-loss", "property", "says", "acknowledged"),
+        ("no-acked-loss", "property", "required", "by default;"),
+        ("atomicity", "property", "required", "where the producer uses transactions"),
+        ("power-loss", "fault", "is", "not forced to disk"),
+        ("shutdown", "fault", "happens", "only where it is named"),
+        ("kill", "fault", "happens", "where no kind is named"),
+        ("processing", "assumption", "values", "poll-thread, handed-off"),
+        ("network", "assumption", "default", "0..100ms"),
+        ("bounds.log", "assumption", "values", "1 to 5; with transactions 1 to 8"),
+        ("L13", "client rule", "", "message.timeout.ms is above transaction.timeout.ms"),
+        ("p08", "client rule", "about", "acks"),
+        ("C010", "claim", "", "[only under a condition] A cluster"),
+        ("C029", "claim", "", "[refuted]"),
+        ("I001", "claim", "", "[it happened]"),
+    ],
+)
+def test_what_is_said(word: str, kind: str, label: str, text: str) -> None:
+    assert any(text in one for one in said(word, kind)[label])
+
+
+def test_a_claim_never_stands_without_what_became_of_it() -> None:
+    for row in table("claims"):
+        assert row["outcome"]
+    for texts in (texts for label, texts in said("acks", "setting").items() if label.startswith("claim ")):
+        assert all(text.startswith("[") for text in texts)
+
+
+def test_exit_statuses_are_those_of_the_commands() -> None:
+    from checker.cli import endings
+
+    numbers = {name.removeprefix("EXIT_"): value for name, value in vars(endings).items() if name.startswith("EXIT_")}
+    told = {row["name"].upper().replace("-", "_"): int(row["status"]) for row in table("statuses")}
+    assert told == numbers
+
+
+def test_defaults_through_the_releases() -> None:
+    assert spans([("0.10", None, "5")]) == "5"
+    assert spans([("0.10", "3.0", "1"), ("3.0", "4.0", ""), ("4.0", None, None)]) == (
+        '1 before 3.0; "" from 3.0 to before 4.0; none from 4.0 on'
+    )
+    assert spans([("0.10", None, None)]) == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("min.insync.replica", "min.insync.replicas"), ("no-ack-loss", "no-acked-loss"), ("kil", "kill"), ("P8", "P08")],
+)
+def test_the_nearest_words(word: str, meant: str) -> None:
+    assert not find(word)
+    assert meant in near(word)
+
+
+@pytest.mark.parametrize("word", ["", "  ", "x" * 100_000, samples.HOSTILE, "--", "\x00"])
+def test_words_that_are_none(word: str) -> None:
+    assert find(word) == []
+    assert len(near(word)) <= 5
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("word", ["acks", "L13", "power-loss", "no-skip"])
+def test_golden(word: str, width: int) -> None:
+    out = sheet(width)
+    for entry in find(word):
+        out.print(EntryReport(entry))
+    text = printed(out)
+    assert max(map(len, text.splitlines())) <= width
+    if width == 80:
+        matches(f"help-{word}.txt", text)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_golden_contents(width: int) -> None:
+    out = sheet(width)
+    out.print(Contents({"check": "Check a deployment.", "help": "Explain."}))
+    text = printed(out)
+    assert max(map(len, text.splitlines())) <= width
+    matches(f"help-{width}.txt", text)

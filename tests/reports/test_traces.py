@@ -1,0 +1,185 @@
+"""Traces on a terminal: the list, the story with the state beside it, one step; and what a pager gets."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from properties.verdict import Change, Trace
+from reports.beside import StoryBeside
+from reports.one_step import StepReport
+from reports.pager import print_paged
+from reports.story import Telling, tellings
+from reports.trace_list import TraceList
+from tests.reports import samples
+from tests.reports.test_terminal import matches, sheet, text_of
+
+TOLD = tellings(samples.RESULT.verdicts, all_traces=True)
+TIMED = Telling(
+    replace(samples.KILL_TRACE, steps=tuple(replace(s, at=1000 * n) for n, s in enumerate(samples.KILL_TRACE.steps))),
+    TOLD[0].violated,
+)
+HOSTILE = tellings(samples.HOSTILE_RESULT.verdicts, all_traces=True)[0]
+
+
+def printed(shown: object, width: int) -> str:
+    out = sheet(width)
+    out.print(shown)
+    return text_of(out)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_golden_list(width: int) -> None:
+    text = printed(TraceList(TOLD), width)
+    assert max(map(len, text.splitlines())) <= width
+    matches(f"traces-{width}.txt", text)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_golden_trace(width: int) -> None:
+    text = printed(StoryBeside(TIMED), width)
+    assert max(map(len, text.splitlines())) <= width
+    matches(f"trace-{width}.txt", text)
+
+
+@pytest.mark.parametrize(("width", "step"), [(60, 3), (80, 4)])
+def test_golden_step(width: int, step: int) -> None:
+    text = printed(StepReport(TIMED, step), width)
+    assert max(map(len, text.splitlines())) <= width
+    matches(f"step-{step}-{width}.txt", text)
+
+
+def test_the_state_stands_beside_the_story_only_where_there_is_room() -> None:
+    assert "broker 1's log: [1]" in printed(StoryBeside(TOLD[0]), 100)
+    narrow = printed(StoryBeside(TOLD[0]), 99)
+    assert "What changed" in narrow
+    assert "after step" not in narrow
+
+
+def test_the_state_after_a_step() -> None:
+    """Each part as it is then, and whatever the step changed with what it was before."""
+    start, appended, killed = (printed(StepReport(TOLD[0], step), 80) for step in (0, 2, 3))
+    assert "│ broker 1's log: []\n" in start
+    assert "●" not in start
+    assert "● broker 1's log: [1] (before: [])\n" in appended
+    assert "● record 1: acknowledged (before: in flight)\n" in appended
+    assert "│ broker 1: up\n" in appended
+    assert "● broker 1: down (before: up)\n" in killed
+    assert "│ broker 1's log: [1]\n" in killed
+    assert "Fails" not in killed
+    assert "Fails no-acked-loss: record 1" in printed(StepReport(TOLD[0], 4), 80)
+
+
+def test_a_step_that_changes_nothing_says_so() -> None:
+    told = Telling(samples.MOVE_TRACE, TOLD[0].violated)
+    text = printed(StepReport(told, 3), 80)
+    assert "Nothing that is shown here changed" in text
+    assert "does not say how it starts" in text
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_input_is_never_markup(width: int) -> None:
+    for shown in (TraceList([HOSTILE]), StoryBeside(HOSTILE), StepReport(HOSTILE, 1)):
+        text = printed(shown, width)
+        assert "\x1b" not in text
+        assert "\nsecond" not in text
+
+
+def watched(height: int) -> Console:
+    return Console(file=io.StringIO(), width=80, height=height, force_terminal=True, markup=False, highlight=False)
+
+
+def test_only_what_is_longer_than_the_screen_is_paged(monkeypatch: pytest.MonkeyPatch) -> None:
+    paged: list[str] = []
+    monkeypatch.setattr("pydoc.pager", paged.append)
+    monkeypatch.setenv("LESS", "-R")
+    tall, low = watched(100), watched(10)
+    print_paged(tall, StoryBeside(TOLD[0]))
+    assert not paged
+    assert "broker 1 is killed" in text_of(tall)
+    print_paged(low, StoryBeside(TOLD[0]))
+    assert "broker 1 is killed" in paged[0]
+    assert text_of(low) == ""
+    piped = sheet(80)
+    print_paged(piped, StoryBeside(TOLD[0]))
+    assert len(paged) == 1
+    assert "broker 1 is killed" in text_of(piped)
+
+
+# The rules of ADR 015, by hand.
+
+
+def check_value(value: object) -> None:
+    """A string, a truth value, a sequence of values, a big integer: numbers as such are none."""
+    match value:
+        case bool() | str():
+            pass
+        case list():
+            for each in value:
+                check_value(each)
+        case {"#bigint": str(digits)}:
+            assert int(digits) is not None
+        case _:
+            raise AssertionError(f"{value!r} is no value of ITF")
+
+
+def check_itf(text: str) -> dict[str, object]:
+    document = json.loads(text)
+    assert set(document) <= {"#meta", "params", "vars", "states", "loop"}
+    assert all(isinstance(name, str) and name for name in document["vars"])
+    assert len(set(document["vars"])) == len(document["vars"])
+    assert document["states"]
+    for index, state in enumerate(document["states"]):
+        assert state.pop("#meta") == {"index": index}
+        assert list(state) == document["vars"]
+        for value in state.values():
+            check_value(value)
+        for name, kind in document["#meta"]["varTypes"].items():
+            assert isinstance(state[name], {"Str": str, "Seq(Str)": list}[kind])
+    return document  # type: ignore[no-any-return]
+
+
+def test_golden_itf() -> None:
+    from reports.itf import to_itf
+
+    text = to_itf(TIMED, source="orders.json")
+    check_itf(text)
+    matches("trace.itf.json", text)
+
+
+def test_itf_has_every_state() -> None:
+    from reports.itf import to_itf
+
+    states = check_itf(to_itf(TOLD[0], source="orders.json"))["states"]
+    assert isinstance(states, list)
+    assert [state["broker_1_log"] for state in states] == [[], [], ["1"], ["1"], ["1"]]
+    assert [state["broker_1"] for state in states] == ["up", "up", "up", "down", "down"]
+    assert [state["faults"] for state in states] == [[], [], [], ["kill"], ["kill"]]
+    assert [state["fault"] for state in states] == ["", "", "", "kill", ""]
+    assert states[4]["step"] == "the controller elects broker 2 from the ISR, epoch 2"
+    assert states[4]["actor"] == "controller"
+    assert "at_ms" not in states[0]
+
+
+def test_itf_of_a_trace_that_does_not_say_how_it_starts() -> None:
+    """What is heard of late was before what the first change says; names that would be the same get numbers."""
+    from reports.itf import to_itf
+
+    steps = (
+        replace(samples.SEND, changes=(Change("a b", "1", "2"), Change("a-b", "x", "y"), Change("1", "p", "q"))),
+        replace(samples.SEND, changes=(Change("step", "old", "new"), Change(samples.HOSTILE, "", "\x1b", ("\x1b",)))),
+    )
+    told = Telling(Trace((), steps, "it fails"), TOLD[0].violated)
+    text = to_itf(told, source=samples.HOSTILE)
+    states = check_itf(text)["states"]
+    assert isinstance(states, list)
+    assert [state["a_b"] for state in states] == ["1", "2", "2"]
+    assert [state["a_b_2"] for state in states] == ["x", "y", "y"]
+    assert [state["part_1"] for state in states] == ["p", "q", "q"]
+    assert [state["step_2"] for state in states] == ["old", "old", "new"]
+    assert "\\u001b" not in text
+    assert "\x1b" not in text
