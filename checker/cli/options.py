@@ -93,7 +93,7 @@ ReportFiles = Annotated[
     typer.Option(
         "--report",
         metavar="PATH",
-        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
+        help="A report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
         "of each pipeline; repeat for more.",
     ),
 ]
