@@ -120,8 +120,8 @@ ReportFiles = Annotated[
     typer.Option(
         "--report",
         metavar="PATH",
-        help="Write a report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for "
-        "pages of each pipeline; repeat for more.",
+        help="A report: a file that ends in .html, .md, .pdf, .sarif, .xml (JUnit) or .bib, or a folder for pages "
+        "of each pipeline; repeat for more.",
     ),
 ]
 BundleFile = Annotated[
