@@ -28,19 +28,20 @@ def verify(
     not, 2 the file is no result, 3 not all can be verified: another version of the model wrote it, or it was stopped.
     """
     with one_line_errors():
+        ok = True
         if is_bundle(file):
             lines, told = verify_bundle(file, again=recount)
         else:
-            lines, told = _verify_result(file, again=recount)
+            lines, told, ok = _verify_result(file, again=recount)
     for number, line in enumerate(lines):
         _say(line)
         for step in told.get(number, ()) if steps else ():
             _say(step)
-    raise typer.Exit(EXIT_HOLDS)
+    raise typer.Exit(EXIT_HOLDS if ok else EXIT_VIOLATED)
 
 
-def _verify_result(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
-    """What was found, a line each, and the steps of traces by the line that they follow."""
+def _verify_result(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]], bool]:
+    """What was found, a line each, the steps of traces by the line that they follow, and whether all is well."""
     document = load_result(file)
     from checker.verify import TamperedDocument, verify
 
@@ -50,7 +51,7 @@ def _verify_result(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping
     except TamperedDocument as error:
         complain(f"{file}: {error}")
         raise typer.Exit(EXIT_VIOLATED) from None
-    return (*verification.lines, *counts), verification.steps
+    return (*verification.lines, *counts), verification.steps, verification.ok
 
 
 def _say(line: str) -> None:

@@ -12,6 +12,8 @@ from reports.guide.usage import components, is_read, known_by_pattern, settings_
 
 SETTING, OTHER_NAME = "setting", "name of other programs"
 _MODEL = "model.deployment"
+_WITH_UNDERSCORES = ("kafka-python ", "aiokafka ")
+"""Components whose settings are called as Java's, but for what stands between the words."""
 
 
 @cache
@@ -68,8 +70,11 @@ def _grouped(
 
 
 def meaning(component: str, key: str) -> str:
-    """What a setting that the model reads means for delivery."""
-    return _meanings()[(component, key)]
+    """What a setting that the model reads means for delivery. Python's clients have Java's, with other names."""
+    said = _meanings()
+    if (component, key) not in said and component.startswith(_WITH_UNDERSCORES):
+        return said[(component.split()[-1], key.replace("_", "."))]
+    return said[(component, key)]
 
 
 @cache

@@ -214,7 +214,7 @@ def test_verify(module: Callable[..., None], tmp_path: Path, ok: bool) -> None:
     lines = ("no-acked-loss {kill}: 4 steps allowed", "violated at the end")
 
     def replay(document: object) -> SimpleNamespace:
-        return SimpleNamespace(lines=lines, ok=ok)
+        return SimpleNamespace(lines=lines, steps={}, ok=ok)
 
     module("verify", verify=replay, TamperedDocument=Tampered)
     file = tmp_path / "result.json"
