@@ -7,7 +7,7 @@ its consumers commit what a task has flushed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.client_settings import with_defaults
@@ -15,17 +15,26 @@ from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers
 from model.deployment.given import Given
 
-_PREFIXES = {role: (f"{role}.override.", f"{role}.") for role in DEFAULTS}
+OF_WORKERS = ("{}.",)
+OF_CONNECTORS = ("{}.override.",)
+"""Where a role's name stands before a setting of its clients.
+
+``Worker.baseProducerConfigs`` takes all that begins with ``producer.`` from the worker, so that its
+``producer.override.acks`` is a setting ``override.acks``, which no client has; and only what begins with
+``producer.override.`` (``ConnectorConfig.CONNECTOR_CLIENT_PRODUCER_OVERRIDES_PREFIX``) from a connector.
+"""
 
 
-def client_setting(key: str) -> tuple[Role, str] | None:
+def client_setting(key: str, prefixes: Sequence[str]) -> tuple[Role, str] | None:
     """Whose setting a worker's or connector's key is, and its name there; None for one of the worker itself.
 
-    >>> client_setting("producer.override.acks")
+    >>> client_setting("producer.override.acks", OF_CONNECTORS)
     (<Role.PRODUCER: 'producer'>, 'acks')
+    >>> client_setting("producer.override.acks", OF_WORKERS)
+    (<Role.PRODUCER: 'producer'>, 'override.acks')
     """
-    for role, prefixes in _PREFIXES.items():
-        for prefix in prefixes:
+    for role in DEFAULTS:
+        for prefix in (one.format(role) for one in prefixes):
             if key.startswith(prefix) and len(key) > len(prefix):
                 return role, key[len(prefix) :]
     return None

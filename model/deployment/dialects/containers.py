@@ -10,7 +10,8 @@ from model.deployment.dialects import spring
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.brokers import Broker, clusters_of
 from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect_clients import client_setting, worker_clients
+from model.deployment.dialects.connect import EXACTLY_ONCE
+from model.deployment.dialects.connect_clients import OF_WORKERS, client_setting, worker_clients
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.images import Image, image_of, other_variables, release_in
 from model.deployment.dialects.placeholders import Fillings
@@ -118,8 +119,13 @@ def _worker(container: Container, image: Image, variables: Iterable[Said], runni
     accounts = running.accounts
     said_of: dict[Role, dict[str, Given]] = {Role.PRODUCER: {}, Role.CONSUMER: {}}
     for said in variables:
-        client = client_setting(image.key(said.path[-1]))
-        if client is None:
+        key = image.key(said.path[-1])
+        client = client_setting(key, OF_WORKERS)
+        if key == EXACTLY_ONCE and accounts.text(said).lower() != "disabled":
+            accounts.reject(said, "transactions of source connectors: which of them have one only the worker knows")
+        elif client is not None and client[1].startswith("override."):
+            accounts.ignore(said, "only a connector has it: to a worker it is a setting that no client knows")
+        elif client is None:
             accounts.ignore(said, "of the worker, not of its Kafka clients")
         else:
             value = f"${{{said.path[-1]}}}" if said.null else said.value

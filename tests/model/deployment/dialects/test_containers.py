@@ -225,3 +225,19 @@ def test_any_manifest_is_read_or_refused(text: str) -> None:
 @given(nearly("export KAFKA_CFG_A='1'\nKAFKA_CREATE_TOPICS=a:1:1\n"))
 def test_any_file_of_variables_is_read_or_refused(text: str) -> None:
     only_complains(VARIABLES, "x.env", text)
+
+
+CONNECT_WORKER = """services:
+  connect:
+    image: confluentinc/cp-kafka-connect:7.6.0
+    environment:
+      CONNECT_PRODUCER_ACKS: "0"
+      CONNECT_PRODUCER_OVERRIDE_ACKS: all
+      CONNECT_EXACTLY_ONCE_SOURCE_SUPPORT: enabled
+"""
+
+
+def test_a_worker_has_no_overrides_and_its_transactions_are_not_followed() -> None:
+    found = read_text(CONNECT_WORKER, "compose.yml", dialect=COMPOSE.name)
+    assert values(found, Role.PRODUCER)["acks"] == "0"
+    assert [left.given.origin.line for left in found.rejected] == [7]

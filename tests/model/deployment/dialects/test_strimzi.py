@@ -143,3 +143,17 @@ def test_a_template_that_is_yaml_has_placeholders() -> None:
         "min.insync.replicas": "{{ .Values.isr | default 2 }}",
     }
     assert values(read_text(text, "topic.yaml", {"Values.replicas": "3"}), Role.TOPIC)["replication.factor"] == "3"
+
+
+def test_overrides_are_of_connectors_and_the_rest_of_workers() -> None:
+    text = """apiVersion: kafka.strimzi.io/v1beta2
+kind: {kind}
+metadata: {{name: one}}
+spec:
+  class: org.example.SomeSource
+  config: {{producer.acks: "0", producer.override.acks: all}}
+"""
+    worker = read_text(text.format(kind="KafkaConnect"), "connect.yaml")
+    assert values(worker, Role.PRODUCER)["acks"] == "0"
+    connector = read_text(text.format(kind="KafkaConnector"), "connector.yaml")
+    assert values(connector, Role.PRODUCER)["acks"] == "all"
