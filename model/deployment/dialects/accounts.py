@@ -58,9 +58,9 @@ class Accounts:
         """The value does not matter, or nobody reads it."""
         self._ignored.append(self._left(said, reason))
 
-    def reject(self, said: Said, reason: str) -> None:
-        """The value should matter, and cannot be used as it is."""
-        self._rejected.append(self._left(said, reason))
+    def reject(self, said: Said, reason: str, reaches: str = "") -> None:
+        """The value should matter, and cannot be used as it is; ``reaches``: as ``Left`` has it."""
+        self._rejected.append(replace(self._left(said, reason), reaches=reaches))
 
     def refuse(self, given: Given, reason: str) -> None:
         """A value that was taken is one that a framework refuses."""

@@ -12,6 +12,10 @@ MOST_COMPONENTS = 1_000
 """No file configures more than this, all profiles counted."""
 
 
+EVERYTHING = "*"
+"""What a value reaches that could change any pipeline of the folder; no topic has this name."""
+
+
 class Role(StrEnum):
     """What a component is."""
 
@@ -53,10 +57,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Left:
-    """A value that is in no component, by the name that stands in the file, and why."""
+    """A value that is in no component, by the name that stands in the file, and why.
+
+    ``reaches``: it would change what other files describe; the topic for which it would, or ``EVERYTHING``.
+    """
 
     given: Given
     reason: str
+    reaches: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from model.deployment.dialects.document import Document
 from model.deployment.dialects.images import Image, image_of, other_variables, release_in
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.dialects.topic_commands import topics_created, topics_listed
+from model.deployment.dialects.topic_commands import Commands, topics_listed
 from model.deployment.given import Given
 
 _SPRING = ("SPRING_KAFKA_", "SPRING_APPLICATION_JSON")
@@ -42,19 +42,20 @@ class Running:
     document: Document
     accounts: Accounts
     fillings: Fillings
+    commands: Commands
     brokers: list[Broker] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
 
     def all(self) -> list[Component]:
         """The clusters, then all others."""
-        return [*clusters_of(self.brokers, self.accounts), *self.components]
+        return [*clusters_of(self.brokers, self.accounts), *self.components, *self.commands.components]
 
 
 def components_of(
     containers: Iterable[Container], document: Document, accounts: Accounts, fillings: Fillings
 ) -> list[Component]:
     """What the containers run: brokers, clients, and the topics that they create."""
-    running = Running(document, accounts, fillings)
+    running = Running(document, accounts, fillings, Commands(accounts))
     for container in containers:
         variables = accounts.last_of_each(container.variables, "the environment")
         name = "" if container.image is None else accounts.text(container.image)
@@ -68,7 +69,7 @@ def components_of(
         else:
             _application(container, variables, running)
         for said in container.commands:
-            running.components += topics_created(said, accounts)
+            running.commands.run(said)
     return running.all()
 
 

@@ -241,3 +241,23 @@ def test_a_worker_has_no_overrides_and_its_transactions_are_not_followed() -> No
     found = read_text(CONNECT_WORKER, "compose.yml", dialect=COMPOSE.name)
     assert values(found, Role.PRODUCER)["acks"] == "0"
     assert [left.given.origin.line for left in found.rejected] == [7]
+
+
+IN_A_SHELL = """services:
+  init:
+    image: confluentinc/cp-kafka:7.5.0
+    command: >
+      bash -c "kafka-topics --create --topic a --partitions 3 --replication-factor 1 &&
+               kafka-topics --create --topic b --partitions 1 --config \\"cleanup.policy=compact,delete\\""
+  change:
+    image: confluentinc/cp-kafka:7.5.0
+    command: ["sh", "-c", "kafka-configs --alter --topic a --add-config min.insync.replicas=2"]
+"""
+
+
+def test_a_shell_around_commands_is_taken_away() -> None:
+    found = read_text(IN_A_SHELL, "compose.yml", dialect=COMPOSE.name)
+    assert [one.name for one in found.by_role[Role.TOPIC]] == ["a", "b"]
+    assert values(found, Role.TOPIC, 0)["min.insync.replicas"] == "2"
+    assert values(found, Role.TOPIC, 1) == {"partitions": "1", "cleanup.policy": "compact,delete"}
+    assert not found.rejected
