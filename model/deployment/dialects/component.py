@@ -73,7 +73,8 @@ class Found:
 
     ``dialect`` is what it was taken for, in words. ``ignored``: the value does not matter to delivery, or nobody reads
     it. ``rejected``: it should matter, and cannot be used as it is; what becomes of the pipeline is then unknown.
-    ``notes``: what a reader of the verdict should know besides.
+    ``notes``: what a reader of the verdict should know besides. ``along``: the files that were read along with it, and
+    are none of their own then.
     """
 
     file: str
@@ -82,6 +83,7 @@ class Found:
     ignored: tuple[Left, ...] = ()
     rejected: tuple[Left, ...] = ()
     notes: tuple[str, ...] = ()
+    along: tuple[str, ...] = ()
 
     @property
     def by_role(self) -> Mapping[Role, tuple[Component, ...]]:

@@ -12,6 +12,7 @@ from model.deployment.dialects.component import Found
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.reading_along import without_those_read_along
 from model.deployment.dialects.recognising import broken, dialect_of
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
@@ -77,7 +78,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     if not (found or own or unread):
         what = f"holds no configuration of Kafka that is known, in {others} files (docs/dialects.md)"
         raise DeploymentError(what, file=str(place))
-    return Findings(str(place), tuple(found), tuple(unread), others, tuple(own))
+    return Findings(str(place), without_those_read_along(found), tuple(unread), others, tuple(own))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:

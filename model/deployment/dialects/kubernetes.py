@@ -88,13 +88,14 @@ def read(document: Document, fillings: Fillings) -> Found:
     resources = [accounts.each_once(one, READER) for one in _resources(document)]
     of_strimzi = strimzi.read_resources([one for one in resources if strimzi.is_strimzi(one)], accounts)
     others = [one for one in resources if not strimzi.is_strimzi(one)]
-    components = [*of_strimzi.components, *_others(others, document, accounts, fillings)]
+    notes = list(of_strimzi.notes)
+    components = [*of_strimzi.components, *_others(others, document, accounts, fillings, notes)]
     name = STRIMZI.name if any(strimzi.is_strimzi(one) for one in resources) else KUBERNETES.name
-    return accounts.found(name, components, of_strimzi.notes)
+    return accounts.found(name, components, notes)
 
 
 def _others(
-    resources: Sequence[Node], document: Document, accounts: Accounts, fillings: Fillings
+    resources: Sequence[Node], document: Document, accounts: Accounts, fillings: Fillings, notes: list[str]
 ) -> Iterator[Component]:
     holders = {text_under(one, "metadata", "name"): one for one in resources if text_under(one, "kind") in _HOLDERS}
     used: set[tuple[str, str]] = set()
@@ -126,7 +127,7 @@ def _others(
                 variables.append(said)
         if variables:
             containers.append(Container(name, variables=variables))
-    yield from components_of(containers, document, accounts, fillings)
+    yield from components_of(containers, document, accounts, fillings, notes)
 
 
 def _containers(

@@ -204,7 +204,7 @@ def _script(text: str) -> str:
 def _calls(text: str) -> Iterator[tuple[str, str]]:
     """Each call of a tool: its name, and its arguments."""
     calls = list(_TOOL.finditer(text))
-    for call, following in zip(calls, [*(one.start() for one in calls[1:]), len(text)], strict=True):
+    for call, following in zip(calls, [*(one.start() for one in calls[1:]), len(text)], strict=False):
         end = _END.search(text, call.end(), following)
         yield call[1], text[call.end() : following if end is None else end.start()]
 
