@@ -34,7 +34,8 @@ class Component:
     that it writes to or reads from, as far as the file says; empty if it does not. ``client`` and ``version``: which
     library, in which release. ``application``: what the file says of what the application does, by the names of
     assumptions. ``kafka``: the release of the brokers. ``brokers``: how many there are. ``profile``: the file says it
-    for one environment only.
+    for one environment only. ``layer``: ``worker`` or ``connector`` of Kafka Connect, ``cluster``: which worker, where
+    that has a name; ``told``: what a worker says of connectors, besides settings of their clients.
     """
 
     role: Role
@@ -47,6 +48,9 @@ class Component:
     kafka: Given | None = None
     brokers: Given | None = None
     profile: str = ""
+    layer: str = ""
+    cluster: str = ""
+    told: Settings = field(default_factory=dict)
 
     @property
     def given(self) -> tuple[Given, ...]:

@@ -8,6 +8,7 @@ its consumers commit what a task has flushed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.client_settings import with_defaults
@@ -41,13 +42,21 @@ def client_setting(key: str, prefixes: Sequence[str]) -> tuple[Role, str] | None
 
 
 def worker_clients(
-    name: str, said: Mapping[Role, Mapping[str, Given]], accounts: Accounts, topics: tuple[str, ...] = ()
+    name: str,
+    said: Mapping[Role, Mapping[str, Given]],
+    accounts: Accounts,
+    topics: tuple[str, ...] = (),
+    layer: str = "worker",
+    cluster: str = "",
+    told: Mapping[str, Given] | None = None,
+    present: Role | None = None,
 ) -> Iterator[Component]:
-    """The clients of which something is said, with what the worker sets besides."""
+    """The clients of which something is said, or which are ``present``, with what the worker sets besides."""
     for role, settings in said.items():
-        if settings:
+        if settings or role is present or (layer == "worker" and told):
             answers = source_answers(accounts, None, exactly_once=False)
             if role is Role.CONSUMER:
                 answers = {"commit": accounts.by_framework("commit", "async", CONNECT)}
             given = with_defaults(settings, DEFAULTS[role], accounts, CONNECT)
-            yield Component(role, f"{name} {role}", given, topics, application=answers)
+            component = Component(role, f"{name} {role}", given, topics, application=answers)
+            yield replace(component, layer=layer, cluster=cluster, told=told or {})

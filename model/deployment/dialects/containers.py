@@ -11,8 +11,9 @@ from model.deployment.dialects import spring
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.brokers import Broker, clusters_of
 from model.deployment.dialects.component import EVERYTHING, Component, Role
-from model.deployment.dialects.connect import EXACTLY_ONCE
+from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY
 from model.deployment.dialects.connect_clients import OF_WORKERS, client_setting, worker_clients
+from model.deployment.dialects.connect_layers import TRANSACTIONS
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.images import Image, image_of, other_variables, release_in
 from model.deployment.dialects.placeholders import Fillings
@@ -132,11 +133,16 @@ def _not_read(variable: str, image: Image) -> str:
 def _worker(container: Container, image: Image, variables: Iterable[Said], running: Running) -> None:
     accounts = running.accounts
     said_of: dict[Role, dict[str, Given]] = {Role.PRODUCER: {}, Role.CONSUMER: {}}
+    told: dict[str, Given] = {}
     for said in variables:
         key = image.key(said.path[-1])
         client = client_setting(key, OF_WORKERS)
         if key == EXACTLY_ONCE and accounts.text(said).lower() != "disabled":
-            accounts.reject(said, "transactions of source connectors: which of them have one only the worker knows")
+            accounts.reject(said, TRANSACTIONS)
+            told[key] = Given(key, accounts.text(said), accounts.take(said, key).origin)
+        elif key == POLICY:
+            told[key] = accounts.take(said, key)
+            accounts.ignore(said, "says which overrides of connectors it allows")
         elif client is not None and client[1].startswith("override."):
             accounts.ignore(said, "only a connector has it: to a worker it is a setting that no client knows")
         elif client is None:
@@ -146,7 +152,7 @@ def _worker(container: Container, image: Image, variables: Iterable[Said], runni
             said_of[client[0]][client[1]] = accounts.take(replace(said, value=value), client[1])
     if container.image is not None:
         accounts.ignore(container.image, "runs Kafka Connect; its tag is not the brokers' release")
-    running.components += worker_clients(container.name, said_of, accounts)
+    running.components += worker_clients(container.name, said_of, accounts, told=told)
 
 
 def _application(container: Container, variables: Iterable[Said], running: Running) -> None:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from model.deployment.dialects.component import Found
+from model.deployment.dialects.connect_layers import over_their_workers
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
@@ -51,7 +52,7 @@ class Findings:
 def find(place: Path, fillings: Fillings) -> Findings:
     """Look into a folder, or one file. Raises DeploymentError for one file that is no configuration."""
     if not place.is_dir():
-        return Findings(str(place), (read_one(place, fillings),), (), 0)
+        return Findings(str(place), over_their_workers((read_one(place, fillings),)), (), 0)
     found: list[Found] = []
     unread: list[Unread] = []
     own: list[Path] = []
@@ -78,7 +79,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     if not (found or own or unread):
         what = f"holds no configuration of Kafka that is known, in {others} files (docs/dialects.md)"
         raise DeploymentError(what, file=str(place))
-    return Findings(str(place), without_those_read_along(found), tuple(unread), others, tuple(own))
+    return Findings(str(place), over_their_workers(without_those_read_along(found)), tuple(unread), others, tuple(own))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:

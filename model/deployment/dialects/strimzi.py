@@ -14,7 +14,9 @@ from pathlib import Path
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, role_of
 from model.deployment.dialects.connect_clients import OF_CONNECTORS, OF_WORKERS, client_setting, worker_clients
+from model.deployment.dialects.connect_layers import TRANSACTIONS
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
 from model.deployment.dialects.said import Said
@@ -211,14 +213,25 @@ def _connect(resource: Node, found: Resources) -> None:
     """What a worker, or one connector, says of its clients."""
     accounts, said_of = found.accounts, _nothing_said()
     kind, name = text_under(resource, "kind"), text_under(resource, "metadata", "name")
+    told: dict[str, Given] = {}
     for said in values_of(resource):
         if said.path[:2] != ("spec", "config"):
             _other(kind, said, accounts)
             continue
+        if said.path[2:] in ((POLICY,), (EXACTLY_ONCE,)) and kind != "KafkaConnector":
+            told[said.path[2]] = accounts.take(said, said.path[2])
         _client_or_worker(said, said.path[2:], accounts, said_of, _prefixes(kind))
     topics = text_under(resource, "spec", "config", "topics") if kind == "KafkaConnector" else ""
     names = tuple(one.strip() for one in topics.split(",") if one.strip())
-    found.components += worker_clients(f"{kind} {name}", said_of, accounts, names)
+    if kind != "KafkaConnector":
+        found.components += worker_clients(f"{kind} {name}", said_of, accounts, cluster=name, told=told)
+        return
+    keys = [key for key, _ in entries_under(resource, "spec", "config")]
+    role = role_of(text_under(resource, "spec", "class"), keys)
+    cluster = text_under(resource, "metadata", "labels", _CLUSTER)
+    found.components += worker_clients(
+        f"{kind} {name}", said_of, accounts, names, layer="connector", cluster=cluster, present=role
+    )
 
 
 def _prefixes(kind: str) -> Sequence[str]:
@@ -243,7 +256,7 @@ def _client_or_worker(
     if client is not None:
         said_of[client[0]][client[1]] = accounts.take(said, client[1])
     elif key == "exactly.once.source.support" and accounts.text(said).lower() in ("enabled", "preparing"):
-        accounts.reject(said, "transactions of source connectors: which of them have one only the worker knows")
+        accounts.reject(said, TRANSACTIONS)
     else:
         accounts.ignore(said, "of the worker or the connector, not of its Kafka clients")
 
