@@ -12,6 +12,7 @@ from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
 from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.images import image_of
 from model.deployment.dialects.nodes import items_under, text_under, under
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
@@ -38,6 +39,7 @@ _WORKLOADS = frozenset(
         "StatefulSet",
     }
 )
+_OF_KAFKA = ("KAFKA_", "SPRING_KAFKA_", "CONNECT_")
 _NO_VARIABLE = "says how Kubernetes runs it, no setting of Kafka's"
 
 
@@ -161,9 +163,13 @@ def _container(
     image: Said | None = None
     commands: list[Said] = []
     variables: list[Said] = []
-    for source in items_under(node, "envFrom"):
-        holder = text_under(source, "configMapRef", "name") or text_under(source, "secretRef", "name")
-        variables += _held(holder, holders, used)
+    elsewhere: list[Said] = []
+    for at, source in enumerate(items_under(node, "envFrom")):
+        holder = text_under(source, "configMapRef", "name")
+        if text_under(holders.get(holder), "kind") == "ConfigMap":
+            variables += _held(holder, holders, used, text_under(source, "prefix"))
+        else:
+            elsewhere.append(Said((*path, "envFrom", f"[{at}]"), "", source.line))
     for at, one in enumerate(items_under(node, "env")):
         name, where = text_under(one, "name"), (*path, "env", f"[{at}]")
         reference = under(one, "valueFrom", "configMapKeyRef")
@@ -190,16 +196,21 @@ def _container(
         else:
             accounts.ignore(said, _NO_VARIABLE)
     joined = joined_commands(commands, accounts)
-    return Container(text_under(node, "name"), image, _by_name(variables, accounts), joined, count)
+    given = _by_name(variables, accounts)
+    names = [said.path[-1] for said in given]
+    if image_of("" if image is None else image.value, names).runs or any(name.startswith(_OF_KAFKA) for name in names):
+        for said in elsewhere:
+            accounts.reject(said, "takes variables from another file's ConfigMap, or a secret: not read here")
+    return Container(text_under(node, "name"), image, given, joined, count)
 
 
-def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]]) -> Iterator[Said]:
-    """The variables that a ConfigMap of the same file holds."""
-    data = under(holders.get(name), "data") if text_under(holders.get(name), "kind") == "ConfigMap" else None
+def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]], prefix: str) -> Iterator[Said]:
+    """The variables that a ConfigMap of the same file holds, with what is put before their names."""
+    data = under(holders.get(name), "data")
     for entry in data.entries if isinstance(data, Mapping) else ():
         if isinstance(entry.node, Scalar) and not is_file(entry.key, entry.node.text):
             used.add((name, entry.key))
-            yield Said(("data", entry.key), entry.node.text, entry.node.line, entry.node.null)
+            yield Said(("data", prefix + entry.key), entry.node.text, entry.node.line, entry.node.null)
 
 
 def _by_name(variables: Sequence[Said], accounts: Accounts) -> tuple[Said, ...]:

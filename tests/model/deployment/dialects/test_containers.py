@@ -401,3 +401,32 @@ def test_what_outranks_an_applications_files_is_not_left_out(said: str, rejected
     text = f"services:\n  kafka: {{image: 'apache/kafka:3.9.0'}}\n  shop:\n    image: shop\n    {said}\n"
     found = read_text(text, "compose.yml", dialect=COMPOSE.name)
     assert [left.given.origin.line for left in found.rejected] == ([5] if rejected else [])
+
+
+FROM_ELSEWHERE = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: here}
+data: {UNCLEAN_LEADER_ELECTION_ENABLE: "true", MIN_INSYNC_REPLICAS: "1"}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kafka}
+spec:
+  template:
+    spec:
+      containers:
+        - name: kafka
+          image: IMAGE
+          envFrom:
+            - prefix: KAFKA_
+              configMapRef: {name: here}
+            - configMapRef: {name: there}
+            - secretRef: {name: secret}
+          env: [{name: KAFKA_MIN_INSYNC_REPLICAS, value: "2"}]
+"""
+
+
+def test_variables_that_a_container_takes_from_elsewhere() -> None:
+    found = read_text(FROM_ELSEWHERE.replace("IMAGE", "apache/kafka:3.9.0"), "kafka.yaml", dialect=KUBERNETES.name)
+    assert values(found, Role.BROKER) == {"unclean.leader.election.enable": "true", "min.insync.replicas": "2"}
+    assert [left.given.origin.line for left in found.rejected] == [18, 19]
