@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from model.deployment.dialects import dapr, strimzi, topic_resources
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.component import Component, Found
+from model.deployment.dialects.component import EVERYTHING, Component, Found
 from model.deployment.dialects.containers import Container, components_of, joined_commands
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.images import image_of
+from model.deployment.dialects.kustomize import is_patch
 from model.deployment.dialects.nodes import items_under, text_under, under
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
@@ -20,6 +21,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Node, Scalar
 
 READER = "Kubernetes"
+PATCH = "Kustomize patch"
 _HOLDERS = ("ConfigMap", "Secret")
 _PODS = (
     ("spec", "template", "spec"),
@@ -88,12 +90,31 @@ def read(document: Document, fillings: Fillings) -> Found:
     """The clusters, topics and clients of all resources in a file."""
     accounts = Accounts(document, fillings)
     resources = [accounts.each_once(one, READER) for one in _resources(document)]
+    if is_patch(document):
+        return _patch(resources, accounts)
     of_strimzi = strimzi.read_resources([one for one in resources if strimzi.is_strimzi(one)], accounts)
     others = [one for one in resources if not strimzi.is_strimzi(one)]
     notes = list(of_strimzi.notes)
     components = [*of_strimzi.components, *_others(others, document, accounts, fillings, notes)]
     name = STRIMZI.name if any(strimzi.is_strimzi(one) for one in resources) else KUBERNETES.name
     return accounts.found(name, components, notes)
+
+
+def _patch(resources: Sequence[Node], accounts: Accounts) -> Found:
+    """Resources in part: what they are laid over is not followed."""
+    for resource in resources:
+        name = text_under(resource, "metadata", "name")
+        reaches = (text_under(resource, "spec", "topicName") or name) if _is_topic(resource) else EVERYTHING
+        for said in values_of(resource):
+            if said.path == ("metadata", "name"):
+                accounts.reject(said, "a patch of Kustomize's, laid over another file: give what it builds", reaches)
+            else:
+                accounts.ignore(said, "of a patch, which is laid over a resource")
+    return accounts.found(PATCH, ())
+
+
+def _is_topic(resource: Node) -> bool:
+    return text_under(resource, "kind") == "KafkaTopic"
 
 
 def _others(
