@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from model.deployment.dialects.component import Component, Found, Left, Role
@@ -50,30 +50,31 @@ class Account:
 
 
 def accounts_of(findings: Findings, judged: Sequence[Judged], kafka: str | None = None) -> tuple[Account, ...]:
-    """The account of each file; ``judged`` are the pipelines, ``kafka`` is the release where no file says it."""
-    return tuple(_account(found, judged, kafka) for found in findings.found)
+    """The account of each file; ``judged`` are the pipelines, ``kafka`` is the release where no file says it.
+
+    A value may be in a component of another file, which its own is read along with.
+    """
+    entries: dict[str, dict[tuple[int, str], Entry]] = {}
+    for found in findings.found:
+        for component in found.components:
+            in_pipelines = [one for one in judged if _has(one.pipeline, component)]
+            for one in in_pipelines or (judge(_alone(component, found.file), kafka),):
+                for file, entry in _of_component(component, one):
+                    of_file = entries.setdefault(file or found.file, {})
+                    known = of_file.get((entry.line, entry.name))
+                    if known is None or _weight(entry) > _weight(known):
+                        of_file[entry.line, entry.name] = entry
+    for found in findings.found:
+        for fate, ones in ((Fate.IGNORED, found.ignored), (Fate.REJECTED, found.rejected)):
+            for left in ones:
+                entry = _of_left(left, fate)
+                of_file = entries.setdefault(left.given.origin.file or found.file, {})
+                of_file.setdefault((entry.line, entry.name), entry)
+    return tuple(_account(found, entries.get(found.file, {})) for found in findings.found)
 
 
-def _account(found: Found, judged: Sequence[Judged], kafka: str | None) -> Account:
-    entries: dict[tuple[int, str], Entry] = {}
-    for component in found.components:
-        # A build file says the release of a client that another file configures.
-        own = replace(component, version=None) if _is_elsewhere(component.version, found.file) else component
-        in_pipelines = [one for one in judged if _has(one.pipeline, component)]
-        for one in in_pipelines or (judge(_alone(component, found.file), kafka),):
-            for entry in _of_component(own, one):
-                known = entries.get((entry.line, entry.name))
-                if known is None or _weight(entry) > _weight(known):
-                    entries[entry.line, entry.name] = entry
-    for fate, ones in ((Fate.IGNORED, found.ignored), (Fate.REJECTED, found.rejected)):
-        for left in ones:
-            entry = _of_left(left, fate)
-            entries.setdefault((entry.line, entry.name), entry)
+def _account(found: Found, entries: Mapping[tuple[int, str], Entry]) -> Account:
     return Account(found, tuple(sorted(entries.values(), key=lambda entry: (entry.line, entry.name))))
-
-
-def _is_elsewhere(given: Given | None, file: str) -> bool:
-    return given is not None and given.origin.kind == "file" and given.origin.file != file
 
 
 def _weight(entry: Entry) -> int:
@@ -102,14 +103,16 @@ def _of_left(left: Left, fate: Fate) -> Entry:
     return Entry(left.given.origin.line or 0, left.given.key, fate, left.reason)
 
 
-def _of_component(component: Component, judged: Judged) -> Iterator[Entry]:
+def _of_component(component: Component, judged: Judged) -> Iterator[tuple[str | None, Entry]]:
+    """What became of its values, each with its file."""
     for given in component.settings.values():
         if given.origin.kind == "file":
-            yield _of_setting(component, given, judged)
+            yield given.origin.file, _of_setting(component, given, judged)
     others = (component.client, component.version, component.kafka, component.brokers)
     for given in (*component.application.values(), *(one for one in others if one is not None)):
         if given.origin.kind == "file":
-            yield Entry(_line(given), _name(given), Fate.USED, f"{component.name}: {given.key}={given.value}")
+            what = f"{component.name}: {given.key}={given.value}"
+            yield given.origin.file, Entry(_line(given), _name(given), Fate.USED, what)
 
 
 def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:

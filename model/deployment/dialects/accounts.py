@@ -58,9 +58,9 @@ class Accounts:
         """The value does not matter, or nobody reads it."""
         self._ignored.append(self._left(said, reason))
 
-    def reject(self, said: Said, reason: str) -> None:
-        """The value should matter, and cannot be used as it is."""
-        self._rejected.append(self._left(said, reason))
+    def reject(self, said: Said, reason: str, reaches: str = "") -> None:
+        """The value should matter, and cannot be used as it is; ``reaches``: as ``Left`` has it."""
+        self._rejected.append(replace(self._left(said, reason), reaches=reaches))
 
     def refuse(self, given: Given, reason: str) -> None:
         """A value that was taken is one that a framework refuses."""
@@ -97,7 +97,13 @@ class Accounts:
         self._rejected += inner.rejected
         return inner.components
 
-    def found(self, dialect: str, components: abc.Sequence[Component], notes: Iterable[str] = ()) -> Found:
+    def found(
+        self,
+        dialect: str,
+        components: abc.Sequence[Component],
+        notes: Iterable[str] = (),
+        along: Iterable[str] = (),
+    ) -> Found:
         """What the file says, once each of its values was sorted, each one way.
 
         What a component holds is not ignored, also where the value itself says something else than what follows from
@@ -117,6 +123,7 @@ class Accounts:
             tuple(self._ignored),
             tuple(self._rejected),
             (*self._document.notes, *notes),
+            tuple(dict.fromkeys(along)),
         )
 
     def _given_again(self, line: int, who: str) -> str:
@@ -127,6 +134,8 @@ class Accounts:
 
     def _origin(self, said: Said) -> Origin:
         """Its place; the name that stands there as the detail."""
+        if said.file:
+            return Origin("file", shown_key(said.key), said.file, said.line)
         return Origin("file", shown_key(said.key), self._document.file, self._line(said))
 
     def _line(self, said: Said) -> int:

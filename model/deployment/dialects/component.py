@@ -15,6 +15,9 @@ MOST_COMPONENTS = 1_000
 ASSUMED_REPLICAS = "3"
 """So many replicas a topic is taken to have of which no file says how many."""
 
+EVERYTHING = "*"
+"""What a value reaches that could change any pipeline of the folder; no topic has this name."""
+
 
 class Role(StrEnum):
     """What a component is."""
@@ -34,7 +37,9 @@ class Component:
     that it writes to or reads from, as far as the file says; empty if it does not. ``client`` and ``version``: which
     library, in which release. ``application``: what the file says of what the application does, by the names of
     assumptions. ``kafka``: the release of the brokers. ``brokers``: how many there are. ``profile``: the file says it
-    for one environment only. ``cluster``: of several that the file speaks of, the one that a client talks to.
+    for one environment only. ``layer``: ``worker`` or ``connector`` of Kafka Connect, ``cluster``: which worker, where
+    that has a name; ``told``: what a worker says of connectors, besides settings of their clients. ``talks_to``: of
+    several clusters that the file speaks of, the one whose client it is.
     """
 
     role: Role
@@ -47,7 +52,10 @@ class Component:
     kafka: Given | None = None
     brokers: Given | None = None
     profile: str = ""
+    layer: str = ""
     cluster: str = ""
+    told: Settings = field(default_factory=dict)
+    talks_to: str = ""
 
     @property
     def given(self) -> tuple[Given, ...]:
@@ -58,10 +66,14 @@ class Component:
 
 @dataclass(frozen=True)
 class Left:
-    """A value that is in no component, by the name that stands in the file, and why."""
+    """A value that is in no component, by the name that stands in the file, and why.
+
+    ``reaches``: it would change what other files describe; the topic for which it would, or ``EVERYTHING``.
+    """
 
     given: Given
     reason: str
+    reaches: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,8 @@ class Found:
 
     ``dialect`` is what it was taken for, in words. ``ignored``: the value does not matter to delivery, or nobody reads
     it. ``rejected``: it should matter, and cannot be used as it is; what becomes of the pipeline is then unknown.
-    ``notes``: what a reader of the verdict should know besides.
+    ``notes``: what a reader of the verdict should know besides. ``along``: the files that were read along with it, and
+    are none of their own then.
     """
 
     file: str
@@ -79,6 +92,7 @@ class Found:
     ignored: tuple[Left, ...] = ()
     rejected: tuple[Left, ...] = ()
     notes: tuple[str, ...] = ()
+    along: tuple[str, ...] = ()
 
     @property
     def by_role(self) -> Mapping[Role, tuple[Component, ...]]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Found
-from model.deployment.dialects.containers import Container, components_of, joined_commands
+from model.deployment.dialects.compose_services import Services, is_beside, variables_in
+from model.deployment.dialects.containers import Container, components_of
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.images import image_of
-from model.deployment.dialects.nodes import entries_under, text_under
+from model.deployment.dialects.nodes import entries_under
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
@@ -21,8 +21,6 @@ from model.deployment.yaml_tree import Mapping, Node
 READER = "Compose"
 _ENV_FILE = re.compile(r"(.*[._-])?env([._-][\w.-]+)?|.*\.env", re.ASCII)
 _VARIABLE = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)", re.ASCII)
-_EXPORTED = "export"
-_QUOTES = ("'", '"')
 
 
 def _services(document: Document) -> tuple[str, ...] | None:
@@ -43,7 +41,7 @@ def _services(document: Document) -> tuple[str, ...] | None:
 
 def _is_service(node: Node) -> bool:
     keys = {key for key, _ in entries_under(node)}
-    return bool(keys & {"image", "build"})
+    return bool(keys & {"image", "build", "extends"})
 
 
 def fits(document: Document) -> bool:
@@ -62,46 +60,20 @@ def read(document: Document, fillings: Fillings) -> Found:
     accounts = Accounts(document, fillings)
     path = _services(document) or ()
     root = accounts.each_once(document.yaml[0], READER)
-    containers: list[Container] = []
     inside: dict[str, list[Said]] = {}
     for said in values_of(root):
         if said.path[: len(path)] == path and len(said.path) > len(path) + 1:
             inside.setdefault(said.path[len(path)], []).append(said)
         elif said.path[0].startswith("x-"):
             accounts.ignore(said, "counts where it is referred to")
+        elif said.path[0] == "include" and not is_beside(document, accounts.text(said)):
+            accounts.reject(said, "includes a file that is not in this folder")
         else:
             accounts.ignore(said)
-    services = dict(entries_under(root, *path))
-    for name, values in inside.items():
-        containers.append(_container(name, services[name], values, len(path) + 1, accounts))
-    return accounts.found(COMPOSE.name, components_of(containers, document, accounts, fillings))
-
-
-def _container(name: str, node: Node, values: list[Said], depth: int, accounts: Accounts) -> Container:
-    image: Said | None = None
-    variables: list[Said] = []
-    commands: list[Said] = []
-    for said in values:
-        below = said.path[depth:]
-        if below == ("image",):
-            image = said
-        elif below[0] == "environment" and len(below) == 2:
-            variables.append(_variable(said) if below[1].startswith("[") else said)
-        elif below[0] == "env_file":
-            accounts.ignore(said, "names a file of variables, which is read where it lies")
-        elif below[0] in ("command", "entrypoint"):
-            commands.append(said)
-        else:
-            accounts.ignore(said, "says how the container runs, no setting of Kafka's")
-    replicas = text_under(node, "deploy", "replicas") or text_under(node, "scale")
-    count = int(replicas) if replicas.isdecimal() and len(replicas) < 4 else 1
-    return Container(name, image, variables, joined_commands(commands, accounts), count)
-
-
-def _variable(said: Said) -> Said:
-    """``NAME=value``, or a name whose value is in the environment of whoever starts it."""
-    name, equals, value = said.value.partition("=")
-    return Said((*said.path[:-1], name.strip()), value, said.line, null=not equals)
+    services = Services(document, inside, len(path) + 1, accounts)
+    notes: list[str] = []
+    components = components_of(services.containers(), document, accounts, fillings, notes)
+    return accounts.found(COMPOSE.name, components, notes, services.along)
 
 
 def fits_variables(document: Document) -> bool:
@@ -109,7 +81,7 @@ def fits_variables(document: Document) -> bool:
     if _ENV_FILE.fullmatch(document.name) is None:
         return False
     try:
-        variables = tuple(_variables(document))
+        variables = tuple(variables_in(document))
     except DeploymentError:
         return False
     if not variables or any(_VARIABLE.fullmatch(said.path[-1]) is None for said in variables):
@@ -121,18 +93,10 @@ def fits_variables(document: Document) -> bool:
 def read_variables(document: Document, fillings: Fillings) -> Found:
     """The brokers or the client that a file of variables configures."""
     accounts = Accounts(document, fillings)
-    container = Container(document.name, variables=tuple(_variables(document)))
-    return accounts.found(VARIABLES.name, components_of([container], document, accounts, fillings))
-
-
-def _variables(document: Document) -> Iterator[Said]:
-    for said in document.properties:
-        name, value = said.path[-1], said.value.strip()
-        if name == _EXPORTED and "=" in value:
-            name, _, value = value.partition("=")
-        if len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES:
-            value = value[1:-1]
-        yield Said((name,), value, said.line)
+    container = Container(document.name, variables=tuple(variables_in(document)))
+    notes: list[str] = []
+    components = components_of([container], document, accounts, fillings, notes)
+    return accounts.found(VARIABLES.name, components, notes)
 
 
 COMPOSE = Dialect("Compose file", fits, read)

@@ -9,8 +9,8 @@ A worker's ``producer.`` and ``consumer.`` settings are for the tasks of all its
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, owners
@@ -28,6 +28,7 @@ from model.deployment.given import Given
 NAME = "Kafka Connect configuration"
 CONNECT = "Kafka Connect"
 EXACTLY_ONCE = "exactly.once.source.support"
+POLICY = "connector.client.config.override.policy"
 DEFAULTS: Mapping[Role, Mapping[str, str]] = {
     Role.PRODUCER: {
         "acks": "all",
@@ -53,7 +54,7 @@ TELLING = frozenset(
         "value.converter",
         "internal.key.converter",
         EXACTLY_ONCE,
-        "connector.client.config.override.policy",
+        POLICY,
     }
 )
 """Keys that show a worker's file; two of them."""
@@ -199,6 +200,9 @@ def _worker(values: list[Said], accounts: Accounts) -> Iterator[Component]:
         elif said.key == "bootstrap.servers":
             for one in CLIENTS:
                 clients.settings[one].setdefault(said.key, accounts.take(said, said.key))
+        elif said.key == POLICY:
+            clients.known[said.key] = accounts.take(said, said.key)
+            accounts.ignore(said, "says which overrides of connectors it allows")
         elif owners(said.key):
             accounts.ignore(said, NOT_PASSED_ON)
         else:
@@ -208,20 +212,23 @@ def _worker(values: list[Said], accounts: Accounts) -> Iterator[Component]:
         exactly_once = None
     group = clients.known.get("group.id")
     prefix = "connect" if group is None else group.value.strip()
+    told = {POLICY: clients.known[POLICY]} if POLICY in clients.known else {}
     yield Component(
         Role.PRODUCER,
         "connect.producer",
         source_settings(clients.settings[Role.PRODUCER], accounts, exactly_once, f"{prefix}-CONNECTOR-TASK"),
         application=source_answers(accounts, None, exactly_once is not None),
+        layer="worker",
+        told=told,
     )
-    yield _sink("connect.consumer", clients, {}, (), accounts)
+    yield replace(_sink("connect.consumer", clients, {}, (), accounts), layer="worker", told=told)
 
 
 def _connector(values: list[Said], accounts: Accounts, notes: list[str]) -> Iterator[Component]:
     said_of = {said.key: said for said in values}
     kind = accounts.text(said_of[CONNECTOR]) if CONNECTOR in said_of else ""
     name = accounts.text(said_of["name"]) if "name" in said_of else "connector"
-    role = _role_of(kind, said_of)
+    role = role_of(kind, said_of)
     clients = _Clients()
     topics: tuple[str, ...] = ()
     for said in values:
@@ -253,15 +260,16 @@ def _connector(values: list[Said], accounts: Accounts, notes: list[str]) -> Iter
             accounts.ignore(said, "of the connector itself; no setting of its Kafka clients")
     tolerant = clients.known.get("errors.tolerance")
     if role is Role.CONSUMER:
-        yield _sink(name, clients, _failing(clients, tolerant), topics, accounts)
+        yield replace(_sink(name, clients, _failing(clients, tolerant), topics, accounts), layer="connector")
         return
     if "exactly.once.support" in clients.known:
         notes.append("whether it writes in transactions the worker decides, with exactly.once.source.support")
     settings = source_settings(clients.settings[role], accounts, None, "")
-    yield Component(role, name, settings, topics, application=source_answers(accounts, tolerant, False))
+    answers = source_answers(accounts, tolerant, False)
+    yield Component(role, name, settings, topics, application=answers, layer="connector")
 
 
-def _role_of(kind: str, said: Mapping[str, Said]) -> Role:
+def role_of(kind: str, said: Collection[str]) -> Role:
     """A sink has to name its topics; what has Source or Sink in its name is one."""
     simple = kind.rsplit(".", 1)[-1].lower()
     if "source" in simple or "sink" in simple:

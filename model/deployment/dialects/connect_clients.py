@@ -7,7 +7,8 @@ its consumers commit what a task has flushed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.client_settings import with_defaults
@@ -16,33 +17,50 @@ from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers
 from model.deployment.given import Given
 
 MIRROR = "MirrorMaker 2"
-_PREFIXES = {role: (f"{role}.override.", f"{role}.") for role in DEFAULTS}
+OF_WORKERS = ("{}.",)
+OF_CONNECTORS = ("{}.override.",)
+"""Where a role's name stands before a setting of its clients.
+
+``Worker.baseProducerConfigs`` takes all that begins with ``producer.`` from the worker, so that its
+``producer.override.acks`` is a setting ``override.acks``, which no client has; and only what begins with
+``producer.override.`` (``ConnectorConfig.CONNECTOR_CLIENT_PRODUCER_OVERRIDES_PREFIX``) from a connector.
+"""
 
 
-def client_setting(key: str) -> tuple[Role, str] | None:
+def client_setting(key: str, prefixes: Sequence[str]) -> tuple[Role, str] | None:
     """Whose setting a worker's or connector's key is, and its name there; None for one of the worker itself.
 
-    >>> client_setting("producer.override.acks")
+    >>> client_setting("producer.override.acks", OF_CONNECTORS)
     (<Role.PRODUCER: 'producer'>, 'acks')
+    >>> client_setting("producer.override.acks", OF_WORKERS)
+    (<Role.PRODUCER: 'producer'>, 'override.acks')
     """
-    for role, prefixes in _PREFIXES.items():
-        for prefix in prefixes:
+    for role in DEFAULTS:
+        for prefix in (one.format(role) for one in prefixes):
             if key.startswith(prefix) and len(key) > len(prefix):
                 return role, key[len(prefix) :]
     return None
 
 
 def worker_clients(
-    name: str, said: Mapping[Role, Mapping[str, Given]], accounts: Accounts, topics: tuple[str, ...] = ()
+    name: str,
+    said: Mapping[Role, Mapping[str, Given]],
+    accounts: Accounts,
+    topics: tuple[str, ...] = (),
+    layer: str = "worker",
+    cluster: str = "",
+    told: Mapping[str, Given] | None = None,
+    present: Role | None = None,
 ) -> Iterator[Component]:
-    """The clients of which something is said, with what the worker sets besides."""
+    """The clients of which something is said, or which are ``present``, with what the worker sets besides."""
     for role, settings in said.items():
-        if settings:
+        if settings or role is present or (layer == "worker" and told):
             answers = source_answers(accounts, None, exactly_once=False)
             if role is Role.CONSUMER:
                 answers = {"commit": accounts.by_framework("commit", "async", CONNECT)}
             given = with_defaults(settings, DEFAULTS[role], accounts, CONNECT)
-            yield Component(role, f"{name} {role}", given, topics, application=answers)
+            component = Component(role, f"{name} {role}", given, topics, application=answers)
+            yield replace(component, layer=layer, cluster=cluster, told=told or {})
 
 
 def mirrored(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,18 +10,29 @@ from model.deployment.defaults import is_known
 from model.deployment.dialects import spring
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.brokers import Broker, clusters_of
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect_clients import client_setting, worker_clients
+from model.deployment.dialects.component import EVERYTHING, Component, Role
+from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY
+from model.deployment.dialects.connect_clients import OF_WORKERS, client_setting, worker_clients
+from model.deployment.dialects.connect_layers import TRANSACTIONS
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.images import PLAIN, Image, image_of, other_variables, release_in
 from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.places import moved
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.started import overrides_in, starts_a_broker
-from model.deployment.dialects.topic_commands import topics_created, topics_listed
+from model.deployment.dialects.topic_commands import Commands, topics_listed
 from model.deployment.given import Given
 
 _SPRING = ("SPRING_KAFKA_", "SPRING_APPLICATION_JSON")
 _CHANNELS = ("MP_MESSAGING_", "_MP_MESSAGING_", "KAFKA_STREAMS_")
+_A_PART = "its variables are a part of what it says; they outrank its application.yml, which is not read here"
+_OPTION = re.compile(r"(?:-D|--)((?:spring\.(?:kafka|cloud\.stream)|mp\.messaging)\.[\w.\[\]-]+)=")
+_BINDER = "SPRING_CLOUD_STREAM_"
+_ADDRESSES_OF = re.compile(
+    r"(bootstrap.?servers|brokers|broker.?port|zk.?nodes|client.?id|group.?id|destination)$", re.I
+)
+_SECURITY = re.compile(r"[._-](ssl|sasl|security|jaas)[._-]", re.I)
+_ON_THE_LINE = "sets {}, which outranks the application's files: what is set in a command is not followed"
 _OWN = "an application's own variable: what it makes of it, this file does not say"
 
 
@@ -42,19 +54,21 @@ class Running:
     document: Document
     accounts: Accounts
     fillings: Fillings
+    commands: Commands
+    notes: list[str]
     brokers: list[Broker] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
 
     def all(self) -> list[Component]:
         """The clusters, then all others."""
-        return [*clusters_of(self.brokers, self.accounts), *self.components]
+        return [*clusters_of(self.brokers, self.accounts), *self.components, *self.commands.components]
 
 
 def components_of(
-    containers: Iterable[Container], document: Document, accounts: Accounts, fillings: Fillings
+    containers: Iterable[Container], document: Document, accounts: Accounts, fillings: Fillings, notes: list[str]
 ) -> list[Component]:
-    """What the containers run: brokers, clients, and the topics that they create."""
-    running = Running(document, accounts, fillings)
+    """What the containers run: brokers, clients, and the topics that they create. Some ``notes`` are added."""
+    running = Running(document, accounts, fillings, Commands(accounts), notes)
     for container in containers:
         variables = accounts.last_of_each(container.variables, "the environment")
         name = "" if container.image is None else accounts.text(container.image)
@@ -69,7 +83,9 @@ def components_of(
         else:
             _application(container, variables, running)
         for said in container.commands:
-            running.components += topics_created(said, accounts)
+            if option := _option_in(said.value):
+                accounts.reject(said, _ON_THE_LINE.format(option), EVERYTHING)
+            running.commands.run(said)
     return running.all()
 
 
@@ -82,7 +98,7 @@ def joined_commands(commands: Sequence[Said], accounts: Accounts) -> tuple[Said,
         if said is not main:
             accounts.ignore(said, "a word of the command that is run")
     text = " ".join(said.value for said in commands)
-    return (Said(main.path, text, main.line),)
+    return (replace(main, value=text),)
 
 
 def _broker(container: Container, image: Image, variables: Iterable[Said], running: Running) -> None:
@@ -124,16 +140,26 @@ def _not_read(variable: str, image: Image) -> str:
 def _worker(container: Container, image: Image, variables: Iterable[Said], running: Running) -> None:
     accounts = running.accounts
     said_of: dict[Role, dict[str, Given]] = {Role.PRODUCER: {}, Role.CONSUMER: {}}
+    told: dict[str, Given] = {}
     for said in variables:
-        client = client_setting(image.key(said.path[-1]))
-        if client is None:
+        key = image.key(said.path[-1])
+        client = client_setting(key, OF_WORKERS)
+        if key == EXACTLY_ONCE and accounts.text(said).lower() != "disabled":
+            accounts.reject(said, TRANSACTIONS)
+            told[key] = Given(key, accounts.text(said), accounts.take(said, key).origin)
+        elif key == POLICY:
+            told[key] = accounts.take(said, key)
+            accounts.ignore(said, "says which overrides of connectors it allows")
+        elif client is not None and client[1].startswith("override."):
+            accounts.ignore(said, "only a connector has it: to a worker it is a setting that no client knows")
+        elif client is None:
             accounts.ignore(said, "of the worker, not of its Kafka clients")
         else:
             value = f"${{{said.path[-1]}}}" if said.null else said.value
             said_of[client[0]][client[1]] = accounts.take(replace(said, value=value), client[1])
     if container.image is not None:
         accounts.ignore(container.image, "runs Kafka Connect; its tag is not the brokers' release")
-    running.components += worker_clients(container.name, said_of, accounts)
+    running.components += worker_clients(container.name, said_of, accounts, told=told)
 
 
 def _application(container: Container, variables: Iterable[Said], running: Running) -> None:
@@ -142,6 +168,10 @@ def _application(container: Container, variables: Iterable[Said], running: Runni
         variable = said.path[-1]
         if variable.startswith(_SPRING[0]) and not said.null and "\n" not in said.value:
             of_spring.append(said)
+        elif option := _option_in(said.value):
+            accounts.reject(said, _ON_THE_LINE.format(option), EVERYTHING)
+        elif variable.startswith(_BINDER) and not said.null and not _is_harmless(variable):
+            accounts.reject(said, "sets the binder of Spring Cloud Stream, which is not read from variables here")
         elif variable.startswith((*_CHANNELS, *_SPRING)) and not said.null:
             accounts.reject(said, "sets what a framework reads from variables, in a form that is not read here")
         elif (key := _named_like(variable)) and not said.null:
@@ -151,7 +181,17 @@ def _application(container: Container, variables: Iterable[Said], running: Runni
     if container.image is not None:
         accounts.ignore(container.image, "runs no broker that is known")
     if of_spring:
+        running.notes.append(f"{container.name}: {_A_PART}")
         running.components += _spring(container, of_spring, running)
+
+
+def _option_in(text: str) -> str:
+    """A property of Spring's or Quarkus' that is set in a command, or in options of Java; empty where none matters."""
+    return next((one[1] for one in _OPTION.finditer(text) if not _is_harmless(one[1])), "")
+
+
+def _is_harmless(name: str) -> bool:
+    return _ADDRESSES_OF.search(name) is not None or _SECURITY.search(name) is not None
 
 
 def _named_like(variable: str) -> str:
@@ -171,21 +211,24 @@ def _spring(container: Container, variables: Sequence[Said], running: Running) -
     """Spring's properties that variables stand for, read as a file that has each at the line of its variable."""
     from javaproperties import join_key_value
 
-    lines: dict[int, list[str]] = {}
+    lines: dict[int, str] = {}
+    others: list[Said] = []
     for said in variables:
-        lines.setdefault(said.line, []).append(join_key_value(_property(said.path[-1]), said.value))
-    text = ""
-    for line in range(1, max(lines) + 1):
-        # Of several in one line, as YAML's flow style has them, the others follow where nothing else stands.
-        text += (lines[line].pop(0) if lines.get(line) else "") + "\n"
-    rest = [one for left in lines.values() for one in left]
-    inner = Document(
-        running.document.file,
-        text + "\n".join(rest),
-        inside="application.properties",
-        first=running.document.first,
-    )
-    for component in running.accounts.take_over(spring.read(inner, running.fillings)):
+        # Of several in one line, as YAML's flow style has them, and those of other files, each has a line at the end.
+        if said.file or said.line in lines:
+            others.append(said)
+        else:
+            lines[said.line] = join_key_value(_property(said.path[-1]), said.value)
+    last = max(lines, default=0)
+    text = [lines.get(line, "") for line in range(1, last + 1)]
+    text += [join_key_value(_property(said.path[-1]), said.value) for said in others]
+    document = running.document
+    inner = Document(document.file, "\n".join(text), inside="application.properties", first=document.first)
+    places = {
+        document.first + last + at: (said.file or document.file, said.line + (0 if said.file else document.first))
+        for at, said in enumerate(others, start=1)
+    }
+    for component in running.accounts.take_over(moved(spring.read(inner, running.fillings), places)):
         yield replace(component, name=f"{container.name} {component.name}")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePath
 
 from model.deployment.dialects.formats.json import json_of
@@ -17,6 +19,8 @@ from model.deployment.yaml_tree import Node
 
 PROPERTIES = frozenset({".properties", ".config", ".conf", ".cfg", ".example", ".sample", ".j2", ".template", ".tpl"})
 YAML = frozenset({".yaml", ".yml"})
+
+_MOST_BESIDE = 20_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,34 @@ class Document:
     def name(self) -> str:
         """The name of the file without its folders, in small letters."""
         return PurePath(self.inside or self.file).name.lower()
+
+    def beside(self, name: str) -> Document | None:
+        """A file that this one names, in its own folder or below; None where none can be read there as text.
+
+        What lies elsewhere is not followed, also not where a link leads to it.
+        """
+        path = PurePath(name)
+        if self.inside or not name.strip() or "\0" in name or path.is_absolute() or ".." in path.parts:
+            return None
+        folder = Path(self.file).parent
+        try:
+            place = folder / path
+            if not place.is_file() or not place.resolve().is_relative_to(folder.resolve()):
+                return None
+            return read_document(place)
+        except (DeploymentError, OSError, RuntimeError, ValueError):
+            return None
+
+    def names_beside(self, ending: str) -> tuple[str, ...]:
+        """The names of files in its folder that end so, in order."""
+        if self.inside:
+            return ()
+        try:
+            with os.scandir(Path(self.file).parent) as entries:
+                names = [one.name for one in islice(entries, _MOST_BESIDE)]
+        except (OSError, ValueError):
+            return ()
+        return tuple(sorted(name for name in names if name.endswith(ending)))
 
     @property
     def has_byte_order_mark(self) -> bool:

@@ -9,10 +9,12 @@ from itertools import islice
 from pathlib import Path, PurePath
 
 from model.deployment.dialects.component import Found
+from model.deployment.dialects.connect_layers import over_their_workers
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.reading_along import without_those_read_along
 from model.deployment.dialects.recognising import broken, dialect_of, tells
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
@@ -52,7 +54,7 @@ class Findings:
 def find(place: Path, fillings: Fillings) -> Findings:
     """Look into a folder, or one file. Raises DeploymentError for one file that is no configuration."""
     if not place.is_dir():
-        return Findings(str(place), (read_one(place, fillings),), (), 0)
+        return Findings(str(place), over_their_workers((read_one(place, fillings),)), (), 0)
     found: list[Found] = []
     unread: list[Unread] = []
     own: list[Path] = []
@@ -88,8 +90,9 @@ def find(place: Path, fillings: Fillings) -> Findings:
     if not (found or own or unread):
         what = f"holds no configuration of Kafka that is known, in {others} files (docs/dialects.md)"
         raise DeploymentError(what, file=str(place))
-    released = tuple(with_releases(one, manifests) for one in found)
-    return Findings(str(place), released, tuple(unread), others, tuple(own))
+    released = [with_releases(one, manifests) for one in found]
+    layered = over_their_workers(without_those_read_along(released))
+    return Findings(str(place), layered, tuple(unread), others, tuple(own))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:

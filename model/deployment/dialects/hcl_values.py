@@ -59,6 +59,12 @@ class Values:
     locals: Mapping[str, Attribute] = field(default_factory=dict)
     variables: Mapping[str, Attribute] = field(default_factory=dict)
     fillings: Fillings = field(default_factory=dict)
+    assigned: Mapping[str, Node] = field(default_factory=dict)
+    """Variables to which another file assigns a value, which outranks their defaults."""
+
+    defaults: set[str] = field(default_factory=set)
+    """Variables of which the default was taken."""
+
     _known: dict[tuple[str, str], Node] = field(default_factory=dict)
     _sizes: dict[int, tuple[Node, int]] = field(default_factory=dict)
     _evaluations: int = 0
@@ -132,6 +138,10 @@ class Values:
             for filled in (f"var.{name}", name):
                 if filled in self.fillings:
                     return Scalar(self.fillings[filled], line)
+            if name in self.assigned:
+                return at_line(self.assigned[name], line)
+            if name in self.variables:
+                self.defaults.add(name)
         attribute = {"local": self.locals, "var": self.variables}.get(kind, {}).get(name)
         if attribute is None:
             return None
@@ -142,7 +152,16 @@ class Values:
         return self._known[key]
 
 
-def values_in(root: Block, file: str, fillings: Fillings) -> Values:
+def at_line(node: Node, line: int) -> Node:
+    """The same value as if it stood in that line, where the file says whose it is."""
+    if isinstance(node, Scalar):
+        return replace(node, line=line)
+    if isinstance(node, Sequence):
+        return Sequence(tuple(at_line(item, line) for item in node.items), line)
+    return Object(tuple(Entry(one.key, line, at_line(one.node, line)) for one in node.entries), line)
+
+
+def values_in(root: Block, file: str, fillings: Fillings, assigned: Mapping[str, Node] | None = None) -> Values:
     """The names that the blocks of a file give values to."""
     local = {one.name: one for block in root.blocks if block.kind == "locals" for one in block.attributes}
     variables = {
@@ -152,7 +171,7 @@ def values_in(root: Block, file: str, fillings: Fillings) -> Values:
         for one in block.attributes
         if one.name == "default"
     }
-    return Values(file, local, variables, fillings)
+    return Values(file, local, variables, fillings, assigned or {})
 
 
 def _expression(values: Values, syntax: Syntax, names: Mapping[str, Node]) -> Node:

@@ -32,6 +32,15 @@ READER = "Helm"
 _TABLE = Path(__file__).with_name("tables") / "helm.csv"
 _OVERRIDES = ("configurationOverrides", "overrideConfiguration", "extraConfigYaml")
 _TEXTS = ("config", "extraConfig")
+_ELSEWHERE = ("existingConfigmap", "existingConfigMap", "extraEnvVarsCM", "extraEnvVarsSecret")
+_OUTRANKS = {
+    ("extraConfigYaml", "extraConfig"),
+    ("overrideConfiguration", "config"),
+}
+"""Which place outranks which, in every version of the chart that has both: templates/broker/configmap.yaml of Bitnami's
+writes ``extraConfig`` before ``extraConfigYaml``, and values.yaml says that the override is over ``config``."""
+_OR_FILE = "line {} says otherwise: whether the file or the variable counts depends on the chart"
+_OF_ANOTHER = re.compile(r"values[-_.].+\.ya?ml")
 _COUNTS = ("replicaCount", "replicas", "brokers")
 _NODES = ("controller", "broker")
 _MARKS = frozenset({"defaultReplicationFactor", "offsetsTopicReplicationFactor", "transactionStateLogMinIsr"})
@@ -81,6 +90,15 @@ def fits(document: Document) -> bool:
     return bool(_bases(document))
 
 
+def _laid_over(document: Document) -> str:
+    """The chart's own values beside the file; empty where there are none."""
+    for name in ("values.yaml", "values.yml"):
+        beside = document.beside(name)
+        if beside is not None and fits(beside):
+            return name
+    return ""
+
+
 @dataclass
 class _Chart:
     """What the values of one chart say. ``nodes``: of the nodes of one kind, all of them being under the empty name."""
@@ -88,6 +106,7 @@ class _Chart:
     name: str
     nodes: dict[str, dict[str, Said]] = field(default_factory=dict)
     counts: dict[str, Said] = field(default_factory=dict)
+    places: dict[tuple[str, str], str] = field(default_factory=dict)
     image: Said | None = None
     tag: Said | None = None
     only_controllers: bool = False
@@ -109,6 +128,10 @@ def read(document: Document, fillings: Fillings) -> Found:
         else:
             values.setdefault(base, []).append(said)
     components: list[Component] = []
+    if _OF_ANOTHER.fullmatch(document.name) and (below := _laid_over(document)):
+        accounts.reject(
+            Said((document.name,), "", 1), f"helm -f lays it over {below}: give what they come to in one file"
+        )
     for base, ones in values.items():
         components += _chart(base, under(root, *base), ones, document, accounts)
     return accounts.found(VALUES.name, components)
@@ -143,9 +166,18 @@ def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document
     of_nodes = chart.nodes.setdefault(kind, {})
 
     def keep(key: str, one: Said) -> None:
-        if key in of_nodes:
-            accounts.ignore(of_nodes[key], f"said again in line {one.line}; that is taken")
-        of_nodes[key] = one
+        before, place = of_nodes.get(key), names[0]
+        if before is None:
+            of_nodes[key], chart.places[kind, key] = one, place
+            return
+        other = chart.places[kind, key]
+        if (other, place) in _OUTRANKS:
+            accounts.ignore(one, f"line {before.line} says it as well; {other} outranks {place}")
+            return
+        if other != place and (place, other) not in _OUTRANKS and accounts.text(before) != accounts.text(one):
+            accounts.reject(one, f"{other} in line {before.line} says otherwise: which counts depends on the chart")
+        accounts.ignore(before, f"said again in line {one.line}; that is taken")
+        of_nodes[key], chart.places[kind, key] = one, place
 
     setting = _names().get(names[0]) if len(names) == 1 and not kind else None
     if setting is not None:
@@ -165,6 +197,8 @@ def _sort(said: Said, kind: str, names: tuple[str, ...], chart: _Chart, document
         chart.image = said
     elif not kind and names in (("image", "tag"), ("imageTag",)):
         chart.tag = said
+    elif names[0] in _ELSEWHERE and len(names) == 1 and said.value:
+        accounts.reject(said, "names settings or variables of the brokers that are elsewhere")
     elif names[:1] == ("extraEnvVars",) and names[-1] == "value":
         pass  # with its name (_variables)
     else:
@@ -184,7 +218,9 @@ def _variables(node: Node | None, base: tuple[str, ...], chart: _Chart, accounts
                 if key:
                     of_nodes = chart.nodes.setdefault(kind, {})
                     if key in of_nodes:
-                        accounts.ignore(of_nodes[key], f"the variable in line {said.line} outranks it")
+                        if accounts.text(of_nodes[key]) != accounts.text(said):
+                            accounts.reject(said, _OR_FILE.format(of_nodes[key].line))
+                        accounts.ignore(of_nodes[key], f"the variable in line {said.line} says it as well")
                     of_nodes[key] = said
                 else:
                     accounts.ignore(said, f"no setting: the image takes those that begin with {BY_PREFIX.prefix}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.component import ASSUMED_REPLICAS, Found, Role
+from model.deployment.dialects.component import ASSUMED_REPLICAS, EVERYTHING, Found, Left, Role
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
@@ -47,19 +47,28 @@ class Judged:
 
 
 def with_rejected(judged: Judged, findings: Findings) -> Judged:
-    """The same with what was rejected in its files: what that would change is not known."""
+    """The same with what was rejected in its files, or reaches it from others: what that would change is not known."""
     pipeline = judged.pipeline
     members = (pipeline.topic, pipeline.brokers, pipeline.producer, pipeline.consumer)
     files = {one.file for one in members if one is not None}
-    rejected = [error for found in findings.found if found.file in files for error in rejected_in(found)]
+    reaching = (EVERYTHING, pipeline.topic_name)
+    rejected = [
+        _error(left)
+        for found in findings.found
+        for left in found.rejected
+        if found.file in files or (left.reaches and left.reaches in reaching)
+    ]
     return replace(judged, rejected=tuple(rejected))
 
 
 def rejected_in(found: Found) -> Iterator[DeploymentError]:
     """What the reader of a file could not use, as errors with their places."""
-    for one in found.rejected:
-        place = one.given.origin
-        yield DeploymentError(one.reason, file=place.file, line=place.line, key=one.given.key)
+    return (_error(left) for left in found.rejected)
+
+
+def _error(left: Left) -> DeploymentError:
+    place = left.given.origin
+    return DeploymentError(left.reason, file=place.file, line=place.line, key=left.given.key)
 
 
 def judge(

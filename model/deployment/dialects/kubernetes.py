@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from model.deployment.dialects import dapr, strimzi, topic_resources
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.component import Component, Found
+from model.deployment.dialects.component import EVERYTHING, Component, Found
 from model.deployment.dialects.containers import Container, components_of, joined_commands
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
 from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.images import image_of
+from model.deployment.dialects.kustomize import is_patch
 from model.deployment.dialects.nodes import items_under, text_under, under
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
@@ -19,6 +21,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.yaml_tree import Mapping, Node, Scalar
 
 READER = "Kubernetes"
+PATCH = "Kustomize patch"
 _HOLDERS = ("ConfigMap", "Secret")
 _PODS = (
     ("spec", "template", "spec"),
@@ -38,6 +41,7 @@ _WORKLOADS = frozenset(
         "StatefulSet",
     }
 )
+_OF_KAFKA = ("KAFKA_", "SPRING_KAFKA_", "CONNECT_")
 _NO_VARIABLE = "says how Kubernetes runs it, no setting of Kafka's"
 
 
@@ -86,15 +90,35 @@ def read(document: Document, fillings: Fillings) -> Found:
     """The clusters, topics and clients of all resources in a file."""
     accounts = Accounts(document, fillings)
     resources = [accounts.each_once(one, READER) for one in _resources(document)]
+    if is_patch(document):
+        return _patch(resources, accounts)
     of_strimzi = strimzi.read_resources([one for one in resources if strimzi.is_strimzi(one)], accounts)
     others = [one for one in resources if not strimzi.is_strimzi(one)]
-    components = [*of_strimzi.components, *_others(others, document, accounts, fillings)]
+    notes = list(of_strimzi.notes)
+    components = [*of_strimzi.components, *_others(others, document, accounts, fillings, notes)]
     name = STRIMZI.name if any(strimzi.is_strimzi(one) for one in resources) else KUBERNETES.name
-    return accounts.found(name, components, of_strimzi.notes)
+    return accounts.found(name, components, notes)
+
+
+def _patch(resources: Sequence[Node], accounts: Accounts) -> Found:
+    """Resources in part: what they are laid over is not followed."""
+    for resource in resources:
+        name = text_under(resource, "metadata", "name")
+        reaches = (text_under(resource, "spec", "topicName") or name) if _is_topic(resource) else EVERYTHING
+        for said in values_of(resource):
+            if said.path == ("metadata", "name"):
+                accounts.reject(said, "a patch of Kustomize's, laid over another file: give what it builds", reaches)
+            else:
+                accounts.ignore(said, "of a patch, which is laid over a resource")
+    return accounts.found(PATCH, ())
+
+
+def _is_topic(resource: Node) -> bool:
+    return text_under(resource, "kind") == "KafkaTopic"
 
 
 def _others(
-    resources: Sequence[Node], document: Document, accounts: Accounts, fillings: Fillings
+    resources: Sequence[Node], document: Document, accounts: Accounts, fillings: Fillings, notes: list[str]
 ) -> Iterator[Component]:
     holders = {text_under(one, "metadata", "name"): one for one in resources if text_under(one, "kind") in _HOLDERS}
     used: set[tuple[str, str]] = set()
@@ -126,7 +150,7 @@ def _others(
                 variables.append(said)
         if variables:
             containers.append(Container(name, variables=variables))
-    yield from components_of(containers, document, accounts, fillings)
+    yield from components_of(containers, document, accounts, fillings, notes)
 
 
 def _containers(
@@ -160,9 +184,13 @@ def _container(
     image: Said | None = None
     commands: list[Said] = []
     variables: list[Said] = []
-    for source in items_under(node, "envFrom"):
-        holder = text_under(source, "configMapRef", "name") or text_under(source, "secretRef", "name")
-        variables += _held(holder, holders, used)
+    elsewhere: list[Said] = []
+    for at, source in enumerate(items_under(node, "envFrom")):
+        holder = text_under(source, "configMapRef", "name")
+        if text_under(holders.get(holder), "kind") == "ConfigMap":
+            variables += _held(holder, holders, used, text_under(source, "prefix"))
+        else:
+            elsewhere.append(Said((*path, "envFrom", f"[{at}]"), "", source.line))
     for at, one in enumerate(items_under(node, "env")):
         name, where = text_under(one, "name"), (*path, "env", f"[{at}]")
         reference = under(one, "valueFrom", "configMapKeyRef")
@@ -189,16 +217,21 @@ def _container(
         else:
             accounts.ignore(said, _NO_VARIABLE)
     joined = joined_commands(commands, accounts)
-    return Container(text_under(node, "name"), image, _by_name(variables, accounts), joined, count)
+    given = _by_name(variables, accounts)
+    names = [said.path[-1] for said in given]
+    if image_of("" if image is None else image.value, names).runs or any(name.startswith(_OF_KAFKA) for name in names):
+        for said in elsewhere:
+            accounts.reject(said, "takes variables from another file's ConfigMap, or a secret: not read here")
+    return Container(text_under(node, "name"), image, given, joined, count)
 
 
-def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]]) -> Iterator[Said]:
-    """The variables that a ConfigMap of the same file holds."""
-    data = under(holders.get(name), "data") if text_under(holders.get(name), "kind") == "ConfigMap" else None
+def _held(name: str, holders: dict[str, Node], used: set[tuple[str, str]], prefix: str) -> Iterator[Said]:
+    """The variables that a ConfigMap of the same file holds, with what is put before their names."""
+    data = under(holders.get(name), "data")
     for entry in data.entries if isinstance(data, Mapping) else ():
         if isinstance(entry.node, Scalar) and not is_file(entry.key, entry.node.text):
             used.add((name, entry.key))
-            yield Said(("data", entry.key), entry.node.text, entry.node.line, entry.node.null)
+            yield Said(("data", prefix + entry.key), entry.node.text, entry.node.line, entry.node.null)
 
 
 def _by_name(variables: Sequence[Said], accounts: Accounts) -> tuple[Said, ...]:

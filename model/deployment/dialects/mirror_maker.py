@@ -212,7 +212,7 @@ def _components(
             reads,
             flow.topics,
             application={"commit": accounts.by_framework("commit", "after", MIRROR)},
-            cluster=flow.source,
+            talks_to=flow.source,
         ),
         Component(
             Role.PRODUCER,
@@ -220,7 +220,7 @@ def _components(
             source_settings(writes, accounts, exactly_once, group),
             tuple(f"{flow.source}.{topic}" for topic in flow.topics),
             application=source_answers(accounts, flow.tolerant, exactly_once is not None),
-            cluster=flow.target,
+            talks_to=flow.target,
         ),
     )
 

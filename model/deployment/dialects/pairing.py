@@ -153,7 +153,7 @@ def _may_meet(
 
     What is said for no profile counts in each in which nothing else is said of its role.
     """
-    ends = {producer.component.cluster, consumer.component.cluster}
+    ends = {producer.component.talks_to, consumer.component.talks_to}
     if len(ends) == 2 and "" not in ends:
         return False
     one, other = producer.component.profile, consumer.component.profile

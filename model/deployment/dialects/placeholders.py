@@ -22,6 +22,10 @@ _INNERMOST = re.compile(
     r"|^(?:\$([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\}|<([\w. -]+)>|@([\w.-]+)@)$"
 )
 
+_SHELL_DEFAULT = ":-"
+_SHELL = (":=", "=", ":?", "?", ":+", "+")
+"""The signs of a shell that may stand where this one may."""
+
 _KEPT = re.compile("\0([0-9]+)\0")
 
 
@@ -41,7 +45,10 @@ class Filled:
 def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":", "-")) -> Filled:
     """Fill what can be filled, innermost first; ``separators`` stand between a name and its default.
 
-    A value that is given wins over the default. Without either the placeholder stays.
+    A value that is given wins over the default. Without either the placeholder stays. Where ``:-`` stands before a
+    default, as in a shell, its other signs mean what they mean there ("Interpolation" of the Compose specification):
+    ``:=`` is before a default as well, ``:?`` before a message, and ``:+`` before what stands for any value that is
+    given; each also without its colon.
 
     >>> fill("${ACKS:all}", {})
     Filled(text='all', missing=())
@@ -49,17 +56,21 @@ def fill(text: str, fillings: Fillings, separators: tuple[str, ...] = (":-", ":"
     '1'
     >>> fill("${ACKS}", {}).missing
     ('ACKS',)
+    >>> fill("${ACKS:+all}", {}).missing, fill("${ACKS:+all}", {"ACKS": "1"}).text, fill("${ACKS:?say it}", {}).missing
+    (('ACKS',), 'all', ('ACKS',))
     """
     kept: list[str] = []
 
     def replaced(match: re.Match[str]) -> str:
         inner = next(group for group in match.groups() if group is not None)
-        name, default = _parted(inner, separators) if match.group(1) is not None else (_bare(inner), None)
+        name, sign, text = _parted(inner, separators) if match.group(1) is not None else (_bare(inner), "", "")
         for known in (inner, name, name.lstrip(".")):
-            if known in fillings:
-                return fillings[known]
-        if default is not None:
-            return default
+            if known in fillings and (fillings[known] or sign not in (":-", ":=", ":?", ":+")):
+                return text if sign.endswith("+") else fillings[known]
+            if known in fillings and sign == ":+":
+                return ""
+        if sign and not sign.endswith(("+", "?")):
+            return text
         kept.append(match.group(0))
         return f"\0{len(kept) - 1}\0"
 
@@ -80,13 +91,17 @@ def _bare(inner: str) -> str:
     return inner.removeprefix("-").removesuffix("-").strip()
 
 
-def _parted(inner: str, separators: tuple[str, ...]) -> tuple[str, str | None]:
-    """The name and the default of a placeholder; the separator that comes first counts, the longest of these."""
-    places = [(inner.index(one), -len(one), one) for one in separators if one in inner]
+def _parted(inner: str, separators: tuple[str, ...]) -> tuple[str, str, str]:
+    """The name of a placeholder, the first sign after it, the longest that stands there, and what follows.
+
+    Both are empty where there is only a name.
+    """
+    signs = (*separators, *_SHELL) if _SHELL_DEFAULT in separators else separators
+    places = [(inner.index(one), -len(one), one) for one in signs if one in inner]
     if not places:
-        return inner.strip(), None
-    at, _, separator = min(places)
-    return inner[:at].strip(), inner[at + len(separator) :]
+        return inner.strip(), "", ""
+    at, _, sign = min(places)
+    return inner[:at].strip(), sign, inner[at + len(sign) :]
 
 
 def _name(placeholder: str, separators: tuple[str, ...]) -> str:

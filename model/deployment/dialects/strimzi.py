@@ -14,8 +14,15 @@ from pathlib import Path
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect import names_of_topics
-from model.deployment.dialects.connect_clients import client_setting, mirrored, worker_clients
+from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, names_of_topics, role_of
+from model.deployment.dialects.connect_clients import (
+    OF_CONNECTORS,
+    OF_WORKERS,
+    client_setting,
+    mirrored,
+    worker_clients,
+)
+from model.deployment.dialects.connect_layers import TRANSACTIONS
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
 from model.deployment.dialects.said import Said
@@ -213,14 +220,29 @@ def _connect(resource: Node, found: Resources) -> None:
     """What a worker, or one connector, says of its clients."""
     accounts, said_of = found.accounts, _nothing_said()
     kind, name = text_under(resource, "kind"), text_under(resource, "metadata", "name")
+    told: dict[str, Given] = {}
     for said in values_of(resource):
         if said.path[:2] != ("spec", "config"):
             _other(kind, said, accounts)
             continue
-        _client_or_worker(said, said.path[2:], accounts, said_of)
+        if said.path[2:] in ((POLICY,), (EXACTLY_ONCE,)) and kind != "KafkaConnector":
+            told[said.path[2]] = accounts.take(said, said.path[2])
+        _client_or_worker(said, said.path[2:], accounts, said_of, _prefixes(kind))
     topics = text_under(resource, "spec", "config", "topics") if kind == "KafkaConnector" else ""
     names = tuple(one.strip() for one in topics.split(",") if one.strip())
-    found.components += worker_clients(f"{kind} {name}", said_of, accounts, names)
+    if kind != "KafkaConnector":
+        found.components += worker_clients(f"{kind} {name}", said_of, accounts, cluster=name, told=told)
+        return
+    keys = [key for key, _ in entries_under(resource, "spec", "config")]
+    role = role_of(text_under(resource, "spec", "class"), keys)
+    cluster = text_under(resource, "metadata", "labels", _CLUSTER)
+    found.components += worker_clients(
+        f"{kind} {name}", said_of, accounts, names, layer="connector", cluster=cluster, present=role
+    )
+
+
+def _prefixes(kind: str) -> Sequence[str]:
+    return OF_CONNECTORS if kind == "KafkaConnector" else OF_WORKERS
 
 
 def _nothing_said() -> dict[Role, dict[str, Given]]:
@@ -228,16 +250,20 @@ def _nothing_said() -> dict[Role, dict[str, Given]]:
 
 
 def _client_or_worker(
-    said: Said, names: tuple[str, ...], accounts: Accounts, said_of: dict[Role, dict[str, Given]]
+    said: Said,
+    names: tuple[str, ...],
+    accounts: Accounts,
+    said_of: dict[Role, dict[str, Given]],
+    prefixes: Sequence[str] = OF_WORKERS,
 ) -> None:
     key = _config(said, names, "KafkaConnect", accounts)
     if key is None:
         return
-    client = client_setting(key)
+    client = client_setting(key, prefixes)
     if client is not None:
         said_of[client[0]][client[1]] = accounts.take(said, client[1])
     elif key == "exactly.once.source.support" and accounts.text(said).lower() in ("enabled", "preparing"):
-        accounts.reject(said, "transactions of source connectors: which of them have one only the worker knows")
+        accounts.reject(said, TRANSACTIONS)
     else:
         accounts.ignore(said, "of the worker or the connector, not of its Kafka clients")
 
@@ -259,7 +285,7 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
                 _client_or_worker(said, tuple(names), accounts, said_of.setdefault(("target",), _nothing_said()))
             case ("spec", "mirrors", at, connector, "config", *names):
                 of = said_of.setdefault((at, connector), _nothing_said())
-                _client_or_worker(said, tuple(names), accounts, of)
+                _client_or_worker(said, tuple(names), accounts, of, (*OF_CONNECTORS, *OF_WORKERS))
             case ("spec", "mirrors", at, ("source" | "target") as side, "config", *names):
                 _client_or_worker(said, tuple(names), accounts, said_of.setdefault((at, side), _nothing_said()))
             case _:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,7 @@ from model.deployment.dialects.hcl_values import Values, is_unknown, shown, unkn
 from model.deployment.dialects.keys import matters
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
+from model.deployment.dialects.tfvars import assigned_beside
 from model.deployment.given import Given
 from model.deployment.release import JAVA
 from model.deployment.yaml_tree import Mapping as Object
@@ -49,6 +51,7 @@ _NO_SETTING = "for Terraform or the provider, no setting of Kafka's"
 _INSIDE = "counts where it is referred to"
 _BY_MODULE = "is handed to a module: what that makes of it, this file does not say"
 _MODULE = re.compile(r'^[^\S\n]*"?module"?\s+"', re.MULTILINE)
+_MSK_RELEASE = re.compile(r"((?P<major>\d+)(?:\.\d+){1,3})(?:\.x)?(?:\.tiered)?(?P<kraft>\.kraft)?", re.ASCII)
 _DOTTED = re.compile(r"[a-z]+(?:\.[a-z]+){1,5}")
 
 
@@ -92,13 +95,16 @@ class _File:
     manifests: list[Node] = field(default_factory=list)
     releases: list[Said] = field(default_factory=list)
     counts: list[Said] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read(document: Document, fillings: Fillings) -> Found:
     """The topics and brokers that the resources of a file make."""
     root = blocks_of(document.text, document.file)
     accounts = Accounts(document, fillings, separators=())
-    file = _File(document, accounts, fillings, values_in(root, document.file, fillings))
+    assigned = assigned_beside(document)
+    values = values_in(root, document.file, fillings, assigned.values)
+    file = _File(document, accounts, fillings, values)
     for block in root.blocks:
         kind = block.names[1] if block.kind == "resource" and len(block.names) == 3 else ""
         if kind in _attributes() or kind in _MANIFESTS or kind in _MSK:
@@ -114,7 +120,18 @@ def read(document: Document, fillings: Fillings) -> Found:
             for said in values_of(other):
                 accounts.ignore(said)
     components = [*of_strimzi.components, *_with_cluster(file)]
-    return accounts.found(DIALECT.name, components, of_strimzi.notes)
+    notes = [*of_strimzi.notes, *file.notes]
+    if values.defaults:
+        defaults = ", ".join(sorted(values.defaults))
+        notes.append(f"taken as the variables' defaults, which -var and TF_VAR_... change: {defaults}")
+    notes += [f"{name} assigns var.{one}" for one, name in assigned.files.items() if _uses(one, file)]
+    for name in assigned.broken:
+        accounts.reject(Said((name,), "", 1), "Terraform loads this file beside it, and it cannot be read")
+    return accounts.found(DIALECT.name, components, notes)
+
+
+def _uses(variable: str, file: _File) -> bool:
+    return re.search(rf"\bvar\.{re.escape(variable)}\b", file.document.text) is not None
 
 
 def _put_aside(block: Block, path: tuple[str, ...], file: _File, reason: str) -> None:
@@ -200,6 +217,8 @@ def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> N
     for inner in block.blocks:
         if own.get(inner.kind) == "config":
             settings |= _config_block(inner, path, names, file)
+        elif inner.kind == "dynamic" and own.get(inner.names[-1]) == "config":
+            _reject_all(inner, (*path, *inner.names), file)
         else:
             _put_aside(inner, (*path, *inner.names), file, _NO_SETTING)
     if name:
@@ -209,6 +228,14 @@ def _topic(kind: str, block: Block, names: Mapping[str, Node], file: _File) -> N
         for given in settings.values():
             said = Said((given.origin.detail,), "", given.origin.line or 0)
             accounts.reject(said, "of topics whose names are not said")
+
+
+def _reject_all(block: Block, path: tuple[str, ...], file: _File) -> None:
+    """Settings that a block repeats: whether it does so at all is worked out when it runs."""
+    for attribute in block.attributes:
+        file.accounts.reject(Said((*path, attribute.name), "", attribute.line), "of a dynamic block of settings")
+    for inner in block.blocks:
+        _reject_all(inner, (*path, *inner.names), file)
 
 
 def _depends(attribute: Attribute) -> str:
@@ -300,7 +327,7 @@ def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
         elif attribute.name == "number_of_broker_nodes":
             file.counts.append(replace(said, value=texts[0]))
         else:
-            file.releases.append(replace(said, value=texts[0].removesuffix(".tiered").removesuffix(".kraft")))
+            file.releases.append(replace(said, value=texts[0]))
     for inner in block.blocks:
         _put_aside(inner, (*path, *inner.names), file, _NO_SETTING)
     if block.names[1] == _MSK[0]:
@@ -310,12 +337,14 @@ def _msk(block: Block, names: Mapping[str, Node], file: _File) -> None:
 def _with_cluster(file: _File) -> Iterator[Component]:
     """The components, brokers with the release and the number that the only cluster of the file has."""
     one_cluster = sum(component.role is Role.BROKER for component in file.components) == 1
-    releases = {said.value for said in file.releases}
+    releases = {said.value: _MSK_RELEASE.fullmatch(said.value) for said in file.releases}
+    release = next(iter(releases.values())) if len(releases) == 1 else None
     for component in file.components:
-        if component.role is Role.BROKER and one_cluster:
-            if len(releases) == 1 and re.fullmatch(r"\d+(\.\d+){1,3}", next(iter(releases)), re.ASCII):
-                component = replace(component, kafka=file.accounts.take(file.releases[-1], "kafka"))
-            if len(file.counts) == 1:
+        if component.role is Role.BROKER:
+            component = _with_mode(component, list(releases.values()), file)
+            if one_cluster and release is not None:
+                component = replace(component, kafka=file.accounts.take(file.releases[-1], "kafka", release[1]))
+            if one_cluster and len(file.counts) == 1:
                 component = replace(component, brokers=file.accounts.take(file.counts[0], "brokers"))
         yield component
     taken = one_cluster and len(releases) == 1
@@ -323,6 +352,22 @@ def _with_cluster(file: _File) -> Iterator[Component]:
         file.accounts.ignore(said, "the release of a cluster; taken where there is one configuration with one release")
     for said in file.counts if not (one_cluster and len(file.counts) == 1) else ():
         file.accounts.ignore(said, "how many brokers a cluster has whose configuration is elsewhere")
+
+
+def _with_mode(component: Component, releases: Sequence_[re.Match[str] | None], file: _File) -> Component:
+    """Brokers of MSK with what their releases say of ZooKeeper.
+
+    "Use 3.7.x.kraft as the version to create a cluster in KRaft mode, 3.7.x for one in ZooKeeper mode" (Amazon MSK's
+    developer guide, "KRaft mode"); before 3.7 there is none in KRaft mode, and from 4.0 on no other.
+    """
+    if any(one is not None and one["kraft"] is None and int(one["major"]) < 4 for one in releases):
+        mode = file.accounts.by_framework("zookeeper.connect", "zookeeper:2181", "MSK, for a release without .kraft")
+        return replace(component, settings={mode.key: mode, **component.settings})
+    if not any(releases):
+        file.notes.append(
+            "MSK runs ZooKeeper before 4.0, but for releases named .kraft: which one this file does not say"
+        )
+    return component
 
 
 DIALECT = Dialect("Terraform", fits, read)

@@ -1,39 +1,157 @@
-"""Topics that a container creates when it starts: ``kafka-topics --create`` in its command, or KAFKA_CREATE_TOPICS."""
+"""Topics that commands create and change: calls of ``kafka-topics`` and ``kafka-configs``, or KAFKA_CREATE_TOPICS.
+
+None is run. How ``kafka-configs`` takes its options apart is in Kafka's source, in
+``ConfigCommand.parseConfigsToBeAdded``.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
+from model.deployment.dialects.client_names import matters
+from model.deployment.dialects.component import EVERYTHING, Component, Role
 from model.deployment.dialects.said import Said
 from model.deployment.given import Given
 
-_TOOL = re.compile(r"(?:\S*/)?kafka-topics(?:\.sh|\.bat)?\s")
+_TOOL = re.compile(r"(?:\S*/)?kafka-(topics|configs)(?:\.sh|\.bat)?\s")
 _END = re.compile(r"&&|\|\||[;|&]|(?<!\\)\n")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z)?sh\s+(?:-\w+\s+)*-\w*c\s+[\"']")
+_PAIRS = re.compile(r",(?=[^\]]*(?:\[|$))")
 _OPTIONS = {"--topic", "--partitions", "--replication-factor", "--config"}
 _LONGEST = 20_000
+_UNCLEAR = "creates a topic whose name or settings are told only when it runs, or is too long"
+_UNCLEAR_CHANGE = "changes topics or brokers in a way that is told only when it runs"
+_OF_BROKERS = "changes the brokers when they run: which value counts then is not followed"
+_OF_OTHERS = "changes a topic that is not created here: which value counts then is not followed"
 
 
-def topics_created(said: Said, accounts: Accounts) -> tuple[Component, ...]:
-    """The topics that a command creates; the command itself is not run. Rejected where one cannot be told."""
-    found: list[Component] = []
-    text = accounts.text(said)
-    unclear = len(text) > _LONGEST
-    for command in _commands("" if unclear else text):
-        component = _created(command, said, accounts)
-        unclear |= component is None
-        found += [component] if component is not None else []
-    if unclear:
-        accounts.reject(said, "creates a topic whose name or settings are told only when it runs, or is too long")
-    elif found and not any(one.settings for one in found):
-        accounts.ignore(said, "names the topic that it creates")
-    elif not found:
-        accounts.ignore(said, "is run when the container starts, and sets nothing of Kafka's")
-    return tuple(found)
+@dataclass
+class Commands:
+    """What the commands of a file do to topics, one after the other."""
+
+    accounts: Accounts
+    _topics: list[Component] = field(default_factory=list)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The topics that they create, as they are after the last command."""
+        return tuple(self._topics)
+
+    def run(self, said: Said) -> None:
+        """Follow one text of commands; rejected where a topic cannot be told."""
+        text = self.accounts.text(said)
+        if len(text) > _LONGEST:
+            self.accounts.reject(said, _UNCLEAR)
+            return
+        known, told = len(self._topics), False
+        for tool, arguments in _calls(_script(text)):
+            if tool == "topics" and "--create" in arguments:
+                told |= not self._create(arguments, said)
+            elif "--alter" in arguments:
+                told |= self._alter(tool, arguments, said)
+        new = self._topics[known:]
+        if told:
+            return
+        if new and not any(one.settings for one in new):
+            self.accounts.ignore(said, "names the topic that it creates")
+        elif not new:
+            self.accounts.ignore(said, "is run when the container starts, and sets nothing of Kafka's")
+
+    def _create(self, arguments: str, said: Said) -> bool:
+        words = _words(arguments)
+        component = None if words is None else _created(words, said, self.accounts)
+        if component is None:
+            self.accounts.reject(said, _UNCLEAR)
+            return False
+        self._topics.append(component)
+        return True
+
+    def _alter(self, tool: str, arguments: str, said: Said) -> bool:
+        """Whether the call says something that matters; then it is taken, or rejected."""
+        change = _change(tool, arguments)
+        if change is None:
+            return False
+        at = next((at for at, one in enumerate(self._topics) if change.topic == one.name), None)
+        if change.unclear or (at is None and change.matters):
+            reason = _OF_BROKERS if change.of_brokers else _OF_OTHERS if change.topic else _UNCLEAR_CHANGE
+            self.accounts.reject(said, _UNCLEAR_CHANGE if change.unclear else reason, change.topic or EVERYTHING)
+            return True
+        if at is None:
+            return False
+        settings: dict[str, Given] = {
+            key: given for key, given in self._topics[at].settings.items() if key not in change.removed
+        }
+        settings |= {key: self.accounts.take(said, key, value) for key, value in change.added.items()}
+        self._topics[at] = replace(self._topics[at], settings=settings)
+        return True
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A call that changes settings: of a topic, of brokers, or of what only the running script tells."""
+
+    topic: str = ""
+    of_brokers: bool = False
+    unclear: bool = False
+    added: dict[str, str] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+
+    @property
+    def matters(self) -> bool:
+        """Whether one of the settings may change a delivery."""
+        keys = (*self.added, *self.removed)
+        scope = Role.BROKER if self.of_brokers else Role.TOPIC
+        return any(key == "partitions" or matters(scope, key) for key in keys)
+
+
+def _change(tool: str, arguments: str) -> _Change | None:
+    """What a call with ``--alter`` changes; None where that is nothing of topics or brokers."""
+    words = _words(arguments)
+    if words is None:
+        return _Change(unclear=True)
+    options = list(_with_values(words))
+    of = dict(options)
+    brokers = bool(of.keys() & {"--broker", "--broker-defaults", "--broker-logger"})
+    topic = of.get("--topic", "")
+    kinds = {value.rstrip("s") for option, value in options if option == "--entity-type"}
+    if tool == "configs" and not topic and not brokers:
+        if kinds and not kinds & {"topic", "broker"} and not any("$" in kind for kind in kinds):
+            return None
+        brokers = kinds == {"broker"}
+        topic = of.get("--entity-name", "") if kinds == {"topic"} else ""
+    added: dict[str, str] = {}
+    removed: list[str] = []
+    for option, value in options:
+        if option in ("--add-config", "--config"):
+            added |= {key.strip(): text.strip().strip("[]") for key, text in _pairs(value)}
+        elif option == "--delete-config":
+            removed += [key.strip() for key in value.split(",")]
+        elif option == "--partitions" and tool == "topics":
+            added["partitions"] = value
+    change = _Change(topic, brokers, False, added, tuple(removed))
+    told_later = any(_is_filled_later(text) for text in (*added, *removed, topic, *kinds))
+    values_later = any(_is_filled_later(text) for text in added.values())
+    if "--add-config-file" in of or any(_is_filled_later(key) for key in (*added, *removed)):
+        return replace(change, topic="", unclear=True)
+    if (told_later or values_later) and change.matters:
+        return replace(change, topic="" if told_later else topic, unclear=True)
+    return None if _is_filled_later(topic) else change
+
+
+def _is_filled_later(text: str) -> bool:
+    return "$" in text or "`" in text
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for one in _PAIRS.split(text):
+        key, _, value = one.partition("=")
+        if key.strip():
+            yield key, value
 
 
 def topics_listed(said: Said, accounts: Accounts) -> tuple[Component, ...]:
@@ -59,7 +177,7 @@ def topics_listed(said: Said, accounts: Accounts) -> tuple[Component, ...]:
 
 
 def calls_in(script: str) -> Iterator[Said]:
-    """Each call of the tool in a script, with its line. Comments are none."""
+    """Each call of the tools in a script, with its line. Comments are none."""
     text = _COMMENT.sub(lambda found: "#" * len(found[0]), script)
     calls = list(_TOOL.finditer(text))
     line, at = 1, 0
@@ -67,28 +185,48 @@ def calls_in(script: str) -> Iterator[Said]:
     for call, following in zip(calls, ends, strict=False):
         line, at = line + text.count("\n", at, call.start()), call.start()
         end = _END.search(text, call.end(), following)
-        yield Said(("kafka-topics",), text[call.start() : following if end is None else end.start()], line)
+        name = f"kafka-{call[1]}"
+        yield Said((name,), text[call.start() : following if end is None else end.start()], line)
 
 
-def _commands(text: str) -> Iterator[str]:
-    """The arguments of each call of the tool."""
-    for call in _TOOL.finditer(text):
-        rest = text[call.end() :]
-        end = _END.search(rest)
-        arguments = rest if end is None else rest[: end.start()]
-        if "--create" in arguments:
-            yield arguments
-
-
-def _created(command: str, said: Said, accounts: Accounts) -> Component | None:
+def _script(text: str) -> str:
+    """What ``bash -c "..."`` is given, without its quotation marks; any other command as it is."""
+    if _SHELL.match(text) is None:
+        return text
     try:
-        words = shlex.split(command.replace("\\\n", " "))
+        words = shlex.split(text)
     except ValueError:
-        return None
+        return text
+    at = next((at for at, word in enumerate(words) if word.startswith("-") and word.endswith("c")), len(words))
+    return words[at + 1] if at + 1 < len(words) else text
+
+
+def _calls(text: str) -> Iterator[tuple[str, str]]:
+    """Each call of a tool: its name, and its arguments."""
+    calls = list(_TOOL.finditer(text))
+    for call, following in zip(calls, [*(one.start() for one in calls[1:]), len(text)], strict=False):
+        end = _END.search(text, call.end(), following)
+        yield call[1], text[call.end() : following if end is None else end.start()]
+
+
+def _words(arguments: str) -> list[str] | None:
+    """The words of a call; the quotation mark that ends the script around it is none of its own."""
+    text = arguments.replace("\\\n", " ").rstrip()
+    for one in (text, text[:-1] if text.endswith(('"', "'")) else text):
+        try:
+            return shlex.split(one)
+        except ValueError:
+            continue
+    return None
+
+
+def _created(words: list[str], said: Said, accounts: Accounts) -> Component | None:
     name = ""
     settings: dict[str, Given] = {}
-    for option, value in _options(words):
-        if "$" in value or "`" in value:
+    for option, value in _with_values(words):
+        if option not in _OPTIONS:
+            continue
+        if _is_filled_later(value):
             return None
         if option == "--topic":
             name = value
@@ -101,9 +239,9 @@ def _created(command: str, said: Said, accounts: Accounts) -> Component | None:
     return Component(Role.TOPIC, name, settings) if name else None
 
 
-def _options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """The options that say something of a topic, with ``=`` or a blank before their value."""
+def _with_values(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Options, with ``=`` or a blank before their value."""
     for at, word in enumerate(words):
         option, equals, value = word.partition("=")
-        if option in _OPTIONS:
+        if option.startswith("--"):
             yield option, value if equals else (words[at + 1] if at + 1 < len(words) else "")

@@ -103,6 +103,7 @@ class _Documents:
     def _mapping(self, line: int, depth: int) -> Mapping | Scalar:
         entries: list[Entry] = []
         merged: list[Entry] = []
+        known: set[str] = set()
         template = ""
         while type(event := next(self._events)).__name__ != "MappingEndEvent":
             key = self._node(event, depth + 1)
@@ -113,7 +114,11 @@ class _Documents:
                 entries.append(Entry("[...]", line, node))
             elif key.text == "<<":
                 for other in node.items if isinstance(node, Sequence) else (node,):
-                    merged += other.entries if isinstance(other, Mapping) else ()
+                    # "Keys in mapping nodes earlier in the sequence override keys specified in later mapping nodes"
+                    # (YAML's merge key type); within one mapping readers keep the last of a key that comes again.
+                    new = [one for one in (other.entries if isinstance(other, Mapping) else ()) if one.key not in known]
+                    merged += new
+                    known |= {one.key for one in new}
             else:
                 entries.append(Entry(key.text, key.line, node))
         if template and len(entries) == 1 and not merged:

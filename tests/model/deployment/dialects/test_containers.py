@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from model.deployment.dialects.accounting import accounts_of
 from model.deployment.dialects.component import Role
 from model.deployment.dialects.compose import COMPOSE, VARIABLES
 from model.deployment.dialects.document import YAML, Document, read_document
+from model.deployment.dialects.finding import Findings, find
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.images import release_in
 from model.deployment.dialects.kubernetes import KUBERNETES
@@ -225,3 +227,206 @@ def test_any_manifest_is_read_or_refused(text: str) -> None:
 @given(nearly("export KAFKA_CFG_A='1'\nKAFKA_CREATE_TOPICS=a:1:1\n"))
 def test_any_file_of_variables_is_read_or_refused(text: str) -> None:
     only_complains(VARIABLES, "x.env", text)
+
+
+CONNECT_WORKER = """services:
+  connect:
+    image: confluentinc/cp-kafka-connect:7.6.0
+    environment:
+      CONNECT_PRODUCER_ACKS: "0"
+      CONNECT_PRODUCER_OVERRIDE_ACKS: all
+      CONNECT_EXACTLY_ONCE_SOURCE_SUPPORT: enabled
+"""
+
+
+def test_a_worker_has_no_overrides_and_its_transactions_are_not_followed() -> None:
+    found = read_text(CONNECT_WORKER, "compose.yml", dialect=COMPOSE.name)
+    assert values(found, Role.PRODUCER)["acks"] == "0"
+    assert [left.given.origin.line for left in found.rejected] == [7]
+
+
+IN_A_SHELL = """services:
+  init:
+    image: confluentinc/cp-kafka:7.5.0
+    command: >
+      bash -c "kafka-topics --create --topic a --partitions 3 --replication-factor 1 &&
+               kafka-topics --create --topic b --partitions 1 --config \\"cleanup.policy=compact,delete\\""
+  change:
+    image: confluentinc/cp-kafka:7.5.0
+    command: ["sh", "-c", "kafka-configs --alter --topic a --add-config min.insync.replicas=2"]
+"""
+
+
+def test_a_shell_around_commands_is_taken_away() -> None:
+    found = read_text(IN_A_SHELL, "compose.yml", dialect=COMPOSE.name)
+    assert [one.name for one in found.by_role[Role.TOPIC]] == ["a", "b"]
+    assert values(found, Role.TOPIC, 0)["min.insync.replicas"] == "2"
+    assert values(found, Role.TOPIC, 1) == {"partitions": "1", "cleanup.policy": "compact,delete"}
+    assert not found.rejected
+
+
+def _in_folder(folder: Path, files: dict[str, str]) -> Findings:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return find(folder, {})
+
+
+BROKER = """services:
+  kafka:
+    image: apache/kafka:3.9.0
+    env_file: [{path: a.env}, b.env]
+    environment: {KAFKA_MIN_INSYNC_REPLICAS: 2}
+"""
+A_ENV = "KAFKA_MIN_INSYNC_REPLICAS=1\nKAFKA_UNCLEAN_LEADER_ELECTION_ENABLE=false\nKAFKA_FLUSH_X=1\n"
+B_ENV = "KAFKA_NODE_ID=1\nKAFKA_UNCLEAN_LEADER_ELECTION_ENABLE=true\n"
+
+
+def test_files_of_variables_are_under_what_the_service_says(tmp_path: Path) -> None:
+    findings = _in_folder(tmp_path, {"compose.yml": BROKER, "a.env": A_ENV, "b.env": B_ENV})
+    found = {Path(one.file).name: one for one in findings.found}
+    assert {name for name, one in found.items() if one.components} == {"compose.yml"}
+    settings = found["compose.yml"].by_role[Role.BROKER][0].settings
+    assert settings["min.insync.replicas"].value == "2"
+    assert settings["unclean.leader.election.enable"].value == "true"
+    origin = settings["unclean.leader.election.enable"].origin
+    assert (Path(origin.file or "").name, origin.line) == ("b.env", 2)
+    assert not found["compose.yml"].rejected
+    accounts = {Path(one.found.file).name: one.entries for one in accounts_of(findings, ())}
+    assert [entry.line for entry in accounts["b.env"]] == [1, 2]
+    assert all(entry.line < 6 for entry in accounts["compose.yml"])
+
+
+@pytest.mark.parametrize("name", ["none.env", "../outside.env", "${ENV}.env", "/etc/hostname", "folder"])
+def test_a_file_of_variables_that_is_not_there_is_rejected(tmp_path: Path, name: str) -> None:
+    text = BROKER.replace("[{path: a.env}, b.env]", f'"{name}"')
+    files = {"x/compose.yml": text, "outside.env": B_ENV, "x/folder/a": ""}
+    (found,) = [one for one in _in_folder(tmp_path, files).found if one.file.endswith("compose.yml")]
+    assert [left.given.origin.line for left in found.rejected] == [4]
+
+
+def test_a_file_of_variables_of_what_has_nothing_to_do_with_kafka_is_not_asked_for() -> None:
+    text = "services:\n  db: {image: postgres, env_file: none.env}\n  kafka: {image: 'apache/kafka:3.9.0'}\n"
+    assert not read_text(text, "compose.yml", dialect=COMPOSE.name).rejected
+
+
+EXTENDED = """services:
+  base:
+    image: apache/kafka:3.9.0
+    environment:
+      - KAFKA_UNCLEAN_LEADER_ELECTION_ENABLE=true
+      - KAFKA_MIN_INSYNC_REPLICAS=1
+  kafka:
+    extends: {service: base}
+    environment:
+      KAFKA_MIN_INSYNC_REPLICAS: 2
+"""
+
+
+def test_a_service_has_what_it_extends() -> None:
+    found = read_text(EXTENDED, "compose.yml", dialect=COMPOSE.name)
+    (kafka,) = [one for one in found.by_role[Role.BROKER] if one.name == "kafka"]
+    assert kafka.settings["unclean.leader.election.enable"].value == "true"
+    assert kafka.settings["min.insync.replicas"].value == "2"
+    assert kafka.kafka is not None
+    assert kafka.kafka.value == "3.9.0"
+
+
+def test_a_service_has_what_it_extends_in_another_file(tmp_path: Path) -> None:
+    base, _, kafka = EXTENDED.partition("  kafka:\n")
+    text = "services:\n  kafka:\n" + kafka.replace("{service: base}", "{service: base, file: base.yml}")
+    findings = _in_folder(tmp_path, {"compose.yml": text, "base.yml": base})
+    (found,) = [one for one in findings.found if one.file.endswith("compose.yml")]
+    assert values(found, Role.BROKER) == {"unclean.leader.election.enable": "true", "min.insync.replicas": "2"}
+    (tmp_path / "base.yml").unlink()
+    (found,) = find(tmp_path, {}).found
+    assert [left.given.origin.line for left in found.rejected] == [3]
+
+
+def test_services_that_extend_each_other_end() -> None:
+    text = "services:\n  a: {image: apache/kafka, extends: {service: b}}\n  b: {extends: {service: a}}\n"
+    assert read_text(text, "compose.yml").rejected
+
+
+@pytest.mark.parametrize("name", ["docker-compose.override.yml", "compose.override.yaml"])
+def test_the_override_is_laid_over_the_file_beside_it(tmp_path: Path, name: str) -> None:
+    over = (
+        "services:\n  kafka:\n    image: apache/kafka:3.8.0\n    environment: [KAFKA_MIN_INSYNC_REPLICAS=1]\n"
+        "  other: {image: 'apache/kafka:3.7.0', environment: {KAFKA_NODE_ID: 9}}\n"
+    )
+    text = "services:\n  kafka:\n    image: apache/kafka:3.9.0\n    environment: {KAFKA_MIN_INSYNC_REPLICAS: 2}\n"
+    findings = _in_folder(tmp_path, {"docker-compose.yml": text, name: over})
+    brokers = [one for found in findings.found for one in found.by_role[Role.BROKER]]
+    assert [one.name for one in brokers] == ["kafka", "other"]
+    assert brokers[0].settings["min.insync.replicas"].value == "1"
+    assert brokers[0].kafka is not None
+    assert brokers[0].kafka.value == "3.8.0"
+
+
+def test_an_override_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    over = {"docker-compose.override.yml": "services: [", "docker-compose.yml": BROKER.replace("    env_file", "    x")}
+    (found,) = _in_folder(tmp_path, over).found
+    assert [left.given.key for left in found.rejected] == ["docker-compose.override.yml"]
+
+
+def test_variables_of_an_application_in_a_file(tmp_path: Path) -> None:
+    text = (
+        "services:\n  shop:\n    image: shop\n    env_file: shop.env\n"
+        "    environment: {SPRING_KAFKA_PRODUCER_RETRIES: 3, SPRING_KAFKA_PRODUCER_CLIENT_ID: x}\n"
+    )
+    env = "OTHER=1\nSPRING_KAFKA_PRODUCER_ACKS=0\nSPRING_KAFKA_PRODUCER_RETRIES=9\n"
+    findings = _in_folder(tmp_path, {"compose.yml": text, "shop.env": env})
+    components = [one for found in findings.found for one in found.components]
+    (producer,) = components
+    assert producer.settings["acks"].value == "0"
+    assert producer.settings["retries"].value == "3"
+    place = producer.settings["acks"].origin
+    assert (Path(place.file or "").name, place.line) == ("shop.env", 2)
+    assert any("a part" in note for found in findings.found for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("said", "rejected"),
+    [
+        ('command: ["java", "-Dspring.kafka.producer.acks=0", "-jar", "a.jar"]', True),
+        ("command: --spring.kafka.consumer.auto-offset-reset=latest", True),
+        ("environment: {JAVA_TOOL_OPTIONS: -Xmx1g -Dmp.messaging.outgoing.o.acks=0}", True),
+        ("environment: {SPRING_CLOUD_STREAM_KAFKA_BINDER_REQUIRED_ACKS: '0'}", True),
+        ("environment: {SPRING_CLOUD_STREAM_KAFKA_BINDER_BROKERS: b}", False),
+        ("command: --spring.kafka.bootstrap-servers=b --kafka.server=b", False),
+        ("environment: {JAVA_OPTS: -Dspring.kafka.ssl.protocol=TLS}", False),
+    ],
+)
+def test_what_outranks_an_applications_files_is_not_left_out(said: str, rejected: bool) -> None:
+    text = f"services:\n  kafka: {{image: 'apache/kafka:3.9.0'}}\n  shop:\n    image: shop\n    {said}\n"
+    found = read_text(text, "compose.yml", dialect=COMPOSE.name)
+    assert [left.given.origin.line for left in found.rejected] == ([5] if rejected else [])
+
+
+FROM_ELSEWHERE = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: here}
+data: {UNCLEAN_LEADER_ELECTION_ENABLE: "true", MIN_INSYNC_REPLICAS: "1"}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kafka}
+spec:
+  template:
+    spec:
+      containers:
+        - name: kafka
+          image: IMAGE
+          envFrom:
+            - prefix: KAFKA_
+              configMapRef: {name: here}
+            - configMapRef: {name: there}
+            - secretRef: {name: secret}
+          env: [{name: KAFKA_MIN_INSYNC_REPLICAS, value: "2"}]
+"""
+
+
+def test_variables_that_a_container_takes_from_elsewhere() -> None:
+    found = read_text(FROM_ELSEWHERE.replace("IMAGE", "apache/kafka:3.9.0"), "kafka.yaml", dialect=KUBERNETES.name)
+    assert values(found, Role.BROKER) == {"unclean.leader.election.enable": "true", "min.insync.replicas": "2"}
+    assert [left.given.origin.line for left in found.rejected] == [18, 19]

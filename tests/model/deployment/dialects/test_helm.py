@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 
@@ -11,7 +13,7 @@ from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.helm import TEMPLATE, VALUES
 from model.deployment.dialects.recognising import dialect_of
 from model.deployment.errors import DeploymentError
-from tests.model.deployment.dialects.accounting import read_text, unaccounted, values
+from tests.model.deployment.dialects.accounting import read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 
 BITNAMI = """image:
@@ -155,3 +157,40 @@ def test_a_template_is_one_error_with_its_line() -> None:
 def test_any_values_are_read_or_refused(text: str) -> None:
     only_complains(VALUES, "values.yaml", text)
     only_complains(TEMPLATE, "values.yaml", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "isr", "rejected"),
+    [
+        ("extraConfigYaml: {min.insync.replicas: 1}\nextraConfig: |\n  min.insync.replicas=2\n", "1", []),
+        ("extraConfig: |\n  min.insync.replicas=2\nextraConfigYaml: {min.insync.replicas: 1}\n", "1", []),
+        ("overrideConfiguration: {min.insync.replicas: 1}\nconfig: |\n  min.insync.replicas=2\n", "1", []),
+        ("overrideConfiguration: {min.insync.replicas: 1}\nextraConfig: |\n  min.insync.replicas=2\n", "2", [5]),
+        ("extraConfig: |\n  min.insync.replicas=2\noverrideConfiguration: {min.insync.replicas: 1}\n", "1", [5]),
+        ("extraConfig: |\n  min.insync.replicas=2\noverrideConfiguration: {min.insync.replicas: 2}\n", "2", []),
+        (
+            "extraConfig: |\n  min.insync.replicas=2\n"
+            "extraEnvVars: [{name: KAFKA_CFG_MIN_INSYNC_REPLICAS, value: '1'}]\n",
+            "1",
+            [5],
+        ),
+        ("extraConfig: |\n  min.insync.replicas=2\nextraEnvVarsCM: variables\n", "2", [5]),
+        ("extraConfig: |\n  min.insync.replicas=2\nextraEnvVarsSecret: variables\n", "2", [5]),
+        ("extraConfig: |\n  min.insync.replicas=2\nexistingConfigmap: settings\n", "2", [5]),
+        ('extraConfig: |\n  min.insync.replicas=2\nexistingConfigmap: ""\n', "2", []),
+    ],
+)
+def test_of_two_places_the_one_that_outranks_the_other_counts(text: str, isr: str, rejected: list[int]) -> None:
+    found = read_text(
+        f"image: {{repository: bitnami/kafka}}\nreplicaCount: 3\n{text}", "values.yaml", dialect=VALUES.name
+    )
+    assert values(found, Role.BROKER)["min.insync.replicas"] == isr
+    assert [left.given.origin.line for left in found.rejected] == rejected
+
+
+def test_values_that_are_laid_over_others_are_a_part(tmp_path: Path) -> None:
+    (tmp_path / "values-prod.yaml").write_text(BITNAMI.replace("    - partitions: 1\n", ""))
+    assert not read_file(tmp_path / "values-prod.yaml", dialect=VALUES.name).rejected
+    (tmp_path / "values.yaml").write_text(BITNAMI)
+    (left,) = read_file(tmp_path / "values-prod.yaml", dialect=VALUES.name).rejected
+    assert "values.yaml" in left.reason

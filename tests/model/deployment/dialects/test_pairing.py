@@ -122,5 +122,5 @@ def test_every_client_is_in_a_pipeline() -> None:
 
 
 def test_clients_of_different_clusters_do_not_meet() -> None:
-    east, west = (replace(one(role, role), cluster=name) for role, name in zip(list(Role)[:2], "ew", strict=True))
+    east, west = (replace(one(role, role), talks_to=name) for role, name in zip(list(Role)[:2], "ew", strict=True))
     assert names(findings(a=[east, west])) == [("producer", None, None), (None, "consumer", None)]

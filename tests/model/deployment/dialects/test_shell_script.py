@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
+from model.deployment.dialects.component import EVERYTHING, Role
 from model.deployment.dialects.document import Document
+from model.deployment.dialects.finding import find
+from model.deployment.dialects.judging import judge, with_rejected
+from model.deployment.dialects.pairing import pair
 from model.deployment.dialects.recognising import dialect_of
 from model.deployment.dialects.shell_script import DIALECT
 from tests.model.deployment.dialects.accounting import read_text, values
@@ -52,3 +58,60 @@ def test_a_call_ends_where_the_next_one_begins() -> None:
 
 def test_a_script_that_names_the_tool_without_calling_it() -> None:
     only_complains(DIALECT, "a.sh", "#!/bin/sh\n# kafka-topics --creat:/opt/kafka/bin/kafka-topics.sh\n")
+
+
+CHANGED = """kafka-topics --create --topic a \\
+  --replication-factor 3 --config min.insync.replicas=2 --config cleanup.policy=delete
+kafka-configs.sh --alter --entity-type topics --entity-name a --delete-config cleanup.policy --add-config \\
+  min.insync.replicas=1,follower.replication.throttled.replicas=[1:2,2:3],unclean.leader.election.enable=true
+kafka-configs --describe --entity-type topics --entity-name b
+kafka-configs --alter --entity-type users --entity-name u --add-config 'SCRAM-SHA-256=[password=p]'
+kafka-configs --alter --topic b --add-config follower.replication.throttled.replicas=*
+"""
+
+
+def test_a_topic_is_as_the_last_command_leaves_it() -> None:
+    found = read_text(CHANGED, "topics.sh", dialect=DIALECT.name)
+    (topic,) = found.components
+    assert values(found, Role.TOPIC) == {
+        "replication.factor": "3",
+        "min.insync.replicas": "1",
+        "follower.replication.throttled.replicas": "1:2,2:3",
+        "unclean.leader.election.enable": "true",
+    }
+    assert topic.settings["min.insync.replicas"].origin.line == 3
+    assert not found.rejected
+    assert "SCRAM" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "reaches"),
+    [
+        ("kafka-configs --alter --entity-type topics --entity-name b --add-config min.insync.replicas=1", "b"),
+        ("kafka-configs --alter --topic b --delete-config min.insync.replicas", "b"),
+        ("kafka-configs --alter --entity-type brokers --entity-default --add-config min.insync.replicas=1", EVERYTHING),
+        ("kafka-configs --alter --broker-defaults --add-config unclean.leader.election.enable=true", EVERYTHING),
+        ("kafka-configs --alter --entity-type topics --entity-name $T --add-config min.insync.replicas=1", EVERYTHING),
+        ("kafka-configs --alter --entity-type topics --entity-name b --add-config $CONFIG", EVERYTHING),
+        ("kafka-configs --alter --topic b --add-config-file f.properties", EVERYTHING),
+        ("kafka-configs --alter --topic b --add-config min.insync.replicas=$N", "b"),
+        ("kafka-topics --alter --topic b --config min.insync.replicas=1", "b"),
+        ("kafka-topics --alter --topic b --partitions 3", "b"),
+    ],
+)
+def test_what_changes_others_is_rejected(call: str, reaches: str) -> None:
+    found = read_text(f"#!/bin/sh\n{call}\n", "change.sh", dialect=DIALECT.name)
+    assert [(left.given.origin.line, left.reaches) for left in found.rejected] == [(2, reaches)]
+
+
+@pytest.mark.parametrize(("name", "kept_back"), [("b", True), ("c", False)])
+def test_what_reaches_a_topic_of_another_file_keeps_its_verdict_back(
+    tmp_path: Path, name: str, kept_back: bool
+) -> None:
+    (tmp_path / "create.sh").write_text("kafka-topics --create --topic b --replication-factor 3\n")
+    change = f"kafka-configs --alter --topic {name} --add-config min.insync.replicas=1\n"
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "change.sh").write_text(change)
+    findings = find(tmp_path, {})
+    (pipeline,) = pair(findings).pipelines
+    assert bool(with_rejected(judge(pipeline), findings).rejected) == kept_back

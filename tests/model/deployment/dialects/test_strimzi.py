@@ -9,8 +9,11 @@ from hypothesis import given, settings
 
 from model.deployment.dialects.component import Role
 from model.deployment.dialects.document import read_document
+from model.deployment.dialects.finding import find
 from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.judging import judge, with_rejected
 from model.deployment.dialects.kubernetes import STRIMZI
+from model.deployment.dialects.pairing import pair
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 
@@ -188,3 +191,47 @@ def test_each_mirror_has_a_consumer_and_a_producer_with_what_mirror_maker_sets()
     (writes,) = found.by_role[Role.PRODUCER]
     assert writes.settings["acks"].value == "1" and writes.application["on_send_error"].value == "halt"
     assert not writes.topics and len(found.components) == 2
+
+
+def test_overrides_are_of_connectors_and_the_rest_of_workers() -> None:
+    text = """apiVersion: kafka.strimzi.io/v1beta2
+kind: {kind}
+metadata: {{name: one}}
+spec:
+  class: org.example.SomeSource
+  config: {{producer.acks: "0", producer.override.acks: all}}
+"""
+    worker = read_text(text.format(kind="KafkaConnect"), "connect.yaml")
+    assert values(worker, Role.PRODUCER)["acks"] == "0"
+    connector = read_text(text.format(kind="KafkaConnector"), "connector.yaml")
+    assert values(connector, Role.PRODUCER)["acks"] == "all"
+
+
+TOPIC = """apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata: {name: orders}
+spec: {config: {min.insync.replicas: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kustomization", "is_patch"),
+    [
+        ("patches: [{path: patches/topic.yaml}]\n", True),
+        ("patchesStrategicMerge:\n  - ./patches/topic.yaml\n", True),
+        ("resources: [patches/topic.yaml]\n", False),
+        ("patches: [{path: other.yaml}]\n", False),
+        ("patches: [\n", False),
+    ],
+)
+def test_a_patch_is_no_whole_resource(tmp_path: Path, kustomization: str, is_patch: bool) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "topic.yaml").write_text(TOPIC.replace("replicas: 2", "replicas: 1"))
+    (tmp_path / "prod" / "patches").mkdir(parents=True)
+    (tmp_path / "prod" / "kustomization.yaml").write_text(kustomization)
+    (tmp_path / "prod" / "patches" / "topic.yaml").write_text(TOPIC)
+    findings = find(tmp_path, {})
+    pipelines = pair(findings).pipelines
+    assert len(pipelines) == (1 if is_patch else 2)
+    rejected = with_rejected(judge(pipelines[0]), findings).rejected
+    assert [(error.file or "").endswith("prod/patches/topic.yaml") for error in rejected] == [True] * is_patch

@@ -108,6 +108,7 @@ def test_a_configuration_of_msks() -> None:
     found = read_text(MSK, "msk.tf", dialect=DIALECT.name)
     (brokers,) = found.by_role[Role.BROKER]
     assert values(found, Role.BROKER) == {
+        "zookeeper.connect": "zookeeper:2181",
         "min.insync.replicas": "2",
         "default.replication.factor": "${var.replicas}",
     }
@@ -203,3 +204,82 @@ module "msk" {
     assert not found.components
     assert [one.given.origin.line for one in found.rejected] == [4]
     assert not DIALECT.fits(Document("main.tf", 'module "vpc" {\n  name = "a.b"\n}\n'))
+
+
+ASSIGNED = """variable "rf" { default = 3 }
+variable "isr" {}
+variable "flush" { default = 1 }
+resource "kafka_topic" "a" {
+  name               = "a"
+  partitions         = 1
+  replication_factor = var.rf
+  config = {
+    "min.insync.replicas" = var.isr
+    "flush.messages"      = var.flush
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "replicas", "isr"),
+    [
+        ({}, "3", "${var.isr}"),
+        ({"terraform.tfvars": "rf = 1\nisr = 2\n"}, "1", "2"),
+        ({"terraform.tfvars": "rf = 1\n", "b.auto.tfvars": "rf = 2", "a.auto.tfvars": "rf = 4"}, "2", "${var.isr}"),
+        ({"terraform.tfvars": "rf = 1\n", "terraform.tfvars.json": '{"rf": 2}'}, "2", "${var.isr}"),
+        ({"prod.tfvars": "rf = 1\n"}, "${var.rf}", "${var.isr}"),
+    ],
+)
+def test_variables_that_files_beside_it_assign(tmp_path: Path, files: dict[str, str], replicas: str, isr: str) -> None:
+    (tmp_path / "main.tf").write_text(ASSIGNED)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = read_file(tmp_path / "main.tf", dialect=DIALECT.name)
+    topic = found.by_role[Role.TOPIC][0].settings
+    assert topic["replication.factor"].value == replicas
+    assert topic["min.insync.replicas"].value == isr
+    assert topic["replication.factor"].origin.line in ((1, 7) if replicas == "3" else (7,))
+    assert any("defaults" in note and "flush" in note for note in found.notes)
+
+
+def test_a_file_that_terraform_would_load_and_cannot_is_told(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(ASSIGNED)
+    (tmp_path / "terraform.tfvars").write_text("rf = \n")
+    found = read_file(tmp_path / "main.tf")
+    assert [left.given.key for left in found.rejected] == ["terraform.tfvars"]
+
+
+def test_what_is_given_outranks_what_files_assign(tmp_path: Path) -> None:
+    (tmp_path / "main.tf").write_text(ASSIGNED)
+    (tmp_path / "terraform.tfvars").write_text("rf = 1\n")
+    found = read_file(tmp_path / "main.tf", {"var.rf": "5"})
+    assert found.by_role[Role.TOPIC][0].settings["replication.factor"].value == "5"
+
+
+def test_settings_of_a_dynamic_block_are_not_followed() -> None:
+    text = (
+        'resource "google_managed_kafka_topic" "a" {\n  topic_id = "a"\n  dynamic "configs" {\n'
+        "    for_each = [1]\n    content { unclean_leader_election_enable = true }\n  }\n}\n"
+    )
+    found = read_text(text, "main.tf", dialect=DIALECT.name)
+    assert [left.given.origin.line for left in found.rejected] == [4, 5]
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "has_zookeeper"),
+    [
+        ("3.5.1", "3.5.1", True),
+        ("2.8.2.tiered", "2.8.2", True),
+        ("3.7.x", "3.7", True),
+        ("3.7.x.kraft", "3.7", False),
+        ("4.0.x.kraft", "4.0", False),
+        ("4.1.x", "4.1", False),
+    ],
+)
+def test_msk_runs_zookeeper_unless_it_says_kraft(version: str, release: str, has_zookeeper: bool) -> None:
+    found = read_text(MSK.replace("3.5.1", version), "main.tf", dialect=DIALECT.name)
+    (brokers,) = found.by_role[Role.BROKER]
+    assert brokers.kafka is not None
+    assert brokers.kafka.value == release
+    assert ("zookeeper.connect" in brokers.settings) == has_zookeeper

@@ -1,0 +1,78 @@
+"""Files that assign values to Terraform's variables, beside the file that has them.
+
+Terraform loads ``terraform.tfvars``, ``terraform.tfvars.json`` and all ``*.auto.tfvars`` and ``*.auto.tfvars.json`` of
+a folder by itself, each over those before it ("Input variables", "Variable definition precedence", of its
+documentation). Others count where somebody names them with ``-var-file``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from model.deployment.dialects.document import Document
+from model.deployment.dialects.formats.hcl import blocks_of
+from model.deployment.dialects.formats.yaml import documents_of
+from model.deployment.dialects.hcl_values import Unknown, Values
+from model.deployment.dialects.nodes import entries_under
+from model.deployment.errors import DeploymentError
+from model.deployment.yaml_tree import Node
+
+_ENDINGS = (".tfvars", ".tfvars.json")
+_LOADED_FIRST = ("terraform.tfvars", "terraform.tfvars.json")
+_LOADED = (".auto.tfvars", ".auto.tfvars.json")
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """What the files of a folder assign. ``values``: by the name of the variable; one that only some runs assign, or
+    that cannot be read, is unknown. ``files``: the name of the file that counts for it. ``broken``: those that
+    Terraform loads, and that cannot be read.
+    """
+
+    values: dict[str, Node]
+    files: dict[str, str]
+    broken: list[str]
+
+
+def assigned_beside(document: Document) -> Assigned:
+    """What is assigned to variables in the folder of a file."""
+    found = Assigned({}, {}, [])
+    names = [name for ending in _ENDINGS for name in document.names_beside(ending)]
+    loaded = [name for name in _LOADED_FIRST if name in names]
+    loaded += sorted(name for name in names if name.endswith(_LOADED))
+    for name in loaded:
+        try:
+            for variable, value in _values(document, name):
+                found.values[variable] = value
+                found.files[variable] = name
+        except DeploymentError:
+            found.broken.append(name)
+    for name in names:
+        if name not in loaded:
+            for variable in _named(document, name):
+                found.values[variable] = Unknown(f"${{var.{variable}}}", 1)
+                found.files[variable] = name
+    return found
+
+
+def _named(document: Document, name: str) -> list[str]:
+    """The variables that a file assigns for some runs; none of one that cannot be read, for no run can name it."""
+    try:
+        return [variable for variable, _ in _values(document, name)]
+    except DeploymentError:
+        return []
+
+
+def _values(document: Document, name: str) -> Iterator[tuple[str, Node]]:
+    """The variables of one file. Raises DeploymentError."""
+    beside = document.beside(name)
+    if beside is None:
+        raise DeploymentError("cannot be read", file=name)
+    if name.endswith(".json"):
+        for node in documents_of(beside.text.replace("\t", " "), name)[:1]:
+            yield from entries_under(node)
+        return
+    values = Values(name)
+    for attribute in blocks_of(beside.text, name).attributes:
+        yield attribute.name, values.value(attribute.expression)

@@ -1,0 +1,56 @@
+"""What is yet to be filled in: the signs of a shell between a name and what stands for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.formats.yaml import documents_of
+from model.deployment.dialects.nodes import text_under
+from model.deployment.dialects.placeholders import fill
+from model.deployment.dialects.spring import DIALECT
+from tests.model.deployment.dialects.accounting import read_text, values
+
+
+@pytest.mark.parametrize("text", ["${X:+2}", "${X+2}", "${X:?2}", "${X?2}"])
+def test_what_stands_for_a_value_or_its_absence_is_no_default(text: str) -> None:
+    filled = fill(text, {})
+    assert (filled.text, filled.missing) == (text, ("X",))
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "result"),
+    [
+        ("${X:+2}", "1", "2"),
+        ("${X:+2}", "", ""),
+        ("${X+2}", "", "2"),
+        ("${X:-2}", "", "2"),
+        ("${X-2}", "", ""),
+        ("${X:=2}", "", "2"),
+        ("${X:=2}", "1", "1"),
+        ("${X:?no X}", "1", "1"),
+    ],
+)
+def test_a_value_that_is_given(text: str, given: str, result: str) -> None:
+    assert fill(text, {"X": given}).text == result
+
+
+def test_signs_after_a_default_are_part_of_it() -> None:
+    assert fill("${X:-a+b?c=d}", {}).text == "a+b?c=d"
+
+
+def test_spring_has_none_of_these_signs() -> None:
+    found = read_text("spring.kafka.producer.acks=${ACKS:+1}\n", "application.properties", dialect=DIALECT.name)
+    assert values(found, Role.PRODUCER)["acks"] == "+1"
+
+
+@pytest.mark.parametrize(("merged", "acks"), [("[*a, *b]", "0"), ("[*b, *a]", "all"), ("*b", "all")])
+def test_of_mappings_that_are_merged_the_first_counts(merged: str, acks: str) -> None:
+    text = f"a: &a {{acks: '0'}}\nb: &b {{acks: all}}\nc:\n  <<: {merged}\n"
+    (node,) = documents_of(text, "a.yml")
+    assert text_under(node, "c", "acks") == acks
+
+
+def test_what_a_mapping_says_itself_outranks_what_is_merged() -> None:
+    (node,) = documents_of("a: &a {acks: '0'}\nc:\n  acks: '1'\n  <<: *a\n", "a.yml")
+    assert text_under(node, "c", "acks") == "1"
