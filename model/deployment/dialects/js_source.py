@@ -219,7 +219,7 @@ class _Settings:
             elif name:
                 self._entry(name, value, node)
             else:
-                reason = f"its name is {in_one_line(key)[:60]}"
+                reason = f"its name is {in_one_line(key)}"
                 written = Written("a setting", line_of(node), Value(None, ""), rejected=reason)
                 self._configured.written.append(written)
 
@@ -239,7 +239,7 @@ class _Settings:
         self._configured.written.append(Written(key, line, value, only_if, ignored=ignored or of_binding(key)))
 
     def _unknown(self, node: Node) -> None:
-        reason = f"its settings are not in this file: {in_one_line(node)[:80]}"
+        reason = f"its settings are not in this file: {in_one_line(node)}"
         self._configured.written.append(Written("settings", line_of(node), Value(None, ""), rejected=reason))
 
     def _named(self, node: Node, depth: int) -> None:

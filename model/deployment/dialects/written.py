@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -19,6 +20,8 @@ from model.deployment.values import has_placeholder
 
 _GROUPS = ("group.id", "ConsumerGroup", "group_id")
 """That there is a group matters, its name does not."""
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w{0,60})[:}]")
 
 MOST_CLIENTS = 100
 """No program makes more clients than this in one file."""
@@ -158,6 +161,14 @@ def _left(one: Written, configured: Configured, readers: list[Role], accounts: A
     if text is None or (one.value.outside and has_placeholder(text)):
         if weightless or one.key in _GROUPS:
             return True, harmless(configured.library, readers[0], one.key)
-        shown = "" if is_secret(one.key) else f": {printable(one.value.shown)}"
-        return False, f"its value is not in this file{shown}"
+        return False, f"its value is not in this file{_form(one)}"
     return None
+
+
+def _form(one: Written) -> str:
+    """How the expression reads, without its texts; a variable of the environment by name, for somebody may give it."""
+    if is_secret(one.key):
+        return ""
+    variable = _VARIABLE.match(one.value.text or "") if one.value.outside else None
+    name = "" if variable is None or variable[1] in one.value.shown else f" (${{{variable[1]}}})"
+    return f": {printable(one.value.shown)}{name}"
