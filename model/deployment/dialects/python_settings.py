@@ -68,6 +68,7 @@ class Settings:
         self._program = following.program
         self._library = library
         self._open: set[tuple[Variable, int]] = set()
+        self._said: set[tuple[int, str]] = set()
         self._steps = 0
 
     def take(self, node: ast.expr) -> None:
@@ -160,6 +161,9 @@ class Settings:
             self._write(Written("a setting", key.lineno, Value(None, ""), where.only_if, rejected=rejected))
 
     def _unknown(self, node: ast.expr, reason: str = "") -> None:
+        if (id(node), reason) in self._said:
+            return
+        self._said.add((id(node), reason))
         reason = reason or f"its settings are not in this file: {form_of(node)}"
         self._write(Written(_SETTINGS, node.lineno, Value(None, ""), rejected=reason))
 

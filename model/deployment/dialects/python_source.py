@@ -11,11 +11,11 @@ from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.python import Program, form_of, program_of
+from model.deployment.dialects.formats.python import Program, form_of, program_of, shown
 from model.deployment.dialects.keys import LIBRDKAFKA
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.python_settings import Following
-from model.deployment.dialects.written import Configured, check_number, components_of
+from model.deployment.dialects.written import Configured, Value, Written, check_number, check_settings, components_of
 
 _IMPORT = re.compile(r"^[ \t]*(from|import)[ \t]+(confluent_kafka|kafka|aiokafka)\b", re.MULTILINE)
 _CLIENTS = {
@@ -49,6 +49,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     for client in _clients(following):
         configured.append(client)
         check_number(len(configured), document.file, client.line)
+        check_settings(configured, document.file)
     _topics(program, configured)
     _reports(program, configured)
     _transactions(program, configured)
@@ -62,24 +63,47 @@ def read(document: Document, fillings: Fillings) -> Found:
 
 def _clients(following: Following) -> Iterator[Configured]:
     program = following.program
-    for node in sorted(
-        (node for node in ast.walk(program.tree) if isinstance(node, ast.Call)), key=lambda node: node.lineno
-    ):
-        name = program.full_name(node.func)
-        module, _, short = name.rpartition(".")
-        if module.startswith("confluent_kafka") and short in _CLIENTS:
-            found = _client(following, node, _name(program, node, short), LIBRDKAFKA, _CLIENTS[short])
-            found.waits = short.startswith("AIO")
-            yield found
-        elif python_arguments.is_class(name, _SHARED[0]):
-            found = _client(following, node, _name(program, node, short), LIBRDKAFKA, Role.CONSUMER)
-            found.roles, found.refused = set(), _SHARED[1]
-            yield found
-        else:
-            known = python_arguments.CLIENTS.items()
-            other = next((one for full, one in known if python_arguments.is_class(name, full)), None)
-            if other is not None:
-                yield _client(following, node, _name(program, node, short), *other)
+    everything = [node for node in ast.walk(program.tree) if isinstance(node, ast.Call | ast.Name | ast.Attribute)]
+    for node in sorted(everything, key=lambda node: node.lineno):
+        if isinstance(node, ast.Call):
+            known = _known(program.full_name(node.func))
+            if known is not None:
+                yield _client(following, node, _name(program, node, known[2]), known)
+        elif isinstance(node.ctx, ast.Load):
+            above = program.parents.get(id(node))
+            if not isinstance(above, ast.Attribute) and _makes(program, node, above):
+                known = _known(program.full_name(node))
+                if known is not None:
+                    yield _unseen(known, node, above)
+
+
+def _known(name: str) -> tuple[str, Role, str] | None:
+    """The library, the role and the short name of a client's class; None for what is none."""
+    module, _, short = name.rpartition(".")
+    if module.startswith("confluent_kafka") and short in _CLIENTS:
+        return LIBRDKAFKA, _CLIENTS[short], short
+    if python_arguments.is_class(name, _SHARED[0]):
+        return LIBRDKAFKA, Role.CONSUMER, short
+    known = python_arguments.CLIENTS.items()
+    return next(((*one, short) for full, one in known if python_arguments.is_class(name, full)), None)
+
+
+def _makes(program: Program, node: ast.expr, above: ast.AST | None) -> bool:
+    """A class is not called where it is named, but may be: by another name, as a base, or by who gets it."""
+    if isinstance(above, ast.Call):
+        return above.func is not node and shown(above.func).rpartition(".")[2] == "partial"
+    if isinstance(above, ast.ClassDef):
+        return any(one is node for one in above.bases)
+    return isinstance(above, ast.Assign | ast.Return | ast.IfExp | ast.Dict)
+
+
+def _unseen(known: tuple[str, Role, str], node: ast.expr, above: ast.AST | None) -> Configured:
+    library, role, short = known
+    form = f"class {above.name}({short})" if isinstance(above, ast.ClassDef) else form_of(above or node)
+    reason = f"a client is made of {short} in a way that is not followed: {form}"
+    found = Configured(short, node.lineno, library, roles={role})
+    found.written.append(Written("settings", node.lineno, Value(None, ""), rejected=reason))
+    return found
 
 
 def _name(program: Program, node: ast.Call, short: str) -> str:
@@ -88,7 +112,8 @@ def _name(program: Program, node: ast.Call, short: str) -> str:
     return short if target is None else form_of(target)
 
 
-def _client(following: Following, node: ast.Call, name: str, library: str, role: Role) -> Configured:
+def _client(following: Following, node: ast.Call, name: str, known: tuple[str, Role, str]) -> Configured:
+    library, role, short = known
     configured = Configured(name, node.lineno, library, roles={role})
     reading = following.settings(library)
     if library == LIBRDKAFKA:
@@ -99,7 +124,9 @@ def _client(following: Following, node: ast.Call, name: str, library: str, role:
             reading.take(keyword.value)
         else:
             reading.entry(keyword.arg, keyword.value)
-    configured.written = reading.written
+    configured.written, configured.waits = reading.written, library == LIBRDKAFKA and short.startswith("AIO")
+    if f"confluent_kafka.{short}" == _SHARED[0]:
+        configured.roles, configured.refused = set(), _SHARED[1]
     if library != LIBRDKAFKA:
         configured.topics += [str(topic) for topic in (following.program.plain(one, 0) for one in node.args) if topic]
     return configured

@@ -112,8 +112,14 @@ class Program:
 
     def value(self, node: ast.expr) -> Value:
         """What an expression comes to."""
-        text, outside = self._text(node, 0)
-        return Value(text, form_of(node), outside)
+        if id(node) not in self._values:
+            text, outside = self._text(node, 0)
+            self._values[id(node)] = Value(text, form_of(node), outside)
+        return self._values[id(node)]
+
+    @cached_property
+    def _values(self) -> dict[int, Value]:
+        return {}
 
     def _text(self, node: ast.expr, depth: int) -> tuple[str | None, bool]:
         if depth > DEEPEST:

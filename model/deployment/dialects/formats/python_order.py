@@ -20,6 +20,13 @@ class Order:
     def __init__(self, program: Program) -> None:
         self._parents = program.parents
         self._names = program.names
+        self._blocks = {
+            id(one): (block, at)
+            for node in ast.walk(program.tree)
+            for block in _blocks(node)
+            for at, one in enumerate(block)
+        }
+        """The block in which each statement stands, and its number there."""
         self._own = {
             node.name
             for node in ast.walk(program.tree)
@@ -81,10 +88,11 @@ class Order:
             return False
         if not isinstance(below, ast.stmt):
             return not isinstance(below, ast.ExceptHandler | ast.match_case)
-        block = next((one for one in _blocks(above) if any(inner is below for inner in one)), [])
-        other = next((one for one in _blocks(above) if any(id(inner) in around for inner in one)), [])
-        after_body = isinstance(above, ast.Try) and block is above.body and other is above.orelse
-        return block is other or after_body
+        block, other = self._blocks.get(id(below)), self._block_of(at, above)
+        if block is None or other is None:
+            return False
+        after_body = isinstance(above, ast.Try) and block[0] is above.body and other[0] is above.orelse
+        return block[0] is other[0] or after_body
 
     def _always(self, above: ast.AST, below: ast.AST) -> bool:
         """A part of a statement runs, and to its end, whenever what stands behind that statement is reached."""
@@ -127,13 +135,17 @@ class Order:
         above = self._parents.get(id(one))
         if one is None or other is None or above is None or isinstance(above, ast.Try | ast.With | ast.AsyncWith):
             return None
-        for block in _blocks(above):
-            places = [at for at, inner in enumerate(block) if inner is one or inner is other]
-            if len(places) == 2:
-                return block[places[0] : places[1] + 1]
-            if places and one is other:
-                return [one]
-        return None
+        begin, end = self._blocks.get(id(one)), self._blocks.get(id(other))
+        if begin is None or end is None or begin[0] is not end[0] or begin[1] > end[1]:
+            return None
+        return begin[0][begin[1] : end[1] + 1]
+
+    def _block_of(self, node: ast.AST, above: ast.AST) -> tuple[list[ast.stmt], int] | None:
+        """The block, directly in ``above``, that a node stands in."""
+        below: ast.AST | None = node
+        while below is not None and self._parents.get(id(below)) is not above:
+            below = self._parents.get(id(below))
+        return self._blocks.get(id(below))
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node is a part of."""
