@@ -90,7 +90,7 @@ class _Maps:
             return
         said = self._program.value(value, (self._package,))
         if not name:
-            written = Written("(a setting)", line_of(statement), said, rejected=f"its name is {in_one_line(key)[:60]}")
+            written = Written("(a setting)", line_of(statement), said, rejected=f"its name is {in_one_line(key)}")
         else:
             only_if = self._program.conditions(statement, made)
             written = Written(name, line_of(statement), said, only_if, ignored=of_binding(name))

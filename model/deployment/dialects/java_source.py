@@ -208,7 +208,7 @@ class _Reading:
 
     def _unknown(self, node: Node, kind: str, argument: Node) -> _Group | None:
         """A client whose settings come from elsewhere."""
-        reason = f"its settings are not in this file: {in_one_line(argument)[:80]}"
+        reason = f"its settings are not in this file: {in_one_line(argument)}"
         configured = Configured(kind, line_of(node), JAVA)
         configured.written.append(Written("settings", line_of(node), Value(None, ""), rejected=reason))
         check_number(len(self._groups), self._program.file, line_of(node))
@@ -248,7 +248,7 @@ class _Reading:
         if other is not None and other is not own:
             own.configured.written = [*other.configured.written, *own.configured.written]
         else:
-            reason = f"its settings are not in this file: {in_one_line(arguments[0])[:80]}"
+            reason = f"its settings are not in this file: {in_one_line(arguments[0])}"
             own.configured.written.append(Written("settings", line_of(node), Value(None, ""), rejected=reason))
 
     def _settle(self, group: _Group) -> None:

@@ -97,7 +97,7 @@ class Objects:
             elif name:
                 self._entry(name, value, node, depth)
             else:
-                reason = f"its name is {in_one_line(key)[:60]}"
+                reason = f"its name is {in_one_line(key)}"
                 written = Written("a setting", line_of(node), Value(None, ""), rejected=reason)
                 self._configured.written.append(written)
 
@@ -124,7 +124,7 @@ class Objects:
         self._configured.written.append(Written(f"{self._prefix}{key}", line, value, only_if, ignored=why))
 
     def _unknown(self, node: Node) -> None:
-        reason = f"its settings are not in this file: {in_one_line(node)[:80]}"
+        reason = f"its settings are not in this file: {in_one_line(node)}"
         name = f"{self._prefix}settings"
         self._configured.written.append(Written(name, line_of(node), Value(None, ""), rejected=reason))
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from model.deployment.consumer_rules import NULL_GROUP
-from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.python import Program, shown
 from model.deployment.dialects.keys import AIOKAFKA, KAFKA_PYTHON
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.written import Configured, Value, Written, check_number
-from model.deployment.release import JAVA
+from model.deployment.dialects.written import Configured, Value
 
 CLIENTS = {
     "kafka.KafkaProducer": (KAFKA_PYTHON, Role.PRODUCER),
@@ -28,16 +25,6 @@ _SENDS, _SENDS_AND_WAITS = "send", "send_and_wait"
 _METHODS = (_SENDS, _SENDS_AND_WAITS, "subscribe", "assign")
 _ASKS = frozenset(("get", "add_errback", "add_both", "exception", "failed", "succeeded", "add_done_callback", "result"))
 """What is called on the future of a send by somebody who wants to know whether it failed."""
-
-_TOPICS = frozenset(("kafka", "aiokafka", "confluent_kafka"))
-_OF_TOPIC = ("name", "num_partitions", "replication_factor")
-_ARGUMENTS: Mapping[str, str] = {
-    "topic": "name",
-    "name": "name",
-    "num_partitions": "partitions",
-    "replication_factor": "replication.factor",
-}
-_CONFIGS = ("topic_configs", "config")
 
 
 def is_class(name: str, full: str) -> bool:
@@ -176,46 +163,3 @@ def _is_forgotten(program: Program, call: ast.Call) -> bool:
             return False
         below, above = above, program.parents.get(id(above))
     return isinstance(above, ast.Expr)
-
-
-def topics_of(program: Program, accounts: Accounts, file: str) -> Iterator[Configured]:
-    """The topics that a program creates (``NewTopic``), with what it says of them."""
-    number = 0
-    for node in sorted(
-        (one for one in ast.walk(program.tree) if isinstance(one, ast.Call)), key=lambda one: one.lineno
-    ):
-        full = program.full_name(node.func)
-        if full.partition(".")[0] not in _TOPICS or full.rpartition(".")[2] != "NewTopic":
-            continue
-        number += 1
-        check_number(number, file, node.lineno)
-        said = {_ARGUMENTS[key]: value for key, value in _arguments(node) if key in _ARGUMENTS}
-        name = program.plain(said.pop("name"), 0) if "name" in said else None
-        if not isinstance(name, str):
-            accounts.reject(Said(("NewTopic",), "", node.lineno), "the name of the topic is not in this file")
-            continue
-        topic = Configured(name, node.lineno, JAVA, roles={Role.TOPIC})
-        topic.written += [Written(key, value.lineno, program.value(value)) for key, value in said.items()]
-        for key, value in _arguments(node):
-            if key in _CONFIGS:
-                topic.written += _configs(program, value)
-        yield topic
-
-
-def _arguments(node: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    yield from zip(_OF_TOPIC, node.args, strict=False)
-    yield from ((one.arg, one.value) for one in node.keywords if one.arg is not None)
-
-
-def _configs(program: Program, node: ast.expr) -> Iterator[Written]:
-    found = program.value_of(node) if isinstance(node, ast.Name | ast.Attribute) else node
-    if not isinstance(found, ast.Dict):
-        reason = f"its settings are not in this file: {shown(node)[:80]}"
-        yield Written("settings", node.lineno, Value(None, ""), rejected=reason)
-        return
-    for key, value in zip(found.keys, found.values, strict=True):
-        name = None if key is None else program.plain(key, 0)
-        if isinstance(name, str):
-            yield Written(name, value.lineno, program.value(value))
-        else:
-            yield Written("a setting", value.lineno, Value(None, ""), rejected="its name is not in this file")

@@ -6,16 +6,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from model.deployment.dialects import python_arguments
+from model.deployment.dialects import python_arguments, python_topics
 from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.bindings import of_binding
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.python import Program, program_of, shown
+from model.deployment.dialects.formats.python import Program, form_of, program_of, shown
 from model.deployment.dialects.keys import LIBRDKAFKA
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import Configured, Value, Written, check_number, components_of
+from model.deployment.dialects.python_settings import Following
+from model.deployment.dialects.written import Configured, Value, Written, check_number, check_settings, components_of
 
 _IMPORT = re.compile(r"^[ \t]*(from|import)[ \t]+(confluent_kafka|kafka|aiokafka)\b", re.MULTILINE)
 _CLIENTS = {
@@ -45,50 +45,77 @@ def read(document: Document, fillings: Fillings) -> Found:
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings)
     configured: list[Configured] = []
-    for client in _clients(program):
+    following = Following(program)
+    for client in _clients(following):
         configured.append(client)
         check_number(len(configured), document.file, client.line)
+        check_settings(configured, document.file)
     _topics(program, configured)
     _reports(program, configured)
     _transactions(program, configured)
     python_arguments.complete(program, configured)
-    configured += python_arguments.topics_of(program, accounts, document.file)
+    configured += python_topics.topics_of(following, accounts, document.file)
     components: list[Component] = []
     for one in configured:
         components += components_of(one, accounts, document.file)
     return accounts.found("Python source", components)
 
 
-def _clients(program: Program) -> Iterator[Configured]:
-    for node in sorted(
-        (node for node in ast.walk(program.tree) if isinstance(node, ast.Call)), key=lambda node: node.lineno
-    ):
-        name = program.full_name(node.func)
-        module, _, short = name.rpartition(".")
-        if module.startswith("confluent_kafka") and short in _CLIENTS:
-            found = _client(program, node, _name(program, node, short), LIBRDKAFKA, _CLIENTS[short])
-            found.waits = short.startswith("AIO")
-            yield found
-        elif python_arguments.is_class(name, _SHARED[0]):
-            found = _client(program, node, _name(program, node, short), LIBRDKAFKA, Role.CONSUMER)
-            found.roles, found.refused = set(), _SHARED[1]
-            yield found
-        else:
-            known = python_arguments.CLIENTS.items()
-            other = next((one for full, one in known if python_arguments.is_class(name, full)), None)
-            if other is not None:
-                yield _client(program, node, _name(program, node, short), *other)
+def _clients(following: Following) -> Iterator[Configured]:
+    program = following.program
+    everything = [node for node in ast.walk(program.tree) if isinstance(node, ast.Call | ast.Name | ast.Attribute)]
+    for node in sorted(everything, key=lambda node: node.lineno):
+        if isinstance(node, ast.Call):
+            known = _known(program.full_name(node.func))
+            if known is not None:
+                yield _client(following, node, _name(program, node, known[2]), known)
+        elif isinstance(node.ctx, ast.Load):
+            above = program.parents.get(id(node))
+            if not isinstance(above, ast.Attribute) and _makes(program, node, above):
+                known = _known(program.full_name(node))
+                if known is not None:
+                    yield _unseen(known, node, above)
+
+
+def _known(name: str) -> tuple[str, Role, str] | None:
+    """The library, the role and the short name of a client's class; None for what is none."""
+    module, _, short = name.rpartition(".")
+    if module.startswith("confluent_kafka") and short in _CLIENTS:
+        return LIBRDKAFKA, _CLIENTS[short], short
+    if python_arguments.is_class(name, _SHARED[0]):
+        return LIBRDKAFKA, Role.CONSUMER, short
+    known = python_arguments.CLIENTS.items()
+    return next(((*one, short) for full, one in known if python_arguments.is_class(name, full)), None)
+
+
+def _makes(program: Program, node: ast.expr, above: ast.AST | None) -> bool:
+    """A class is not called where it is named, but may be: by another name, as a base, or by who gets it."""
+    if isinstance(above, ast.Call):
+        return above.func is not node and shown(above.func).rpartition(".")[2] == "partial"
+    if isinstance(above, ast.ClassDef):
+        return any(one is node for one in above.bases)
+    return isinstance(above, ast.Assign | ast.Return | ast.IfExp | ast.Dict)
+
+
+def _unseen(known: tuple[str, Role, str], node: ast.expr, above: ast.AST | None) -> Configured:
+    library, role, short = known
+    form = f"class {above.name}({short})" if isinstance(above, ast.ClassDef) else form_of(above or node)
+    reason = f"a client is made of {short} in a way that is not followed: {form}"
+    found = Configured(short, node.lineno, library, roles={role})
+    found.written.append(Written("settings", node.lineno, Value(None, ""), rejected=reason))
+    return found
 
 
 def _name(program: Program, node: ast.Call, short: str) -> str:
     above = program.parents.get(id(node))
     target = above.targets[0] if isinstance(above, ast.Assign) else None
-    return short if target is None else shown(target)
+    return short if target is None else form_of(target)
 
 
-def _client(program: Program, node: ast.Call, name: str, library: str, role: Role) -> Configured:
+def _client(following: Following, node: ast.Call, name: str, known: tuple[str, Role, str]) -> Configured:
+    library, role, short = known
     configured = Configured(name, node.lineno, library, roles={role})
-    reading = _Settings(program, configured, node)
+    reading = following.settings(library)
     if library == LIBRDKAFKA:
         for argument in node.args[:1]:
             reading.take(argument)
@@ -97,145 +124,12 @@ def _client(program: Program, node: ast.Call, name: str, library: str, role: Rol
             reading.take(keyword.value)
         else:
             reading.entry(keyword.arg, keyword.value)
+    configured.written, configured.waits = reading.written, library == LIBRDKAFKA and short.startswith("AIO")
+    if f"confluent_kafka.{short}" == _SHARED[0]:
+        configured.roles, configured.refused = set(), _SHARED[1]
     if library != LIBRDKAFKA:
-        configured.topics += [str(topic) for topic in (program.plain(one, 0) for one in node.args) if topic]
+        configured.topics += [str(topic) for topic in (following.program.plain(one, 0) for one in node.args) if topic]
     return configured
-
-
-class _Settings:
-    """What a client is given, through names, copies and updates of dictionaries."""
-
-    def __init__(self, program: Program, configured: Configured, client: ast.Call) -> None:
-        self._program = program
-        self._configured = configured
-        self._client = client
-        self._seen: set[str] = set()
-
-    def take(self, node: ast.expr, depth: int = 0, only_if: str = "") -> None:
-        """The settings in a dictionary; of what is none, that they are unknown."""
-        if depth > 20:
-            self._unknown(node)
-        elif isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if key is None:
-                    self.take(value, depth + 1, only_if)
-                else:
-                    self._entry_of(key, value, only_if)
-        elif isinstance(node, ast.Call) and shown(node.func) == "dict":
-            for argument in node.args:
-                self.take(argument, depth + 1, only_if)
-            for keyword in node.keywords:
-                if keyword.arg is None:
-                    self.take(keyword.value, depth + 1, only_if)
-                else:
-                    self.entry(keyword.arg, keyword.value, only_if)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            self.take(node.left, depth + 1, only_if)
-            self.take(node.right, depth + 1, only_if)
-        elif (
-            isinstance(node, ast.Call)
-            and not node.args
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr == "copy"
-        ):
-            self.take(node.func.value, depth + 1, only_if)
-        elif isinstance(node, ast.Name | ast.Attribute):
-            self._named(node, depth, only_if)
-        elif not (isinstance(node, ast.Call) and self._returned(node, depth, only_if)):
-            self._unknown(node)
-
-    def _returned(self, call: ast.Call, depth: int, only_if: str) -> bool:
-        """The settings that a function of the file returns, or adds to those it gets."""
-        functions = [
-            one
-            for one in ast.walk(self._program.tree)
-            if isinstance(one, ast.FunctionDef) and one.name == shown(call.func).removeprefix("self.")
-        ]
-        inside = [one for one in ast.walk(functions[0]) if isinstance(one, ast.Return)] if len(functions) == 1 else []
-        if len(inside) != 1 or inside[0].value is None:
-            return False
-        parameters = [one.arg for one in functions[0].args.args if one.arg != "self"]
-        name = shown(inside[0].value)
-        if name not in parameters:
-            self.take(inside[0].value, depth + 1, only_if)
-        elif parameters.index(name) < len(call.args):
-            self.take(call.args[parameters.index(name)], depth + 1, only_if)
-            for statement in ast.walk(functions[0]):
-                if isinstance(statement, ast.Assign | ast.Call):
-                    self._changed(statement, name, functions[0], depth)
-        else:
-            return False
-        return True
-
-    def entry(self, key: str, value: ast.expr, only_if: str = "") -> None:
-        """One setting."""
-        if key in ("default.topic.config",) and isinstance(value, ast.Dict):
-            self.take(value, 1, only_if)
-            return
-        none = isinstance(value, ast.Constant) and value.value is None
-        told = self._program.value(value)
-        if self._configured.library in python_arguments.LIBRARIES:
-            told = python_arguments.value_of(self._program, key, value)
-            none = none and key != python_arguments.GROUP
-        ignored = "says nothing" if none else of_binding(key)
-        self._configured.written.append(Written(key, value.lineno, told, only_if, ignored=ignored))
-
-    def _entry_of(self, key: ast.expr, value: ast.expr, only_if: str) -> None:
-        name = self._program.plain(key, 0)
-        if isinstance(name, str):
-            self.entry(name, value, only_if)
-        else:
-            written = Written(
-                "a setting", key.lineno, Value(None, shown(key)), rejected=f"its name is {shown(key)[:60]}"
-            )
-            self._configured.written.append(written)
-
-    def _unknown(self, node: ast.expr) -> None:
-        reason = f"its settings are not in this file: {shown(node)[:80]}"
-        self._configured.written.append(Written("settings", node.lineno, Value(None, ""), rejected=reason))
-
-    def _named(self, node: ast.expr, depth: int, only_if: str) -> None:
-        """A dictionary by its name, and what is set in it before the client is made."""
-        name = shown(node)
-        if name in self._seen:
-            return
-        self._seen.add(name)
-        value = self._program.value_of(node)
-        if value is None:
-            self._unknown(node)
-        else:
-            self.take(value, depth + 1, only_if)
-        for statement in self._program.changes:
-            if not _changes(statement, name):
-                continue
-            elsewhere = self._program.owner(statement) != self._program.owner(self._client)
-            if elsewhere or statement.lineno <= self._client.lineno:
-                self._changed(statement, name, value, depth)
-
-    def _changed(self, node: ast.Assign | ast.Call, name: str, made: ast.AST | None, depth: int) -> None:
-        condition = self._program.conditions(node, made if made is not None else self._client)
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Subscript) and shown(target.value) == name:
-                    self._entry_of(target.slice, node.value, condition)
-        elif isinstance(node.func, ast.Attribute) and shown(node.func.value) == name:
-            if node.func.attr == "update":
-                for argument in node.args:
-                    self.take(argument, depth + 1, condition)
-                for keyword in node.keywords:
-                    if keyword.arg is None:
-                        self.take(keyword.value, depth + 1, condition)
-                    else:
-                        self.entry(keyword.arg, keyword.value, condition)
-            elif node.func.attr in ("pop", "setdefault", "clear", "popitem"):
-                self._unknown(node)
-
-
-def _changes(node: ast.Assign | ast.Call, name: str) -> bool:
-    """It sets something in a dictionary of this name."""
-    if isinstance(node, ast.Assign):
-        return any(isinstance(one, ast.Subscript) and shown(one.value) == name for one in node.targets)
-    return isinstance(node.func, ast.Attribute) and shown(node.func.value) == name
 
 
 def _topics(program: Program, configured: list[Configured]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -20,8 +21,13 @@ from model.deployment.values import has_placeholder
 _GROUPS = ("group.id", "ConsumerGroup", "group_id", "groupId", "GroupID")
 """That there is a group matters, its name does not."""
 
+_VARIABLE = re.compile(r"\$\{([A-Za-z_]\w{0,60})[:}]")
+
 MOST_CLIENTS = 100
 """No program makes more clients than this in one file."""
+
+MOST_IN_ALL = 4 * MOST_KEYS
+"""Nor do all of them together get more settings."""
 
 NO_ROLE = "nothing in this file says whether a producer or a consumer takes it"
 
@@ -59,6 +65,15 @@ def check_number(number: int, file: str, line: int) -> None:
     """Raise DeploymentError for more clients than a program has that people write."""
     if number > MOST_CLIENTS:
         raise DeploymentError(f"makes more than {MOST_CLIENTS} clients", file=file, line=line)
+
+
+def check_settings(configured: Iterable[Configured], file: str) -> None:
+    """Raise DeploymentError for more settings, of all clients of a file, than people write."""
+    number = 0
+    for one in configured:
+        number += len(one.written)
+        if number > MOST_IN_ALL:
+            raise DeploymentError(f"sets more than {MOST_IN_ALL} settings in all", file=file, line=one.line)
 
 
 @dataclass
@@ -126,14 +141,16 @@ def _client(configured: Configured, file: str) -> Given | None:
 
 def _last_of_each(configured: Configured, accounts: Accounts) -> list[Written]:
     """Of what is set again without a condition the last is kept; before one with a condition, each is."""
-    kept: list[Written] = []
-    for one in configured.written:
+    kept: dict[int, Written] = {}
+    by_key: dict[str, list[int]] = {}
+    for number, one in enumerate(configured.written):
         if not one.only_if:
-            for before in [other for other in kept if other.key == one.key]:
-                kept.remove(before)
+            for earlier in by_key.pop(one.key, ()):
+                before = kept.pop(earlier)
                 accounts.ignore(Said((before.key,), "", before.line), f"is set again in line {one.line}")
-        kept.append(one)
-    return kept
+        kept[number] = one
+        by_key.setdefault(one.key, []).append(number)
+    return list(kept.values())
 
 
 def _left(one: Written, configured: Configured, readers: list[Role], accounts: Accounts) -> tuple[bool, str] | None:
@@ -160,6 +177,14 @@ def _left(one: Written, configured: Configured, readers: list[Role], accounts: A
     if text is None or (one.value.outside and has_placeholder(text)):
         if weightless or one.key in _GROUPS:
             return True, harmless(configured.library, readers[0], one.key)
-        shown = "" if is_secret(one.key) else f": {printable(one.value.shown)}"
-        return False, f"its value is not in this file{shown}"
+        return False, f"its value is not in this file{_form(one)}"
     return None
+
+
+def _form(one: Written) -> str:
+    """How the expression reads, without its texts; a variable of the environment by name, for somebody may give it."""
+    if is_secret(one.key):
+        return ""
+    variable = _VARIABLE.match(one.value.text or "") if one.value.outside else None
+    name = "" if variable is None or variable[1] in one.value.shown else f" (${{{variable[1]}}})"
+    return f": {printable(one.value.shown)}{name}"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import io
+import tokenize
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from model.deployment.dialects.formats.syntax import LARGEST, LONGEST
+from model.deployment.dialects.formats.python_names import Names, Variable
+from model.deployment.dialects.formats.syntax import LARGEST, LONGEST, cut
 from model.deployment.dialects.written import Value
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import printable
@@ -16,9 +19,15 @@ from model.deployment.hiding import printable
 DEEPEST = 40
 """An expression in an expression, at most so often."""
 
+CLIENT_LIBRARIES = ("confluent_kafka", "kafka", "aiokafka")
+
 _LARGEST = 2**63
+_TEXTS = ("STRING", "FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END")
+"""Tokens that hold text; a text with expressions in it is one token up to Python 3.11, and several after it."""
+
 _LONGEST = 300
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_MOST_TOKENS = 60
+_BROKEN = "(an expression)"
 _ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv")
 _SAME = ("str", "int", "float", "bool")
 
@@ -37,10 +46,9 @@ class Program:
                 self.parents[id(child)] = node
 
     @cached_property
-    def changes(self) -> list[ast.Assign | ast.Call]:
-        """Assignments and calls, in the order of the file."""
-        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.Assign | ast.Call)]
-        return sorted(found, key=lambda one: (one.lineno, one.col_offset))
+    def names(self) -> Names:
+        """Its names, with their scopes."""
+        return Names(self.tree, self.parents)
 
     @cached_property
     def imported(self) -> Mapping[str, str]:
@@ -60,62 +68,58 @@ class Program:
         """The name of a function or class with its module."""
         name = shown(node)
         first, dot, rest = name.partition(".")
-        return f"{self.imported[first]}{dot}{rest}" if first in self.imported else name
-
-    def owner(self, node: ast.AST) -> int:
-        """The function that a node stands in; 0: none."""
-        above = self.parents.get(id(node))
-        while above is not None and not isinstance(above, _FUNCTIONS):
-            above = self.parents.get(id(above))
-        return 0 if above is None else id(above)
-
-    def owners(self, node: ast.AST) -> Iterator[int]:
-        """That function and those around it, up to the file itself (0)."""
-        above: ast.AST | None = node
-        while above is not None:
-            if isinstance(above, _FUNCTIONS) and above is not node:
-                yield id(above)
-            above = self.parents.get(id(above))
-        yield 0
+        if first in self.imported:
+            return f"{self.imported[first]}{dot}{rest}"
+        unbound = isinstance(node, ast.Name) and self.star and self.names.variable_of(node) is None
+        return f"{self.star}.{name}" if unbound else name
 
     @cached_property
-    def _assigned(self) -> Mapping[tuple[int, str], list[ast.expr | None]]:
-        """Each value that a name gets; None: one that is not there to be seen."""
-        assigned: dict[tuple[int, str], list[ast.expr | None]] = {}
-
-        def add(node: ast.AST, name: str, value: ast.expr | None) -> None:
-            where = 0 if name.startswith("self.") else self.owner(node)
-            assigned.setdefault((where, name), []).append(value)
-
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Assign):
-                for target in node.targets:
-                    for one in target.elts if isinstance(target, ast.Tuple) else (target,):
-                        add(node, shown(one), None if isinstance(target, ast.Tuple) else node.value)
-            elif isinstance(node, ast.AnnAssign) and node.value is not None:
-                add(node, shown(node.target), node.value)
-            elif isinstance(node, ast.AugAssign | ast.For | ast.AsyncFor | ast.NamedExpr):
-                add(node, shown(node.target), None)
-            elif isinstance(node, ast.arg):
-                add(node, node.arg, None)
-            elif isinstance(node, ast.Global | ast.Nonlocal):
-                for name in node.names:
-                    assigned.setdefault((0, name), []).append(None)
-        return assigned
+    def star(self) -> str:
+        """The client library of which the file imports every name; empty for none."""
+        return next(
+            (
+                node.module
+                for node in ast.walk(self.tree)
+                if isinstance(node, ast.ImportFrom) and node.module and any(one.name == "*" for one in node.names)
+                if node.module.partition(".")[0] in CLIENT_LIBRARIES
+            ),
+            "",
+        )
 
     def value_of(self, node: ast.expr) -> ast.expr | None:
         """The expression that a name stands for, if it gets one value, in sight, without a condition."""
-        name = shown(node)
-        for where in self.owners(node) if not name.startswith("self.") else (0,):
-            values = self._assigned.get((where, name))
-            if values is not None:
-                return values[0] if len(values) == 1 and values[0] is not None else None
-        return None
+        variable = self.names.variable_of(node)
+        if variable is None or variable in self.names.augmented:
+            return None
+        found = self.names.bindings_of(variable)
+        return found[0].value if len(found) == 1 else None
+
+    def calls_of(self, function: int) -> list[ast.Call] | None:
+        """Every call of a function, by its id as a scope; None where it is used in another way, or hidden."""
+        names = self.names
+        node = names.scopes[function]
+        if not isinstance(node, ast.FunctionDef):
+            return None
+        around = names.scope_of(node)
+        uses: list[ast.expr] = []
+        if isinstance(names.scopes[around], ast.ClassDef):
+            uses += names.attributes_of(around, node.name)
+        else:
+            uses += names.uses.get(Variable(around, node.name), ())
+        calls = [(use, self.parents.get(id(use))) for use in uses]
+        found = [call for use, call in calls if isinstance(call, ast.Call) and call.func is use]
+        return found if len(found) == len(calls) else None
 
     def value(self, node: ast.expr) -> Value:
         """What an expression comes to."""
-        text, outside = self._text(node, 0)
-        return Value(text, shown(node), outside)
+        if id(node) not in self._values:
+            text, outside = self._text(node, 0)
+            self._values[id(node)] = Value(text, form_of(node), outside)
+        return self._values[id(node)]
+
+    @cached_property
+    def _values(self) -> dict[int, Value]:
+        return {}
 
     def _text(self, node: ast.expr, depth: int) -> tuple[str | None, bool]:
         if depth > DEEPEST:
@@ -192,15 +196,15 @@ class Program:
         below: ast.AST = node
         above = self.parents.get(id(node))
         while above is not None and id(above) not in around:
-            if isinstance(above, ast.If) and "__name__" not in shown(above.test):
+            if isinstance(above, ast.If) and not is_main(above):
                 here = any(below is one for one in above.body)
-                found.append(shown(above.test) if here else f"not ({shown(above.test)})")
+                found.append(form_of(above.test) if here else f"not ({form_of(above.test)})")
             elif isinstance(above, ast.For | ast.AsyncFor | ast.While):
                 found.append("a loop runs")
             elif isinstance(above, ast.ExceptHandler):
                 found.append("something fails")
             elif isinstance(above, ast.match_case):
-                found.append(f"it matches {shown(above.pattern)}")
+                found.append(f"it matches {form_of(above.pattern)}")
             below, above = above, self.parents.get(id(above))
         return " and ".join(reversed(found))
 
@@ -223,11 +227,48 @@ def _combined(operator: ast.operator, first: object, second: object) -> str | in
 
 
 def shown(node: ast.AST) -> str:
-    """The text of an expression, as a message shows it."""
+    """The text of an expression, in one line."""
     try:
         return " ".join(ast.unparse(node).split())[:_LONGEST]
     except (RecursionError, ValueError, AttributeError):
-        return "(an expression)"
+        return _BROKEN
+
+
+def form_of(node: ast.AST) -> str:
+    """Its form, for a message: names and calls. Of its texts, which may be secrets, none is shown."""
+    try:
+        text = ast.unparse(node)
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        parts = ['"..."' if tokenize.tok_name[one.type] in _TEXTS else one.string for one in _spaced(tokens)]
+    except (RecursionError, ValueError, AttributeError, SyntaxError, tokenize.TokenError):
+        return _BROKEN
+    return cut(" ".join("".join(parts).split()))
+
+
+def _spaced(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of a text, with a blank between two of them where there is any."""
+    end = (1, 0)
+    for count, one in enumerate(tokens):
+        if count > _MOST_TOKENS:
+            return
+        if one.start != end and count:
+            yield one._replace(type=tokenize.OP, string=" ")
+        yield one
+        end = one.end
+
+
+def is_main(node: ast.If) -> bool:
+    """``if __name__ == "__main__"``: what is in it runs when the program does."""
+    test = node.test
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == "__name__"
+        and isinstance(test.ops[0], ast.Eq)
+        and isinstance(test.comparators[0], ast.Constant)
+        and test.comparators[0].value == "__main__"
+        and not node.orelse
+    )
 
 
 def program_of(text: str, file: str) -> Program:

@@ -25,6 +25,27 @@ LONGEST = 20_000
 MOST_NODES = 400_000
 """Nor is a tree larger than this."""
 
+LONGEST_SHOWN = 60
+"""An expression in a message is no longer than this, in characters."""
+
+_TEXTS = frozenset(
+    (
+        "string",
+        "string_literal",
+        "character_literal",
+        "text_block",
+        "interpreted_string_literal",
+        "raw_string_literal",
+        "rune_literal",
+        "template_string",
+        "regex",
+        "jsx_text",
+        "ERROR",
+    )
+)
+"""What holds text that somebody wrote, in Java, Go and JavaScript; in what is broken nobody knows what it is."""
+
+_COMMENTS = ("comment", "line_comment", "block_comment")
 _WORDS = {"typescript": "language_typescript", "tsx": "language_tsx"}
 _BLANKS = re.compile(r"\s+")
 
@@ -88,8 +109,30 @@ def text_of(node: Node | None) -> str:
 
 
 def in_one_line(node: Node | None) -> str:
-    """Its text with each run of blanks as one, for a message."""
-    return _BLANKS.sub(" ", text_of(node)).strip()
+    """Its form in one short line, for a message: names and calls. Of its texts, which may be secrets, none is shown."""
+    if node is None or node.text is None:
+        return ""
+    parts: list[bytes] = []
+    at = node.start_byte
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        if one.type in _TEXTS or one.type in _COMMENTS:
+            parts += [_between(node, at, one.start_byte), b'"..."' if one.type in _TEXTS else b" "]
+            at = one.end_byte
+        else:
+            waiting += reversed(one.children)
+    parts.append(_between(node, at, node.end_byte))
+    return cut(_BLANKS.sub(" ", b"".join(parts).decode("utf-8", "replace")).strip())
+
+
+def cut(text: str) -> str:
+    """A text as long as a message shows an expression."""
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+
+
+def _between(node: Node, start: int, end: int) -> bytes:
+    return (node.text or b"")[start - node.start_byte : end - node.start_byte]
 
 
 def around(node: Node, *kinds: str) -> Node | None:
@@ -104,4 +147,4 @@ def named(node: Node | None) -> list[Node]:
     """The parts of a node without punctuation and comments."""
     if node is None:
         return []
-    return [one for one in node.named_children if one.type not in ("comment", "line_comment", "block_comment")]
+    return [one for one in node.named_children if one.type not in _COMMENTS]

@@ -153,7 +153,7 @@ default:
 if a { } else { c.Producer.Idempotent = true }
 sarama.NewAsyncProducer(nil, c)"""
     assert set(reasons(go(body)).values()) == {
-        'only if mode() is "x", "y"',
+        'only if mode() is "...", "..."',
         "only if mode() is something else",
         "only if not a",
     }

@@ -1,0 +1,251 @@
+"""The settings that a Python program hands to a client, through names, copies, updates and functions of the file.
+
+A dictionary is followed through what is understood; whatever else the program does with it makes its settings unknown,
+with the line. confluent_kafka copies the dictionary that it gets (``common_conf_setup`` in confluent_kafka.c), and
+kafka-python and aiokafka get theirs as arguments: what is changed later does not reach a client that exists.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from model.deployment.dialects import python_arguments
+from model.deployment.dialects.bindings import of_binding
+from model.deployment.dialects.formats.python import Program, form_of, shown
+from model.deployment.dialects.formats.python_names import Binding, Variable, place
+from model.deployment.dialects.formats.python_order import Order
+from model.deployment.dialects.python_uses import Change, Kind, Uses, parameters
+from model.deployment.dialects.written import Value, Written
+
+_DEEPEST = 20
+_MOST_STEPS = 20_000
+"""No program that people write needs more steps to follow one client's settings."""
+
+_NESTED = "default.topic.config"
+_SETTINGS = "settings"
+_DECORATORS = ("staticmethod", "classmethod")
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that is being followed: what its function's parameters stand for, and the call in which it stands."""
+
+    arguments: Mapping[Variable, ast.expr] = field(default_factory=dict)
+    around: _Call | None = None
+
+
+@dataclass(frozen=True)
+class _Where:
+    """At which place settings are asked for, in which call, under which condition, how deep in names of names."""
+
+    at: ast.AST
+    call: _Call
+    only_if: str = ""
+    depth: int = 0
+
+
+class Following:
+    """What is known of a program while the settings of its clients are read."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.order = Order(program)
+        self.uses = Uses(program)
+
+    def settings(self, library: str) -> Settings:
+        """A reading of the settings of one client or topic."""
+        return Settings(self, library)
+
+
+class Settings:
+    """What one client is given, in the order in which it gets it: ``written``."""
+
+    def __init__(self, following: Following, library: str) -> None:
+        self.written: list[Written] = []
+        self._following = following
+        self._program = following.program
+        self._library = library
+        self._open: set[tuple[Variable, int]] = set()
+        self._said: set[tuple[int, str]] = set()
+        self._steps = 0
+
+    def take(self, node: ast.expr) -> None:
+        """The settings that an expression comes to; of what is not understood, that they are unknown."""
+        self._take(node, _Where(node, _Call()))
+
+    def entry(self, key: str, value: ast.expr, where: _Where | None = None) -> None:
+        """One setting."""
+        only_if = "" if where is None else where.only_if
+        if key == _NESTED:
+            self._take(value, where or _Where(value, _Call()))
+            return
+        none = isinstance(value, ast.Constant) and value.value is None
+        told = self._program.value(value)
+        if self._library in python_arguments.LIBRARIES:
+            told = python_arguments.value_of(self._program, key, value)
+            none = none and key != python_arguments.GROUP
+        ignored = "says nothing" if none else of_binding(key)
+        self._write(Written(key, value.lineno, told, only_if, ignored=ignored))
+
+    def _write(self, written: Written) -> None:
+        # The end of a client with very many settings is told by whoever counts them; here they need not be kept.
+        if len(self.written) <= _MOST_STEPS:
+            self.written.append(written)
+
+    def _take(self, node: ast.expr, where: _Where) -> None:
+        self._steps += 1
+        if where.depth > _DEEPEST or self._steps > _MOST_STEPS:
+            if self._steps <= _MOST_STEPS + 1:
+                self._unknown(node)
+            return
+        inside = _Where(node, where.call, where.only_if, where.depth + 1)
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if key is None:
+                    self._take(value, _Where(value, where.call, where.only_if, where.depth + 1))
+                else:
+                    self._entry_of(key, value, inside)
+        elif isinstance(node, ast.Call) and shown(node.func) == "dict" and len(node.args) <= 1:
+            self._update(node.args[0] if node.args else None, node.keywords, inside)
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            for side in (node.left, node.right):
+                self._take(side, _Where(side, where.call, where.only_if, where.depth + 1))
+        elif self._is_copy(node):
+            self._take(_copied(node), _Where(node, where.call, where.only_if, where.depth + 1))
+        elif isinstance(node, ast.Name | ast.Attribute):
+            self._named(node, where)
+        elif not (isinstance(node, ast.Call) and self._returned(node, inside)):
+            self._unknown(node)
+
+    def _is_copy(self, node: ast.expr) -> bool:
+        if not isinstance(node, ast.Call) or node.keywords:
+            return False
+        if self._program.full_name(node.func) in ("copy.copy", "copy.deepcopy"):
+            return len(node.args) == 1
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args
+
+    def _update(self, more: ast.expr | None, keywords: list[ast.keyword], where: _Where) -> None:
+        """What ``dict(more, key=...)`` and ``update(more, key=...)`` bring."""
+        for expression in (more, *(one.value for one in keywords if one.arg is None)):
+            if expression is not None:
+                self._take(expression, _Where(expression, where.call, where.only_if, where.depth + 1))
+        for keyword in keywords:
+            if keyword.arg is not None:
+                self.entry(keyword.arg, keyword.value, where)
+
+    def _returned(self, call: ast.Call, where: _Where) -> bool:
+        """The settings that a function of the file returns, or adds to those it gets."""
+        program = self._program
+        function = program.names.function(call)
+        if function is None or any(shown(one) not in _DECORATORS for one in function.decorator_list):
+            return False
+        inside = [node for node in ast.walk(function) if program.names.function_of(node) == id(function)]
+        ends = [node for node in inside if isinstance(node, ast.Return)]
+        if len(ends) != 1 or ends[0].value is None or any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inside):
+            return False
+        given = parameters(function, call, program)
+        expressions = (*call.args, *(one.value for one in call.keywords))
+        arguments = {Variable(id(function), given[id(one)]): one for one in expressions if id(one) in given}
+        value = ends[0].value
+        self._take(value, _Where(value, _Call(arguments, where.call), where.only_if, where.depth + 1))
+        return True
+
+    def _entry_of(self, key: ast.expr, value: ast.expr, where: _Where) -> None:
+        name = self._program.plain(key, 0)
+        if isinstance(name, str):
+            self.entry(name, value, where)
+        else:
+            rejected = f"its name is {form_of(key)}"
+            self._write(Written("a setting", key.lineno, Value(None, ""), where.only_if, rejected=rejected))
+
+    def _unknown(self, node: ast.expr, reason: str = "") -> None:
+        if (id(node), reason) in self._said:
+            return
+        self._said.add((id(node), reason))
+        reason = reason or f"its settings are not in this file: {form_of(node)}"
+        self._write(Written(_SETTINGS, node.lineno, Value(None, ""), rejected=reason))
+
+    def _named(self, node: ast.Name | ast.Attribute, where: _Where) -> None:
+        """A dictionary by its name, and what is done with it before the place where it is used."""
+        variable = self._program.names.variable_of(node)
+        binding = None if variable is None else self._binding(variable, where)
+        if variable is None or binding is None or (variable, id(binding.node)) in self._open:
+            self._unknown(node)
+            return
+        self._open.add((variable, id(binding.node)))
+        self._bound(node, variable, binding, where)
+        self._open.discard((variable, id(binding.node)))
+
+    def _binding(self, variable: Variable, where: _Where) -> Binding | None:
+        found = self._following.order.binding_at(variable, where.at)
+        if found is None or found.value is not None:
+            return found
+        return found if isinstance(found.node, ast.arg) and variable in where.call.arguments else None
+
+    def _bound(self, node: ast.expr, variable: Variable, binding: Binding, where: _Where) -> None:
+        order, changes = self._following.order, self._following.uses.changes(variable)
+        value = binding.value
+        if value is None:
+            value = where.call.arguments[variable]
+            self._take(value, _Where(value, where.call.around or _Call(), where.only_if, where.depth + 1))
+        else:
+            same = isinstance(value, ast.Name | ast.Attribute)
+            at = where.at if same else value
+            self._take(value, _Where(at, where.call, where.only_if, where.depth + 1))
+            self._others(value, binding, bool(changes))
+        here = self._program.names.function_of(where.at)
+        told = sorted(changes, key=lambda one: (self._program.names.function_of(one.node) == here, place(one.node)))
+        for change in told:
+            if change.node is node and not isinstance(self._program.parents.get(id(node)), ast.Return):
+                continue
+            happens = order.when(change.node, binding, where.at)
+            if happens is not False:
+                self._changed(change, binding, where, surely=happens is True)
+
+    def _others(self, value: ast.expr, binding: Binding, changed: bool) -> None:
+        """Other names of the same dictionary: where both it and they are changed, the order is not followed."""
+        uses = self._following.uses
+        above = self._program.parents.get(id(binding.node))
+        others = above.targets if isinstance(above, ast.Assign) and len(above.targets) > 1 else []
+        for target in others:
+            variable = self._program.names.variable_of(target)
+            if target is not binding.node and (variable is None or uses.changes(variable)):
+                self._unknown(target, f"{shown(target)} is another name of it, and is changed")
+        if isinstance(value, ast.Name | ast.Attribute):
+            variable = self._program.names.variable_of(value)
+            later = [] if variable is None else uses.changes(variable)
+            if changed and any(place(one.node) > place(value) for one in later):
+                self._unknown(value, f"{shown(value)} is another name of it, and both are changed")
+
+    def _changed(self, change: Change, binding: Binding, where: _Where, *, surely: bool) -> None:
+        condition = where.only_if
+        if not surely:
+            own = self._program.conditions(change.node, binding.node) or "this line has run before"
+            condition = " and ".join(part for part in (where.only_if, own) if part)
+        inside = _Where(change.node, where.call, condition, where.depth + 1)
+        if change.kind is Kind.SET and change.key is not None and change.value is not None:
+            self._entry_of(change.key, change.value, inside)
+        elif change.kind is Kind.UPDATE:
+            self._update(change.value, list(change.keywords), inside)
+        elif change.kind is Kind.KEY and change.key is not None:
+            name = self._program.plain(change.key, 0)
+            key = name if isinstance(name, str) else _SETTINGS
+            reason = "" if isinstance(name, str) else self._not_followed(change)
+            told = Value(None, form_of(change.statement))
+            self._write(Written(key, change.node.lineno, told, condition, rejected=reason))
+        else:
+            self._unknown(change.node, self._not_followed(change))
+
+    def _not_followed(self, change: Change) -> str:
+        statement = self._following.order.statement(change.node) or change.node
+        simple = isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr | ast.Return | ast.Delete | ast.AnnAssign)
+        form = form_of(statement if simple else change.statement)
+        return f"{form_of(change.node)} may be changed here in a way that is not followed: {form}"
+
+
+def _copied(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args:
+        return node.func.value
+    return node.args[0] if isinstance(node, ast.Call) else node
