@@ -1,34 +1,38 @@
 """Java programs: properties that are put together for Kafka's clients, by the names of ProducerConfig and its like.
 
-A field that Spring fills (``@Value``) is known only to those who have the properties. Kafka's first clients (in Scala,
-to 1.x) and Kafka Streams are not read from programs.
+A client gets what its map holds where the client is made (``java_maps``). A field that Spring fills (``@Value``) is
+known only to those who have the properties. Kafka's first clients (in Scala, to 1.x) and Kafka Streams are not read
+from programs.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.java import METHODS, Program, program_of
-from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
+from model.deployment.dialects.formats.java import Program, program_of, shape_of
+from model.deployment.dialects.formats.java_flow import returns_of, routine_of
+from model.deployment.dialects.formats.java_names import Declared
+from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from model.deployment.dialects.java_container import of_container, touched
+from model.deployment.dialects.java_keys import KAFKAS, Key
+from model.deployment.dialects.java_maps import Content, Entry, Maps, unknown
+from model.deployment.dialects.java_uses import PUTS, Act, kind_of
 from model.deployment.dialects.keys import has_key
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import Configured, Value, Written, check_number, components_of
+from model.deployment.dialects.said import Said
+from model.deployment.dialects.written import Configured, check_number, components_of
 from model.deployment.release import JAVA
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_TABLE = Path(__file__).with_name("tables") / "java_constants.csv"
 _IMPORT = re.compile(
     r"^[^\S\n]*import\s+(static\s+)?(org\.apache\.kafka\.(clients|streams|common)|org\.springframework\.kafka"
     r"|kafka\.(producer|consumer|javaapi))\.",
@@ -40,40 +44,17 @@ _MAKERS = {
     "KafkaConsumer": Role.CONSUMER,
     "DefaultKafkaConsumerFactory": Role.CONSUMER,
 }
-_CONSTANTS = {"ProducerConfig": Role.PRODUCER, "ConsumerConfig": Role.CONSUMER}
-_PUTS = ("put", "setProperty", "putIfAbsent")
-_MAPS = ("Map.of", "ImmutableMap.of", "Collections.singletonMap", "Map.entry")
-_CONTAINER = ("ConcurrentKafkaListenerContainerFactory", "KafkaMessageListenerContainer", "ConcurrentMessageListener")
+_ROLES = {"ProducerConfig": Role.PRODUCER, "ConsumerConfig": Role.CONSUMER}
 _OLD = "Kafka's first clients (in Scala, to 1.x) are not modelled"
 _STREAMS = "a setting of Kafka Streams, which is not read from programs"
 _FLINK = ("FlinkKafkaConsumer", "FlinkKafkaProducer")
 _OF_FLINK = "Flink's connector is not modelled: it goes by its checkpoints"
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
+_OF_STREAMS = ("KafkaStreams", "StreamsConfig", "KafkaStreamsConfiguration")
 _OLD_KEYS = ("zookeeper.connect", "metadata.broker.list", "request.required.acks", "producer.type")
-
-
-@dataclass
-class _Group:
-    """The properties by one name in one method, or in fields."""
-
-    configured: Configured
-    method: str
-    streams: bool = False
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    with _TABLE.open(encoding="utf-8", newline="") as table:
-        return {row["constant"]: row["key"] for row in csv.DictReader(table)}
-
-
-def key_of(constant: str) -> str:
-    """The setting that a constant of ``ProducerConfig`` and its like stands for.
-
-    >>> key_of("MAX_POLL_INTERVAL_MS_CONFIG"), key_of("SEND_BUFFER_CONFIG")
-    ('max.poll.interval.ms', 'send.buffer.bytes')
-    """
-    return _irregular().get(constant) or constant.removesuffix("_CONFIG").lower().replace("_", ".")
+_PAIRS = ("Map.of", "ImmutableMap.of", "Collections.singletonMap", "Map.ofEntries")
+_ELSEWHERE = "its settings are not in this file"
+_ADMIN = "is for an admin client, which sends and reads no records"
+_UNUSED = "is set where no client takes it any more"
 
 
 def fits(document: Document) -> bool:
@@ -86,198 +67,157 @@ def read(document: Document, fillings: Fillings) -> Found:
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings, separators=(":",))
     components: list[Component] = []
-    for configured in _Reading(program).all():
+    reading = _Reading(program)
+    for configured in reading.all():
         components += components_of(configured, accounts, document.file)
-    return accounts.found("Java source", components)
+    for key, line in reading.unused:
+        accounts.ignore(Said((key,), "", line), _UNUSED)
+    for line, name, reason in touched(program):
+        accounts.reject(Said((name,), "", line), reason)
+    return accounts.found("Java source", components, reading.notes)
 
 
 class _Reading:
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._groups: dict[tuple[int, str], _Group] = {}
-        self._container = any(name in text_of(program.root) for name in _CONTAINER)
+        self._maps = Maps(program)
+        self._configured: dict[tuple[Content, str], Configured] = {}
+        self._taken: set[int] = set()
+        self.notes: list[str] = []
+        self.unused: list[tuple[str, int]] = []
 
     def all(self) -> Iterator[Configured]:
-        """Every configuration, in the order of the file."""
-        for node in all_of(self._program.root, "method_invocation"):
-            self._put(node)
+        """Every configuration: of clients that are made, in the order of the file, and what nobody here takes."""
         for node in all_of(self._program.root, "object_creation_expression"):
             self._made(node)
-        for node in all_of(self._program.root, "method_invocation"):
-            self._passed_on(node)
-        for group in self._groups.values():
-            configured = group.configured
-            self._settle(group)
+        self._left()
+        for (content, _), configured in self._configured.items():
+            _settle(configured, content)
             yield configured
-
-    def _put(self, node: Node) -> None:
-        arguments = named(node.child_by_field_name("arguments"))
-        receiver, name = node.child_by_field_name("object"), text_of(node.child_by_field_name("name"))
-        full = f"{text_of(receiver)}.{name}"
-        if receiver is not None and name in _PUTS and len(arguments) == 2:
-            known = self._key(arguments[0])
-            if known is not None:
-                self._write(self._group(node, text_of(receiver)), known, arguments[1], node)
-        elif full in _MAPS and len(arguments) % 2 == 0:
-            pairs = [(self._key(arguments[at]), arguments[at + 1]) for at in range(0, len(arguments), 2)]
-            if any(key is not None and _is_kafkas(key[0]) for key, _ in pairs):
-                group = self._group(node, self._target(node))
-                for key, value in pairs:
-                    if key is not None:
-                        self._write(group, key, value, value)
-
-    def _target(self, node: Node) -> str:
-        above = around(node, "variable_declarator", "assignment_expression", "return_statement", "argument_list")
-        target = above.child_by_field_name("name") or above.child_by_field_name("left") if above is not None else None
-        return text_of(target) if target is not None else f"map {line_of(node)}"
-
-    def _group(self, node: Node, name: str) -> _Group:
-        name = name.removeprefix("this.")
-        owner = around(node, *METHODS)
-        where = owner.id if owner is not None and self._program.is_local(node, name) else 0
-        if where == 0 and owner is not None and name.startswith("map "):
-            where = owner.id
-        method = text_of(owner.child_by_field_name("name")) if owner is not None else ""
-        label = f"{method}: {name}" if method else name
-        check_number(len(self._groups), self._program.file, line_of(node))
-        return self._groups.setdefault((where, name), _Group(Configured(label, line_of(node), JAVA), method))
-
-    def _key(self, node: Node) -> tuple[str, str] | None:
-        """The setting, and the class of its constant; None for what cannot be a setting."""
-        text = text_of(node)
-        if node.type == "string_literal":
-            return text.strip('"'), ""
-        owner, _, constant = text.rpartition(".")
-        if _CONSTANT.fullmatch(constant) is None:
-            return None
-        value = self._program.value(node)
-        if value.known and value.text is not None and not value.text.isdigit():
-            return value.text, ""
-        known = owner.endswith(("Config", "Configs")) or (not owner and constant.endswith("_CONFIG"))
-        return (key_of(constant), owner.rpartition(".")[2]) if known else None
-
-    def _write(self, group: _Group, known: tuple[str, str], value: Node, statement: Node) -> None:
-        key, constants = known
-        said = self._program.value(value)
-        only_if = self._program.conditions(statement)
-        if text_of(statement.child_by_field_name("name")) == "putIfAbsent":
-            only_if = only_if or "nothing is there before"
-        if constants == "StreamsConfig":
-            group.streams = True
-        if constants in _CONSTANTS:
-            group.configured.roles.add(_CONSTANTS[constants])
-        secure = constants in ("SslConfigs", "SaslConfigs") or key.startswith(("ssl.", "sasl."))
-        written = Written(key, line_of(statement), said, only_if, "security does not change delivery" if secure else "")
-        group.configured.written.append(written)
 
     def _made(self, node: Node) -> None:
         """``new KafkaProducer<>(props)`` and its like."""
-        kind = text_of(node.child_by_field_name("type")).partition("<")[0].rpartition(".")[2]
-        arguments = named(node.child_by_field_name("arguments"))
+        kind, arguments = kind_of(node), named(node.child_by_field_name("arguments"))
         if kind.startswith(_FLINK):
-            for given in filter(None, (self._meant(node, one) for one in arguments)):
-                given.configured.refused, given.configured.roles = _OF_FLINK, set()
-            return
-        group = self._meant(node, arguments[0]) if arguments else None
-        if group is None and kind in _MAKERS and arguments:
-            group = self._unknown(node, kind, arguments[0])
-        if group is None:
-            return
-        if kind in _MAKERS:
-            self._gets(group, kind)
-        elif kind in _CONSTANTS:
-            group.configured.refused = _OLD
-            group.configured.roles = set()
-        elif kind == "KafkaStreams":
-            group.streams = True
+            for argument in arguments:
+                content = self._maps.content(argument)
+                if any(not one.written.rejected for one in content):
+                    self._add(node, argument, content).refused = _OF_FLINK
+        elif arguments and kind in (*_MAKERS, *_ROLES, *_OF_STREAMS):
+            argument = arguments[1] if kind == "KafkaStreams" and len(arguments) > 1 else arguments[0]
+            content = self._maps.content(argument)
+            nothing = all(one.written.rejected for one in content)
+            if kind in _MAKERS:
+                configured = self._add(node, argument, content, kind if nothing and content else "")
+                configured.roles.add(_MAKERS[kind])
+                if kind == "DefaultKafkaConsumerFactory":
+                    self.notes += of_container(configured, self._program)
+            elif not nothing:
+                self._add(node, argument, content).refused = _OLD if kind in _ROLES else _STREAMS
 
-    def _gets(self, group: _Group, kind: str) -> None:
-        role = _MAKERS[kind]
-        other = Role.CONSUMER if role is Role.PRODUCER else Role.PRODUCER
-        if not any(
-            has_key(JAVA, other, one.key) and not has_key(JAVA, role, one.key) for one in group.configured.written
-        ):
-            group.configured.roles.discard(other)
-        group.configured.roles.add(role)
-        if role is Role.CONSUMER and kind.startswith("Default") and self._container:
-            rule = ("false", "Spring Kafka's container")
-            group.configured.rules[role] = {"enable.auto.commit": rule}
-            said = [one for one in group.configured.written if one.key == "enable.auto.commit"]
-            if all(one.value.text == "false" and not one.only_if for one in said):
-                group.configured.answers["commit"] = ("after", _first_line(group))
+    def _add(self, node: Node, argument: Node, content: Content, name: str = "") -> Configured:
+        """A configuration; the same map for several clients is one."""
+        kind = kind_of(node) if node.type == "object_creation_expression" else ""
+        alone = name or not content
+        place = (content, f"{name} {node.id}" if alone else "" if kind in _MAKERS else kind)
+        if place not in self._configured:
+            check_number(len(self._configured), self._program.file, line_of(node))
+            self._taken |= {one.place for one in content}
+            label = name or self._label(argument)
+            alike = [one for one in self._configured.values() if one.name.partition(" (")[0] == label]
+            label = f"{label} (line {line_of(node)})" if alike and not name else label
+            line = min((one.written.line for one in content if not one.written.rejected), default=line_of(node))
+            self._configured[place] = Configured(label, line, JAVA, [one.written for one in content])
+        return self._configured[place]
 
-    def _unknown(self, node: Node, kind: str, argument: Node) -> _Group | None:
-        """A client whose settings come from elsewhere."""
-        reason = f"its settings are not in this file: {in_one_line(argument)}"
-        configured = Configured(kind, line_of(node), JAVA)
-        configured.written.append(Written("settings", line_of(node), Value(None, ""), rejected=reason))
-        check_number(len(self._groups), self._program.file, line_of(node))
-        return self._groups.setdefault((node.id, kind), _Group(configured, ""))
+    def _label(self, argument: Node) -> str:
+        """What a reader knows a map by: its own name, and that of the method in which it is put together."""
+        for _ in range(5):
+            variable = self._program.names.meant(argument)
+            value = argument if variable is None else variable.value
+            inner: list[Node] = []
+            if value is not None and value.type == "method_invocation":
+                routine = self._maps.uses.routine(value)
+                inner = [named(one)[-1] for one in returns_of(routine) if named(one)] if routine is not None else []
+            elif variable is None and argument.type == "object_creation_expression":
+                inner = named(argument.child_by_field_name("arguments"))[:1]
+            if not inner:
+                break
+            argument = inner[-1]
+        variable = self._program.names.meant(argument)
+        name = variable.name if variable is not None else f"map {line_of(argument)}"
+        where = routine_of(variable.node if variable is not None else argument)
+        method = text_of(where.child_by_field_name("name")) if where is not None else ""
+        return f"{method}: {name}" if method and (variable is None or not variable.is_field) else name
 
-    def _meant(self, node: Node, argument: Node, depth: int = 0) -> _Group | None:
-        """The properties that an argument stands for: a name, or a method that returns them."""
-        if argument.type in ("identifier", "field_access"):
-            name = text_of(argument).removeprefix("this.")
-            owner = around(node, *METHODS)
-            found = self._groups.get((owner.id if owner is not None else 0, name)) or self._groups.get((0, name))
-            value = self._program.value_of(argument) if found is None and depth < 5 else None
-            return self._meant(node, value, depth + 1) if value is not None else found
-        if argument.type == "method_invocation":
-            name = text_of(argument.child_by_field_name("name"))
-            own = [one for one in self._groups.values() if one.method == name]
-            if len(own) == 1:
-                return own[0]
-            mapped = f"{text_of(argument.child_by_field_name('object'))}.{name}" in _MAPS
-            return self._group(node, self._target(argument)) if mapped else None
-        if argument.type == "object_creation_expression":
-            inner = named(argument.child_by_field_name("arguments"))
-            return self._meant(node, inner[0], depth + 1) if inner and depth < 5 else None
-        return None
+    def _left(self) -> None:
+        """What is put together here for clients of other files."""
+        unnamed: dict[tuple[int, str], list[Node]] = {}
+        for node in all_of(self._program.root, "method_invocation"):
+            given = named(node.child_by_field_name("arguments"))
+            receiver, name = node.child_by_field_name("object"), text_of(node.child_by_field_name("name"))
+            if node.id in self._taken or receiver is None:
+                continue
+            if name in PUTS and len(given) == 2 and _is_kafkas(self._maps.keys.of(given[0])):
+                variable = self._program.names.meant(receiver)
+                if variable is not None:
+                    self._of_variable(node, variable)
+                else:
+                    routine = routine_of(node)
+                    place = (routine.id if routine is not None else 0, text_of(receiver))
+                    unnamed.setdefault(place, []).append(node)
+            elif f"{text_of(receiver)}.{name}" in _PAIRS:
+                content = self._maps.content(node)
+                if any(_is_of_kafka(one) for one in content):
+                    self._add(node, node, content)
+        for puts in unnamed.values():
+            receiver = puts[0].child_by_field_name("object")
+            first = [] if receiver is None else [unknown(puts[0], f"{_ELSEWHERE}: {shape_of(receiver)[:80]}")]
+            self._add(puts[0], puts[0], (*first, *(self._maps.put(one) for one in puts)))
 
-    def _passed_on(self, node: Node) -> None:
-        """``props.putAll(others)``: more settings, which are known if the others are."""
-        if text_of(node.child_by_field_name("name")) != "putAll":
-            return
-        receiver = text_of(node.child_by_field_name("object"))
-        owner = around(node, *METHODS)
-        own = self._groups.get((owner.id if owner is not None else 0, receiver)) or self._groups.get((0, receiver))
-        arguments = named(node.child_by_field_name("arguments"))
-        if own is None or not arguments:
-            return
-        other = self._meant(node, arguments[0])
-        if other is not None and other is not own:
-            own.configured.written = [*other.configured.written, *own.configured.written]
+    def _of_variable(self, node: Node, variable: Declared) -> None:
+        """What nobody takes, or who takes it is not in this file."""
+        content = self._maps.state(variable, None)
+        uses = [self._maps.uses.of(one) for one in variable.uses]
+        later = any(one.node.start_byte > node.end_byte and one.act is not Act.PUT for one in uses)
+        taken = any(one.node.id in self._taken for one in uses)
+        if node.id not in {one.place for one in content} or (taken and not later):
+            entry = self._maps.put(node)
+            self.unused.append((entry.written.key, entry.written.line))
+            self._taken.add(node.id)
         else:
-            reason = f"its settings are not in this file: {in_one_line(arguments[0])}"
-            own.configured.written.append(Written("settings", line_of(node), Value(None, ""), rejected=reason))
-
-    def _settle(self, group: _Group) -> None:
-        """What follows for a configuration from the whole file."""
-        configured = group.configured
-        keys = {one.key for one in configured.written}
-        if group.streams:
-            configured.refused, configured.roles = _STREAMS, set()
-        elif not configured.roles and keys & {*_OLD_KEYS}:
-            configured.refused = configured.refused or _OLD
-        elif (
-            not configured.refused
-            and not any(_is_kafkas(key) for key in keys - {"settings"})
-            and "settings" not in keys
-        ):
-            configured.written = [replace(one, ignored="no setting of Kafka's clients") for one in configured.written]
-            configured.roles = set()
-        elif not configured.roles and not configured.refused:
-            roles = (Role.PRODUCER, Role.CONSUMER)
-            has = {role: {key for key in keys if has_key(JAVA, role, key)} for role in roles}
-            configured.roles = {a for a, b in zip(roles, reversed(roles), strict=True) if has[a] - has[b]}
+            self._add(node, variable.node, content)
 
 
-def _first_line(group: _Group) -> int:
-    return min((one.line for one in group.configured.written), default=group.configured.line)
+def _settle(configured: Configured, content: Content) -> None:
+    """What follows for a configuration from all that is in it."""
+    keys = {one.key for one in configured.written}
+    owners = {one.owner for one in content}
+    if not configured.refused and "StreamsConfig" in owners:
+        configured.refused = _STREAMS
+    if not configured.refused and not configured.roles:
+        if keys & {*_OLD_KEYS}:
+            configured.refused = _OLD
+        elif "AdminClientConfig" in owners and not owners & {*_ROLES}:
+            configured.written = [replace(one, ignored=_ADMIN, rejected="") for one in configured.written]
+        else:
+            has = {role: {key for key in keys if has_key(JAVA, role, key)} for role in _ROLES.values()}
+            common = has[Role.PRODUCER] & has[Role.CONSUMER]
+            by_key = {role for role, own in has.items() if own - common}
+            by_class = {_ROLES[one] for one in owners if one in _ROLES}
+            configured.roles = (by_class & by_key) or by_key or by_class
+    if configured.refused:
+        configured.roles = set()
 
 
-def _is_kafkas(key: str) -> bool:
-    return any(has_key(JAVA, role, key) for role in (Role.PRODUCER, Role.CONSUMER))
+def _is_kafkas(key: Key) -> bool:
+    if key.owner in KAFKAS or key.text in _OLD_KEYS:
+        return True
+    return key.text is not None and any(has_key(JAVA, role, key.text) for role in _ROLES.values())
+
+
+def _is_of_kafka(entry: Entry) -> bool:
+    return _is_kafkas(Key(entry.written.key, entry.owner))
 
 
 DIALECT = Dialect("Java source", fits, read)

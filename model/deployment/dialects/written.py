@@ -88,6 +88,8 @@ class Configured:
     topics: list[str] = field(default_factory=list)
     answers: dict[str, tuple[str, int]] = field(default_factory=dict)
     rules: dict[Role, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    by_framework: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Answers that no line of the file gives: the value, and the framework whose way it is."""
     waits: bool = False
     """Who sends gets something to wait for."""
     notes: list[str] = field(default_factory=list)
@@ -122,11 +124,21 @@ def components_of(configured: Configured, accounts: Accounts, file: str) -> Iter
             tuple(dict.fromkeys(configured.topics)),
             client=_client(configured, file),
             application={
-                key: Given(key, value, Origin("file", key, file, line))
-                for key, (value, line) in configured.answers.items()
+                key: given
+                for key, given in (*_answers(configured, file), *_by_framework(configured, accounts))
                 if (key in ("sends", "on_send_error")) == (role is Role.PRODUCER)
             },
         )
+
+
+def _answers(configured: Configured, file: str) -> Iterator[tuple[str, Given]]:
+    for key, (value, line) in configured.answers.items():
+        yield key, Given(key, value, Origin("file", key, file, line))
+
+
+def _by_framework(configured: Configured, accounts: Accounts) -> Iterator[tuple[str, Given]]:
+    for key, (value, framework) in configured.by_framework.items():
+        yield key, accounts.by_framework(key, value, framework)
 
 
 def _in_order(roles: Iterable[Role]) -> list[Role]:
@@ -140,12 +152,17 @@ def _client(configured: Configured, file: str) -> Given | None:
 
 
 def _last_of_each(configured: Configured, accounts: Accounts) -> list[Written]:
-    """Of what is set again without a condition the last is kept; before one with a condition, each is."""
+    """Of what is set again without a condition the last is kept; before one with a condition, each is.
+
+    What is ignored sets nothing again, and what is rejected twice is told twice.
+    """
     kept: dict[int, Written] = {}
     by_key: dict[str, list[int]] = {}
     for number, one in enumerate(configured.written):
-        if not one.only_if:
-            for earlier in by_key.pop(one.key, ()):
+        if not one.only_if and not one.ignored:
+            again = [earlier for earlier in by_key.get(one.key, ()) if not (kept[earlier].rejected and one.rejected)]
+            by_key[one.key] = [earlier for earlier in by_key.get(one.key, ()) if earlier not in again]
+            for earlier in again:
                 before = kept.pop(earlier)
                 accounts.ignore(Said((before.key,), "", before.line), f"is set again in line {one.line}")
         kept[number] = one

@@ -1,21 +1,18 @@
-"""Java: what names stand for, what expressions come to, and conditions."""
+"""Java: what names stand for, and what expressions come to."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from model.deployment.dialects.formats.java_names import Declared, Names, names_of
 from model.deployment.dialects.formats.syntax import (
     LARGEST,
     LONGEST,
-    all_of,
-    around,
     in_one_line,
-    line_of,
     named,
     text_of,
     tree_of,
@@ -25,7 +22,6 @@ from model.deployment.dialects.written import Value
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-METHODS = ("method_declaration", "constructor_declaration", "static_initializer", "block_lambda")
 DEEPEST = 40
 _SAME = ("valueOf", "toString", "parseInt", "parseLong", "ofMillis", "of")
 _WRAPPERS = ("String", "Integer", "Long", "Boolean", "Short", "Double")
@@ -37,12 +33,13 @@ _LIMITS = {
     "Boolean.FALSE": "false",
 }
 _ENUM = re.compile(
-    r"(?:\w+\.)*(?:OffsetResetStrategy|IsolationLevel|CompressionType|AutoOffsetReset)\.([A-Z_]+)\b.*", re.DOTALL
+    r"(?:\w+\.)*(?:OffsetResetStrategy|IsolationLevel|CompressionType|AutoOffsetReset)\.([A-Z_]+)"
+    r"(?:\.name|(?:\.name\(\)|\.toString\(\))?\.toLowerCase\([\w.]*\)|\.toString\(\))?"
 )
 _CLASS = re.compile(r"([\w.]+)\.class(?:\.get(?:Canonical|Simple|Type)?Name\(\))?")
-_BOUND = re.compile(r'@Value\(\s*(?:value\s*=\s*)?"([^"]*)"\s*\)')
-_PLACEHOLDER = re.compile(r"[$#]\{([^:}]*)(?::[^}]*)?\}")
+_BOUND = re.compile(r"\$\{([^:{}$#]+)(?::.*)?\}", re.DOTALL)
 _LARGEST = 2**63
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 @dataclass
@@ -53,50 +50,14 @@ class Program:
     file: str = ""
 
     @cached_property
-    def _declared(self) -> Mapping[str, list[tuple[int, Node | None]]]:
-        """Each name with the method that it is declared in (0: a class), and its value."""
-        declared: dict[str, list[tuple[int, Node | None]]] = {}
-        for node in all_of(
-            self.root, "variable_declarator", "assignment_expression", "formal_parameter", "update_expression"
-        ):
-            target = node.child_by_field_name("name") or node.child_by_field_name("left")
-            value = node.child_by_field_name("value") or node.child_by_field_name("right")
-            name = text_of(target) if target is not None else text_of(node).strip("+-")
-            owner = around(node, *METHODS)
-            where = 0 if owner is None else owner.id
-            if node.type in ("assignment_expression", "update_expression"):
-                local = any(at == where for at, _ in declared.get(name.removeprefix("this."), ()))
-                declared.setdefault(name.removeprefix("this."), []).append((where if local else 0, value))
-            else:
-                declared.setdefault(name, []).append((where, value))
-        return declared
-
-    @cached_property
-    def bound(self) -> Mapping[str, tuple[str, int]]:
-        """Each field that Spring sets from a property, with that as a placeholder."""
-        fields: dict[str, tuple[str, int]] = {}
-        for node in all_of(self.root, "field_declaration", "formal_parameter"):
-            found = _BOUND.search(text_of(node))
-            names = [one.child_by_field_name("name") for one in all_of(node, "variable_declarator", "formal_parameter")]
-            for name in names if found is not None else ():
-                if found is not None:
-                    fields[text_of(name)] = (_PLACEHOLDER.sub(r"${\1}", found[1]), line_of(node))
-        return fields
-
-    def is_local(self, node: Node, name: str) -> bool:
-        """The name is declared in the method that the node stands in."""
-        owner = around(node, *METHODS)
-        return owner is not None and any(at == owner.id for at, _ in self._declared.get(name, ()))
+    def names(self) -> Names:
+        """Which variable each name means."""
+        return names_of(self.root)
 
     def value_of(self, node: Node) -> Node | None:
         """The expression that a name stands for, if it gets one value only."""
-        name = text_of(node).removeprefix("this.")
-        owner = around(node, *METHODS)
-        for where in (0 if owner is None else owner.id, 0):
-            values = [value for at, value in self._declared.get(name, ()) if at == where]
-            if values:
-                return values[0] if len(values) == 1 else None
-        return None
+        found = self.names.meant(node)
+        return None if found is None else found.only_value
 
     def value(self, node: Node, depth: int = 0) -> Value:
         """What an expression comes to. Each is worked out once."""
@@ -112,7 +73,7 @@ class Program:
         return {}
 
     def _value(self, node: Node, depth: int) -> Value:
-        shown = in_one_line(node)
+        shown = shape_of(node)
         if depth > DEEPEST:
             return Value(None, shown)
         inner = named(node)
@@ -131,10 +92,10 @@ class Program:
         if named_class is not None or one_of is not None:
             return Value(named_class[1] if named_class is not None else one_of[1].lower() if one_of else None, shown)
         if node.type in ("identifier", "field_access"):
-            plain = text.removeprefix("this.")
-            if plain in self.bound and not self.is_local(node, plain):
-                return Value(self.bound[plain][0], f"@Value {plain}", outside=True)
-            return self._same(self.value_of(node), shown, depth)
+            found = self.names.meant(node)
+            if found is not None and found.bound is not None and not found.writes:
+                return _bound(found)
+            return self._same(None if found is None else found.only_value, shown, depth)
         if node.type in ("parenthesized_expression", "cast_expression") and inner:
             return self._same(inner[-1], shown, depth)
         if node.type == "unary_expression" and text.startswith("-") and inner:
@@ -153,7 +114,7 @@ class Program:
         return Value(value.text, shown, value.outside)
 
     def _called(self, node: Node, depth: int) -> Value:
-        shown = in_one_line(node)
+        shown = shape_of(node)
         receiver, name = node.child_by_field_name("object"), text_of(node.child_by_field_name("name"))
         arguments = named(node.child_by_field_name("arguments"))
         if text_of(receiver) == "System" and name == "getenv" and len(arguments) == 1:
@@ -166,7 +127,7 @@ class Program:
         return Value(None, shown)
 
     def _combined(self, node: Node, depth: int) -> Value:
-        shown = in_one_line(node)
+        shown = shape_of(node)
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None:
             return Value(None, shown)
@@ -182,23 +143,19 @@ class Program:
             return Value(None if result is None or abs(result) >= _LARGEST else str(result), shown)
         return Value(one + other if operator == "+" and texts else None, shown)
 
-    def conditions(self, node: Node) -> str:
-        """Under which conditions in its method a statement runs; empty for none."""
-        found: list[str] = []
-        below, above = node, node.parent
-        while above is not None and above.type not in METHODS:
-            if above.type in ("if_statement", "ternary_expression"):
-                condition = in_one_line(above.child_by_field_name("condition")).strip("()")
-                if above.child_by_field_name("consequence") == below:
-                    found.append(condition)
-                elif above.child_by_field_name("alternative") == below:
-                    found.append(f"not {condition}")
-            elif above.type in ("switch_block_statement_group", "switch_rule"):
-                found.append(f"the case is {in_one_line(next(iter(named(above)), None))}")
-            elif above.type in ("catch_clause", "for_statement", "enhanced_for_statement", "while_statement"):
-                found.append(above.type.replace("_", " "))
-            below, above = above, above.parent
-        return " and ".join(reversed(found))
+
+def _bound(variable: Declared) -> Value:
+    """What Spring fills in: the placeholder without its default, which any of the properties may outrank."""
+    text = variable.bound[0] if variable.bound is not None else ""
+    found, shown = _BOUND.fullmatch(text), f"@Value {variable.name}"
+    if found is not None:
+        return Value(f"${{{found[1]}}}", shown, outside=True)
+    return Value(None if "${" in text or "#{" in text else text, shown, outside=True)
+
+
+def shape_of(node: Node | None) -> str:
+    """An expression for a message, without the texts in it: one of them may be a secret."""
+    return _TEXTS.sub('"..."', in_one_line(node))
 
 
 def _text(literal: str) -> str | None:

@@ -1,0 +1,97 @@
+"""Spring Kafka in Java programs: when its listener containers commit, and what changes the settings of its factories.
+
+That a container switches auto-commit off is ``KafkaMessageListenerContainer.ListenerConsumer.determineAutoCommit``; the
+modes are those of ``ContainerProperties.AckMode``, of which BATCH is the one that nobody has to say. What outranks the
+map that a factory was made with is in ``DefaultKafkaProducerFactory`` and ``DefaultKafkaConsumerFactory``
+(``updateConfigs``, ``removeConfig``), ``KafkaTemplate`` (a constructor with overrides), ``ContainerProperties``
+(``setKafkaConsumerProperties``) and ``@KafkaListener`` (``properties``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from model.deployment.dialects.component import Role
+from model.deployment.dialects.formats.java import Program
+from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from model.deployment.dialects.java_uses import kind_of
+from model.deployment.dialects.keys import has_key, matters
+from model.deployment.dialects.spring_container import BY_HAND, DECIDES, FRAMEWORK, MODES
+from model.deployment.dialects.written import Configured
+from model.deployment.release import JAVA
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CONTAINERS = ("ConcurrentKafkaListenerContainerFactory", "KafkaMessageListenerContainer", "ConcurrentMessageListener")
+_FACTORIES = ("ProducerFactory", "ConsumerFactory", "ContainerProperties")
+_OUTRANKS = "changes the settings of a factory after it was made, which is not followed"
+_TOUCHING = {
+    "updateConfigs": _OUTRANKS,
+    "removeConfig": _OUTRANKS,
+    "copyWithConfigurationOverride": _OUTRANKS,
+    "setKafkaConsumerProperties": "outranks the settings of the consumer, which is not followed",
+    "setTransactionIdPrefix": "makes producers transactional, which is not read from programs",
+}
+AUTO_COMMIT = "enable.auto.commit"
+
+
+def of_container(configured: Configured, program: Program) -> list[str]:
+    """What a listener container makes of a consumer of Spring's factory, where the file has one; notes on it."""
+    if not any(name in text_of(program.root) for name in _CONTAINERS):
+        return []
+    configured.rules[Role.CONSUMER] = {AUTO_COMMIT: ("false", f"{FRAMEWORK}'s container")}
+    said = [one for one in configured.written if one.key == AUTO_COMMIT and not one.ignored]
+    if not all(one.value.text == "false" and not one.only_if for one in said[-1:]):
+        return []
+    modes = list(_modes(program))
+    by_hand = [mode for mode, _ in modes if mode in BY_HAND]
+    if by_hand:
+        return [DECIDES.format(by_hand[0].upper())]
+    if modes and all(mode in MODES for mode, _ in modes):
+        configured.answers["commit"] = ("after", modes[0][1])
+    elif not modes:
+        configured.by_framework["commit"] = ("after", FRAMEWORK)
+    return []
+
+
+def touched(program: Program) -> Iterator[tuple[int, str, str]]:
+    """What changes the settings of clients besides the maps that they are made with: line, name and reason."""
+    for mode, line in _modes(program):
+        if mode not in MODES:
+            yield line, "setAckMode", "says in a way that is not followed when containers commit"
+    of_spring = any(name in text_of(program.root) for name in _FACTORIES)
+    for call in all_of(program.root, "method_invocation") if of_spring else ():
+        name, given = text_of(call.child_by_field_name("name")), named(call.child_by_field_name("arguments"))
+        if name in _TOUCHING and given:
+            yield line_of(call), name, _TOUCHING[name]
+        elif name == "createConsumer" and len(given) > 3 and given[-1].type != "null_literal":
+            yield line_of(call), name, "outranks the settings of the consumer, which is not followed"
+    for made in all_of(program.root, "object_creation_expression"):
+        given = named(made.child_by_field_name("arguments"))
+        if kind_of(made) == "KafkaTemplate" and len(given) > 1 and given[-1].type not in ("true", "false"):
+            yield line_of(made), "KafkaTemplate", "may outrank settings of the producer, which is not followed"
+    for mark in all_of(program.root, "annotation"):
+        if text_of(mark.child_by_field_name("name")).rpartition(".")[2] == "KafkaListener":
+            yield from _listener(mark)
+
+
+def _listener(mark: Node) -> Iterator[tuple[int, str, str]]:
+    for pair in all_of(mark, "element_value_pair"):
+        key = text_of(pair.child_by_field_name("key"))
+        texts = [text_of(one).strip('"') for one in all_of(pair, "string_literal")]
+        names = [text.replace(":", "=").partition("=")[0].strip() for text in texts]
+        plain = bool(names) and all(
+            has_key(JAVA, Role.CONSUMER, name) and not matters(JAVA, Role.CONSUMER, name) for name in names
+        )
+        if key == "ackMode" or (key == "properties" and not plain):
+            yield line_of(pair), f"KafkaListener.{key}", "outranks the settings of the consumer, which is not followed"
+
+
+def _modes(program: Program) -> Iterator[tuple[str, int]]:
+    """Each mode that the file says, as Spring compares it, with its line."""
+    for call in all_of(program.root, "method_invocation"):
+        if text_of(call.child_by_field_name("name")) == "setAckMode":
+            given = text_of(next(iter(named(call.child_by_field_name("arguments"))), None))
+            yield given.rpartition(".")[2].replace("_", "").lower(), line_of(call)
