@@ -106,17 +106,18 @@ class Flow:
         for name, call, at in calls:
             origin = self.result_of(call, at) if call.type == "call_expression" else None
             if origin is not None:
-                self.new(name, call).origin = origin
+                result = self.new(name, call)
+                result.origin, result.kinds = origin, set(origin.kinds)
                 origin.taken_over = True
 
-    def new(self, name: Node, made: Node | None) -> Held:
+    def new(self, name: Node, made: Node | None, *, client: bool = False) -> Held:
         function = around(name, *FUNCTIONS)
         called = self._name_of(function)
         text = text_of(name)
         label = f"{called}: {text}" if called else text
         configured = Configured(f"{label} (made elsewhere)" if made is None else label, line_of(name), self.library)
         variable = self.program.names.variable(name) or (name.id, text)
-        config = Held(variable, text, made, name, configured, function=function)
+        config = Held(variable, text, made, name, configured, client, function=function)
         self.by_variable.setdefault(variable, []).append(config)
         self.held.append(config)
         check_number(len(self.held), self.program.file, line_of(name))
@@ -146,6 +147,12 @@ class Flow:
         alike = [one for one in results if self.program.names.variable(plain(one)) == made[0].variable]
         others = [one for one in results if one not in alike and text_of(one) != "nil"]
         return made[0] if alike and not others and len(made) == 1 else None
+
+    def unread(self, node: Node) -> str:
+        """What is done with settings that no name holds, if it may change them."""
+        call = around(node, "call_expression")
+        to = "" if call is None else text_of(call.child_by_field_name("function"))
+        return what_happens(self.program, node).format("this", to[:60])
 
     def _handed_over(self, other: Held) -> None:
         """What a function does with a configuration that it is given belongs to that, if the file gives it to it."""

@@ -11,7 +11,6 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.go import Program
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
 from model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
-from model.deployment.dialects.go_uses import what_happens
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
 from model.deployment.dialects.written import Configured, Value, Written, check_number
 
@@ -99,7 +98,7 @@ class _Maps(Flow):
         if name in _MAKERS and call is not None and node in [plain(one) for one in _arguments(call)]:
             configured.roles.add(_MAKERS[name])
         else:
-            why = what_happens(self.program, node).format("this map", name)
+            why = self.unread(node)
             if why:
                 configured.written.append(Written("settings", line_of(node), Value(None, ""), why, rejected=why))
         self._alone.append(configured)

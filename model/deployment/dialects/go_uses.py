@@ -51,6 +51,8 @@ class Tracked:
     made: Node | None
     place: Node
     configured: Configured
+    client: bool = False
+    """It is the client itself, which may be called and given to anybody; only its fields are settings."""
     writes: list[Node] = field(default_factory=list)
     given: list[Node] = field(default_factory=list)
 
@@ -64,7 +66,7 @@ def not_followed(program: Program, tracked: Tracked, alike: Iterable[Tracked]) -
     name, makings = tracked.name, list(alike)
     understood = {use.id for one in makings for use in (*one.writes, *one.given, one.place)}
     for use in program.names.uses(tracked.variable):
-        reason = "" if use.id in understood else what_happens(program, use)
+        reason = "" if use.id in understood else what_happens(program, use, client=tracked.client)
         if reason:
             found.append((line_of(use), reason.format(name, _called(use))))
     home = _function(tracked.place)
@@ -103,7 +105,7 @@ def follows(one: Node, other: Node) -> bool:
     return places[0] == places[1] != 0
 
 
-def what_happens(program: Program, use: Node) -> str:
+def what_happens(program: Program, use: Node, *, client: bool = False) -> str:
     """Why a use of something that holds settings may change them; empty if it cannot. ``{}``: its name, who gets it."""
     node, fields, pointer = use, 0, False
     above = node.parent
@@ -119,14 +121,14 @@ def what_happens(program: Program, use: Node) -> str:
         node, above = above, above.parent
     if above is None:
         return _CHANGES
-    reads = bool(fields) and not pointer
+    reads = client if not fields else not pointer
     if above.type in ("assignment_statement", "short_var_declaration", "var_spec", "range_clause"):
         return _assigned(above, node, reads=reads)
     if above.type in ("binary_expression", "parameter_declaration"):
         return ""
     if above.type == "call_expression":  # As what is called: a method.
         method = text_of(above.child_by_field_name("function")).rpartition(".")[2]
-        return "" if fields > 1 or method in _LOOKS else _CHANGES
+        return "" if fields > 1 or client or method in _LOOKS else _CHANGES
     if above.type == "argument_list" and above.parent is not None:
         called = text_of(above.parent.child_by_field_name("function"))
         return "" if reads or _HARMLESS.fullmatch(called) else _GIVEN
