@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.go import FUNCTIONS, Program
+from model.deployment.dialects.formats.go import Program
 from model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
+from model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
 from model.deployment.dialects.keys import KAFKA_GO
 from model.deployment.dialects.written import Configured, Value, Written, check_number
 from model.deployment.kafka_go import APPLICATION_COMMITS as FETCHES
@@ -33,6 +34,14 @@ _PLAIN = (
     "CompressionCodec",
     "GroupBalancers",
 )
+_CLIENT = "Writer"
+"""The struct that is the client itself: whoever has it may send with it."""
+
+_MAKERS = {"NewWriter": "WriterConfig", "NewReader": "ReaderConfig"}
+_OF_WRITERS = ("RequiredAcks", "Async", "MaxAttempts", "Completion")
+"""Fields that a program assigns to in hardly anything else."""
+
+CHANGED = "{} of a writer that is not followed is changed here"
 NO_DELIVERY = "does not change which deliveries are possible"
 HOW_IT_READS = f"whether its group is read with {COMMITS_AT_ONCE}, which commits, or {FETCHES} is not in this file"
 NEW_WRITER = "kafka-go's NewWriter"
@@ -45,26 +54,111 @@ def is_used(program: Program) -> bool:
 
 def configurations(program: Program) -> Iterator[Configured]:
     """Every writer and reader of a file."""
-    packages = [name for name, path in program.packages.items() if path == PATH]
-    found: dict[tuple[int, str], tuple[Configured, Node]] = {}
-    alone: list[Configured] = []
-    for package in packages:
-        for node in all_of(program.root, "composite_literal"):
-            kind = text_of(node.child_by_field_name("type"))
-            name = kind.removeprefix(f"{package}.")
-            if kind == f"{package}.{name}" and name in _TYPES:
-                check_number(len(found) + len(alone) + 1, program.file, line_of(node))
-                configured = Configured(kind, line_of(node), KAFKA_GO, roles={_TYPES[name]})
-                _literal(program, package, configured, node)
-                variable = _variable(node)
-                if variable:
-                    found[_function(node), variable] = (configured, node)
-                else:
-                    alone.append(configured)
-        _assignments(program, package, found)
-    for configured in (*(one for one, _ in found.values()), *alone):
-        _complete(program, configured)
-        yield configured
+    for package, path in program.packages.items():
+        if path == PATH:
+            yield from _Structs(program, package).all()
+
+
+class _Structs(Flow):
+    """Structs of settings, by the names that they are kept in, and those that are given on at once."""
+
+    library = KAFKA_GO
+    types = ("WriterConfig", "ReaderConfig")
+
+    def __init__(self, program: Program, package: str) -> None:
+        super().__init__(program, package)
+        self._alone: list[tuple[Configured, str]] = []
+        self._of_names: set[int] = set()
+
+    def all(self) -> Iterator[Configured]:
+        """Every one of the file, with what follows from what it leaves out."""
+        self.find()
+        for node in all_of(self.program.root, "composite_literal"):
+            if self._kind(node) and node.id not in self._of_names:
+                self._nameless(node)
+        for node in all_of(self.program.root, "call_expression"):
+            self._called(node)
+        for node in all_of(self.program.root, "assignment_statement"):
+            self._assigned(node)
+        for held in self.follow():
+            kind = next(iter(held.kinds), "")
+            held.configured.roles = {_TYPES[kind]} if kind in _TYPES else set()
+            held.configured.written = self.all_fields(held)
+            if not held.taken_over:
+                _complete(self.program, held.configured, kind)
+                yield held.configured
+        for configured, kind in self._alone:
+            _complete(self.program, configured, kind)
+            yield configured
+
+    def _kind(self, node: Node | None) -> str:
+        kind = "" if node is None else text_of(node.child_by_field_name("type"))
+        name = kind.removeprefix(f"{self.package}.")
+        return name if kind != name and name in _TYPES else ""
+
+    def made(self, name: Node, value: Node) -> None:
+        """A literal, or a pointer to one, that a name gets."""
+        node = plain(value)
+        kind = self._kind(node)
+        if node is not None and kind:
+            held = self.new(name, value, client=kind == _CLIENT)
+            held.configured.name = f"{self.package}.{kind}"
+            held.kinds.add(kind)
+            self._of_names.add(node.id)
+            one = Configured(held.configured.name, held.configured.line, KAFKA_GO, roles={_TYPES[kind]})
+            _literal(self.program, self.package, one, node)
+            held.fields += [(node.start_byte, written) for written in one.written]
+            held.configured.topics += one.topics
+
+    def _nameless(self, node: Node) -> None:
+        kind = self._kind(node)
+        configured = Configured(f"{self.package}.{kind}", line_of(node), KAFKA_GO, roles={_TYPES[kind]})
+        _literal(self.program, self.package, configured, node)
+        self._alone.append((configured, kind))
+        check_number(len(self._alone) + len(self.held), self.program.file, line_of(node))
+        call = around(node, "call_expression", "block")
+        maker = "" if call is None else text_of(call.child_by_field_name("function"))
+        why = "" if kind == _CLIENT or maker.removeprefix(f"{self.package}.") in _MAKERS else self.unread(node)
+        if why:
+            configured.written.append(Written("settings", line_of(node), Value(None, ""), why, rejected=why))
+
+    def _called(self, node: Node) -> None:
+        """A constructor gets what a name holds, or what a function of the file returns."""
+        package, _, name = text_of(node.child_by_field_name("function")).partition(".")
+        arguments = named(node.child_by_field_name("arguments"))
+        if package != self.package or name not in _MAKERS or len(arguments) != 1 or self._kind(arguments[0]):
+            return
+        held = self.held_by(plain(arguments[0]))
+        if held is not None:
+            held.given.append(arguments[0])
+        elif arguments[0].type == "call_expression":
+            self.given_at_once.add(arguments[0].id)
+            held = self.result_of(arguments[0], 0)
+        if held is None:
+            told = Written("settings", line_of(node), Value(None, ""), rejected=UNKNOWN)
+            configured = Configured(name, line_of(node), KAFKA_GO, [told], {_TYPES[_MAKERS[name]]})
+            self._alone.append((configured, ""))
+
+    def _assigned(self, node: Node) -> None:
+        """``writer.Async = true`` after the literal; what belongs to no struct of the file is some writer's."""
+        left, right = (named(node.child_by_field_name(side)) for side in ("left", "right"))
+        for number, target in enumerate(left):
+            base = plain(target.child_by_field_name("operand")) if target.type == "selector_expression" else None
+            key = text_of(target.child_by_field_name("field"))
+            held = self.held_by(base)
+            if held is not None and base is not None:
+                held.writes.append(base)
+                kind = next(iter(held.kinds), "")
+                one = Configured(f".{kind}", 0, KAFKA_GO, roles={_TYPES[kind]} if kind else set())
+                value = right[number] if len(left) == len(right) else node
+                _field(self.program, self.package, one, key, value, node, held.made)
+                held.fields += [(node.start_byte, written) for written in one.written]
+                held.configured.topics += one.topics
+            elif base is not None and key in _OF_WRITERS:
+                configured = Configured(text_of(base), line_of(node), KAFKA_GO, roles={Role.PRODUCER})
+                why = CHANGED.format(key)
+                configured.written.append(Written(key, line_of(node), Value(None, ""), why, rejected=why))
+                self._alone.append((configured, ""))
 
 
 def _literal(program: Program, package: str, configured: Configured, node: Node) -> None:
@@ -78,7 +172,7 @@ def _literal(program: Program, package: str, configured: Configured, node: Node)
 
 
 def _field(
-    program: Program, package: str, configured: Configured, key: str, value: Node, statement: Node, made: Node
+    program: Program, package: str, configured: Configured, key: str, value: Node, statement: Node, made: Node | None
 ) -> None:
     line, only_if = line_of(statement), program.conditions(statement, made)
     if key in _TOPICS:
@@ -106,36 +200,10 @@ def _acks(value: Value, configured: Configured, key: str) -> Value:
     return replace(value, text="RequireAll") if key == REQUIRED and old and value.text == "0" else value
 
 
-def _variable(node: Node) -> str:
-    """The variable that a literal, or a pointer to it, is kept in."""
-    statement = around(node, "short_var_declaration", "var_spec", "assignment_statement", "call_expression", "block")
-    if statement is None or statement.type in ("call_expression", "block"):
-        return ""
-    left = named(statement.child_by_field_name("left")) or statement.children_by_field_name("name")
-    return text_of(left[0]) if len(left) == 1 else ""
-
-
-def _function(node: Node) -> int:
-    function = around(node, *FUNCTIONS)
-    return 0 if function is None else function.id
-
-
-def _assignments(program: Program, package: str, found: dict[tuple[int, str], tuple[Configured, Node]]) -> None:
-    """``writer.Async = true`` after the literal, in the same function."""
-    for node in all_of(program.root, "assignment_statement"):
-        left, right = (named(node.child_by_field_name(side)) for side in ("left", "right"))
-        if len(left) != 1 or len(right) != 1 or left[0].type != "selector_expression":
-            continue
-        variable = text_of(left[0].child_by_field_name("operand"))
-        owner = found.get((_function(node), variable))
-        if owner is not None:
-            _field(program, package, owner[0], text_of(left[0].child_by_field_name("field")), right[0], node, owner[1])
-
-
-def _complete(program: Program, configured: Configured) -> None:
+def _complete(program: Program, configured: Configured, kind: str) -> None:
     """What follows from what is not said: acks of old writers, whether there is a group, and how it is read."""
     keys = {one.key for one in configured.written}
-    if configured.name.endswith("WriterConfig") and REQUIRED not in keys:
+    if kind == "WriterConfig" and REQUIRED not in keys:
         configured.rules[Role.PRODUCER] = {REQUIRED: ("RequireAll", NEW_WRITER)}
     asynchronous = any(one.key == ASYNC and one.value.text == "true" for one in configured.written)
     if Role.PRODUCER in configured.roles:

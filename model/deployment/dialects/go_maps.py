@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from model.deployment.dialects.bindings import of_binding
 from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.go import FUNCTIONS, Program
+from model.deployment.dialects.formats.go import Program
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
+from model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.written import Configured, Written, check_number
+from model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 CONFLUENT = "confluentinc/confluent-kafka-go"
 _MAKERS = {"NewProducer": Role.PRODUCER, "NewConsumer": Role.CONSUMER}
+_ADMIN = "NewAdminClient"
 
 
 def is_used(program: Program) -> bool:
@@ -31,106 +34,142 @@ def configurations(program: Program) -> Iterator[Configured]:
             yield from _Maps(program, package).all()
 
 
-class _Maps:
+class _Maps(Flow):
+    library = LIBRDKAFKA
+    types = ("ConfigMap",)
+
     def __init__(self, program: Program, package: str) -> None:
-        self._program = program
-        self._package = package
-        self._maps: dict[tuple[int, str], tuple[Configured, Node]] = {}
+        super().__init__(program, package)
         self._alone: list[Configured] = []
+        self._of_names: set[int] = set()
+        self._none = {f"new({package}.ConfigMap)", f"make({package}.ConfigMap)"}
 
     def all(self) -> Iterator[Configured]:
         """Every map, in the order of the file."""
-        for node in all_of(self._program.root, "composite_literal"):
-            if text_of(node.child_by_field_name("type")) == f"{self._package}.ConfigMap" and not self._is_inside(node):
-                self._literal(node)
-                check_number(len(self._maps) + len(self._alone), self._program.file, line_of(node))
-        for node in all_of(self._program.root, "assignment_statement", "call_expression"):
+        self.find()
+        for node in all_of(self.program.root, "composite_literal"):
+            if self._is_map(node) and not self._is_inside(node) and node.id not in self._of_names:
+                self._nameless(node)
+                check_number(len(self.held) + len(self._alone), self.program.file, line_of(node))
+        for node in all_of(self.program.root, "assignment_statement", "call_expression"):
             if node.type == "assignment_statement":
                 self._entry(node)
             else:
                 self._called(node)
-        for configured in (*(found for found, _ in self._maps.values()), *self._alone):
-            if not configured.roles:
-                configured.roles = _roles(configured)
-            yield configured
+        for held in self.follow():
+            held.configured.written = self.all_fields(held)
+            held.configured.roles = held.configured.roles or _roles(held.configured)
+            yield held.configured
+        for alone in self._alone:
+            alone.roles = alone.roles or _roles(alone)
+            yield alone
+
+    def _is_map(self, node: Node) -> bool:
+        return text_of(node.child_by_field_name("type")) == f"{self.package}.ConfigMap"
 
     def _is_inside(self, node: Node) -> bool:
         """It is the map of a topic's settings in another one."""
         outer = around(node, "composite_literal")
-        return outer is not None and text_of(outer.child_by_field_name("type")) == f"{self._package}.ConfigMap"
+        return outer is not None and self._is_map(outer)
 
-    def _literal(self, node: Node) -> None:
-        statement = around(node, "short_var_declaration", "var_spec", "assignment_statement", "call_expression")
-        configured = Configured(f"{self._package}.ConfigMap", line_of(node), LIBRDKAFKA)
-        for element in named(node.child_by_field_name("body")):
+    def made(self, name: Node, value: Node) -> None:
+        """A map that is written out, or an empty one."""
+        node = plain(value)
+        if node is None or not (self._is_map(node) or re.sub(r",.*\)$", ")", text_of(node)) in self._none):
+            return
+        held = self.new(name, value)
+        held.configured.name = held.name
+        self._of_names.add(node.id)
+        held.fields += [(node.start_byte, one) for one in self._entries(node)]
+
+    def _entries(self, node: Node) -> Iterator[Written]:
+        body = node.child_by_field_name("body") if node.type == "composite_literal" else None
+        for element in named(body):
             if element.type == "keyed_element" and len(named(element)) == 2:
                 key, value = named(element)
-                self._set(configured, key, value, element, node)
-        if statement is not None and statement.type == "call_expression":
-            name = text_of(statement.child_by_field_name("function")).removeprefix(f"{self._package}.")
-            if name in _MAKERS:
-                configured.roles.add(_MAKERS[name])
-        left = None if statement is None else statement.child_by_field_name("left")
-        names = named(left) or (statement.children_by_field_name("name") if statement is not None else [])
-        if statement is not None and statement.type != "call_expression" and names:
-            configured.name = text_of(names[0])
-            self._maps[(_function(node), text_of(names[0]))] = (configured, node)
-        else:
-            self._alone.append(configured)
+                yield from self._set(key, value, element, node)
 
-    def _set(self, configured: Configured, key: Node, value: Node, statement: Node, made: Node) -> None:
-        known = self._program.known(key)
+    def _nameless(self, node: Node) -> None:
+        """A map that no name gets: a constructor gets it, or a function returns it."""
+        configured = Configured(f"{self.package}.ConfigMap", line_of(node), LIBRDKAFKA)
+        configured.written += self._entries(node)
+        call = around(node, "call_expression", "block")
+        name = "" if call is None else text_of(call.child_by_field_name("function")).removeprefix(f"{self.package}.")
+        if name in _MAKERS and call is not None and node in [plain(one) for one in _arguments(call)]:
+            configured.roles.add(_MAKERS[name])
+        else:
+            why = self.unread(node)
+            if why:
+                configured.written.append(Written("settings", line_of(node), Value(None, ""), why, rejected=why))
+        self._alone.append(configured)
+
+    def _set(self, key: Node, value: Node, statement: Node, made: Node | None) -> Iterator[Written]:
+        known = self.program.known(key)
         inner = next(all_of(value, "composite_literal"), None)
         name = known.text if known is not None and known.kind == "text" else ""
         if name == "default.topic.config" and inner is not None:
             for element in named(inner.child_by_field_name("body")):
                 parts = named(element)
                 if len(parts) == 2:
-                    self._set(configured, parts[0], parts[1], element, made)
+                    yield from self._set(parts[0], parts[1], element, made)
             return
-        said = self._program.value(value, (self._package,))
+        said = self.program.value(value, (self.package,))
         if not name:
-            written = Written("(a setting)", line_of(statement), said, rejected=f"its name is {in_one_line(key)}")
+            reason = f"its name is {in_one_line(key)}"
+            yield Written("(a setting)", line_of(statement), said, reason, rejected=reason)
         else:
-            only_if = self._program.conditions(statement, made)
-            written = Written(name, line_of(statement), said, only_if, ignored=of_binding(name))
-        configured.written.append(written)
+            yield Written(
+                name, line_of(statement), said, self.program.conditions(statement, made), ignored=of_binding(name)
+            )
 
-    def _find(self, node: Node, text: str) -> tuple[Configured, Node] | None:
-        owner: Node | None = node
-        while owner is not None:
-            owner = around(owner, *FUNCTIONS)
-            found = self._maps.get((0 if owner is None else owner.id, text))
-            if found is not None:
-                return found
-        return None
+    def _write(self, base: Node | None, key: Node, value: Node, statement: Node) -> None:
+        """Something is set in what a name holds."""
+        held = self.held_by(base)
+        if held is not None and base is not None:
+            held.writes.append(base)
+            held.fields += [(statement.start_byte, one) for one in self._set(key, value, statement, held.made)]
 
     def _entry(self, node: Node) -> None:
         """``config["key"] = value``, or through a pointer."""
         left, right = (named(node.child_by_field_name(side)) for side in ("left", "right"))
-        if len(left) != 1 or len(right) != 1 or left[0].type != "index_expression":
-            return
-        base = text_of(left[0].child_by_field_name("operand")).strip("()*")
-        found, key = self._find(node, base), left[0].child_by_field_name("index")
-        if found is not None and key is not None:
-            self._set(found[0], key, right[0], node, found[1])
+        for number, target in enumerate(left):
+            key = target.child_by_field_name("index") if target.type == "index_expression" else None
+            if key is not None and len(left) == len(right) and text_of(node.child_by_field_name("operator")) == "=":
+                self._write(plain(target.child_by_field_name("operand")), key, right[number], node)
 
     def _called(self, node: Node) -> None:
-        function = text_of(node.child_by_field_name("function"))
-        arguments = named(node.child_by_field_name("arguments"))
-        base, _, name = function.rpartition(".")
-        found = self._find(node, base.strip("()*&"))
-        if name in ("SetKey", "Set") and found is not None and len(arguments) == 2:
-            self._set(found[0], arguments[0], arguments[1], node, found[1])
-        elif base == self._package and name in _MAKERS and arguments:
-            found = self._find(node, text_of(arguments[0]).lstrip("&*"))
-            if found is not None:
-                found[0].roles.add(_MAKERS[name])
+        function, arguments = node.child_by_field_name("function"), _arguments(node)
+        base, _, name = text_of(function).rpartition(".")
+        if base == self.package and name == _ADMIN and arguments:
+            held, target = self.held_by(plain(arguments[0])), plain(arguments[0])
+            if held is not None and target is not None:
+                held.given.append(target)
+        elif base == self.package and name in _MAKERS and arguments:
+            self._constructed(node, arguments[0], name)
+        elif name == "SetKey" and len(arguments) == 2 and function is not None:
+            self._write(plain(function.child_by_field_name("operand")), arguments[0], arguments[1], node)
+
+    def _constructed(self, node: Node, argument: Node, name: str) -> None:
+        """A constructor gets a map: one that a name holds, or that a function of the file returns."""
+        target = plain(argument)
+        if target is None or target.type == "composite_literal":
+            return
+        held = self.held_by(target)
+        if target.type == "call_expression":
+            self.given_at_once.add(target.id)
+            held = self.result_of(target, 0)
+        elif held is not None:
+            held.given.append(target)
+        if held is not None:
+            held.configured.roles.add(_MAKERS[name])
+            return
+        told = Written("settings", line_of(node), Value(None, ""), rejected=UNKNOWN)
+        self._alone.append(Configured(name, line_of(node), LIBRDKAFKA, [told], {_MAKERS[name]}))
+        check_number(len(self._alone), self.program.file, line_of(node))
 
 
-def _function(node: Node) -> int:
-    function = around(node, *FUNCTIONS)
-    return 0 if function is None else function.id
+def _arguments(call: Node) -> list[Node]:
+    return named(call.child_by_field_name("arguments"))
 
 
 def _roles(configured: Configured) -> set[Role]:

@@ -29,15 +29,12 @@ def read(document: Document, fillings: Fillings) -> Found:
     program = program_of(document.text, document.file)
     accounts = Accounts(document, fillings)
     components: list[Component] = []
-    notes: list[str] = []
     for library in (go_sarama, go_franz, go_kafka_go, go_maps):
         if not library.is_used(program):
             continue
         for configured in library.configurations(program):
             components += components_of(configured, accounts, document.file)
-            if configured.name.endswith("(made elsewhere)"):
-                notes.append(f"line {configured.line}: {configured.name}: what else is set in it is not in this file")
-    return accounts.found("Go source", components, notes)
+    return accounts.found("Go source", components)
 
 
 DIALECT = Dialect("Go source", fits, read)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from model.deployment.dialects.formats.go_names import FUNCTIONS as FUNCTIONS
+from model.deployment.dialects.formats.go_names import Names
 from model.deployment.dialects.formats.syntax import (
     LARGEST,
     LONGEST,
@@ -23,7 +25,6 @@ from model.deployment.dialects.written import Value
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-FUNCTIONS = ("function_declaration", "method_declaration", "func_literal")
 DEEPEST = 40
 """An expression in an expression, at most so often."""
 
@@ -78,6 +79,11 @@ class Program:
             name = text_of(spec.child_by_field_name("name"))
             packages[name or _package_of(path)] = path
         return packages
+
+    @cached_property
+    def names(self) -> Names:
+        """Which variable each name stands for."""
+        return Names(self.root)
 
     @cached_property
     def _declared(self) -> Mapping[str, list[tuple[int, Node | None]]]:
