@@ -24,7 +24,7 @@ from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
-from model.deployment.hiding import printable, shown_value
+from model.deployment.hiding import printable, shown_placeholder, shown_value
 from model.deployment.known_keys import MEANT, MISPLACED, reason_to_ignore
 from model.deployment.libraries import library
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
@@ -400,7 +400,7 @@ def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = Fals
             reason = reason_to_ignore(section, value, as_found=as_found)
         if reason is None and has_placeholder(value.value):
             if key in must_know:
-                raise complaint(value, f"has a placeholder ({shown_value(key, value.value)}); give a value")
+                raise complaint(value, f"has a placeholder ({shown_placeholder(key, value.value)}); give a value")
             reason = _reason(section, key)
         definition = find_definition(section.table, key, release)
         if reason is not None:

@@ -13,8 +13,15 @@ _SECRET_KEY = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[\w./\[\]<>{}%' -]{1,200}")
-_USER_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]*@")
+_USER_IN_ADDRESS = re.compile(r"(?<=://)[^@\s]*@")
+_SECRET_IN_QUERY = re.compile(r"(?i)(?<=[?&;])([\w.-]*(?:pass|pwd|secret|token|key|user)[\w.-]*)=[^&;\s]*")
+_PLACE = re.compile(
+    r"(?P<opening>\$\{|\$\(|\{\{-?\s*)(?P<name>[\w.-]*)(?P<rest>.*?)(?P<closing>\s*-?\}\}|\}|\)|$)", re.DOTALL
+)
+"""A placeholder: its name, and what it is given or stands for otherwise, which may be a secret."""
 _LONGEST = 120
+_LOOKED_AT = 2_000
+"""Of a longer value no more is looked at: the rest is not shown."""
 
 
 def is_secret(key: str) -> bool:
@@ -27,7 +34,19 @@ def shown_value(key: str, value: str) -> str:
     if is_secret(key):
         return HIDDEN
     # What stands for a null that a file says begins with a character that no text has.
-    return printable(_USER_IN_ADDRESS.sub(HIDDEN + "@", value.removeprefix("\x00")))
+    looked_at = value.removeprefix("\x00")[:_LOOKED_AT]
+    without_users = _USER_IN_ADDRESS.sub(HIDDEN + "@", looked_at)
+    return printable(_SECRET_IN_QUERY.sub(rf"\1={HIDDEN}", without_users))
+
+
+def shown_placeholder(key: str, value: str) -> str:
+    """A value with placeholders, of which only the names are shown."""
+    return shown_value(key, _PLACE.sub(_without_what_it_is_given, value[:_LONGEST]))
+
+
+def _without_what_it_is_given(place: re.Match[str]) -> str:
+    rest = "..." if place["rest"].strip() else ""
+    return f"{place['opening']}{place['name']}{rest}{place['closing']}"
 
 
 def shown_key(key: str) -> str:

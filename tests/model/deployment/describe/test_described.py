@@ -75,7 +75,7 @@ def test_the_same_as_with_property_files(folder: Path, tmp_path: Path) -> None:
 
 
 def meaning(deployment: Deployment) -> dict[str, object]:
-    left_out = ("name", "settings", "ignored", "notes")
+    left_out = ("name", "settings", "ignored", "notes", "given")
     return {key: value for key, value in vars(deployment).items() if key not in left_out}
 
 
