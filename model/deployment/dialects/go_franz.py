@@ -15,6 +15,7 @@ from model.deployment.dialects.go_functions import assigned_in, function_called,
 from model.deployment.dialects.go_uses import what_happens
 from model.deployment.dialects.keys import FRANZ_GO, has_key
 from model.deployment.dialects.written import Configured, Value, Written, check_number
+from model.deployment.errors import DeploymentError
 from model.deployment.source import MOST_KEYS
 
 if TYPE_CHECKING:
@@ -120,8 +121,10 @@ class _Clients:
     def _take(self, node: Node, configured: Configured, client: Node, seen: set[int | Variable]) -> None:
         """The options that an expression comes to; of what is none, that they are unknown."""
         inner = named(node)
-        if node.id in seen or len(seen) > MOST_KEYS:
+        if node.id in seen:
             return
+        if len(seen) > MOST_KEYS:
+            raise DeploymentError(f"has more than {MOST_KEYS} options", file=self._program.file, line=line_of(node))
         seen.add(node.id)
         if node.type in ("variadic_argument", "parenthesized_expression", "literal_element") and inner:
             self._take(inner[0], configured, client, seen)

@@ -165,7 +165,7 @@ class _Calls:
         for owner in self._found:
             calls = self._said.get(id(owner), [])
             self._put(owner, calls)
-            if Role.PRODUCER in owner.roles and not calls:
+            if Role.PRODUCER in owner.roles and not calls and not any(one.key in CALLS for one in owner.written):
                 owner.notes.append(SENDS_ELSEWHERE)
             for method, one in calls:
                 if method == "run":
@@ -177,7 +177,7 @@ class _Calls:
         target = text_of(maker.child_by_field_name("object")).rstrip("?!")
         exact = [one for one in self._found if CALLS[method] in one.roles and target in (one.name, f"this.{one.name}")]
         if exact and Objects(self._program, Configured("", 0, KAFKAJS), argument).object_of(argument) is None:
-            told = Written(f"{method}()", line_of(node), Value(None, ""), rejected=GIVEN_ELSEWHERE.format(method))
+            told = Written(method, line_of(node), Value(None, ""), rejected=GIVEN_ELSEWHERE.format(method))
             exact[0].written.append(told)
 
     def _is_of_kafkajs(self, method: str, argument: Node) -> bool:

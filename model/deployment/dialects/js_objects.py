@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from model.deployment.dialects.bindings import of_binding
 from model.deployment.dialects.formats.javascript import Program
-from model.deployment.dialects.formats.syntax import all_of, in_one_line, line_of, named, text_of
+from model.deployment.dialects.formats.syntax import in_one_line, line_of, named, text_of
 from model.deployment.dialects.js_uses import CHANGED, not_followed, order
 from model.deployment.dialects.written import Configured, Value, Written
 
@@ -144,13 +144,13 @@ class Objects:
             self._unknown(node)
             return
         self.take(value, depth + 1)
-        for one in all_of(self._program.root, "assignment_expression"):
+        for one in self._program.set_in(name):
             target, right = one.child_by_field_name("left"), one.child_by_field_name("right")
-            if target is None or right is None or target.type not in ("subscript_expression", "member_expression"):
+            if target is None or right is None:
                 continue
             index = target.child_by_field_name("index") or target.child_by_field_name("property")
             owner = target.child_by_field_name("object")
-            if owner is not None and text_of(owner) == name and index is not None:
+            if owner is not None and index is not None:
                 self._program.understood.add(owner.id)
                 self._set(name, node, one, index, right)
         for line, why in not_followed(self._program, name):

@@ -146,6 +146,19 @@ class Program:
             used.setdefault(text_of(node), []).append(node)
         return used
 
+    @cached_property
+    def _set_in(self) -> Mapping[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in all_of(self.root, "assignment_expression"):
+            target = node.child_by_field_name("left")
+            if target is not None and target.type in ("subscript_expression", "member_expression"):
+                found.setdefault(text_of(target.child_by_field_name("object")), []).append(node)
+        return found
+
+    def set_in(self, name: str) -> list[Node]:
+        """Every assignment to a property of the object of this name."""
+        return self._set_in.get(name, [])
+
     def uses(self, name: str) -> list[Node]:
         """Every place with this name."""
         return self._used.get(name, [])
