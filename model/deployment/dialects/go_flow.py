@@ -59,6 +59,7 @@ class Flow:
         self.by_variable: dict[Variable, list[Held]] = {}
         self.given_at_once: set[int] = set()
         self._functions = named_functions(program)
+        self.calls = list(all_of(program.root, "call_expression"))
         self._results: dict[tuple[int, int], list[Node]] = {}
 
     def made(self, name: Node, value: Node) -> None:
@@ -162,7 +163,7 @@ class Flow:
         if self._functions.get(name) != function or len(inside) != 1 or not name:
             return
         known = True
-        for node in all_of(self.program.root, "call_expression"):
+        for node in self.calls:
             if function_called(self.program, self._functions, node) != function:
                 continue
             gets = [(self.held_by(one), one) for one in named(node.child_by_field_name("arguments"))]
@@ -197,7 +198,7 @@ class Flow:
     def _look_at_results(self) -> None:
         """Of functions that return a configuration: what is done with the result besides."""
         places = {one.made.id for one in self.held if one.made is not None} | self.given_at_once
-        for node in all_of(self.program.root, "call_expression"):
+        for node in self.calls:
             config = self.result_of(node, 0) if node.id not in places else None
             why = what_happens(self.program, node) if config is not None else ""
             if config is not None and why:

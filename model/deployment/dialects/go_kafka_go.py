@@ -76,7 +76,7 @@ class _Structs(Flow):
         for node in all_of(self.program.root, "composite_literal"):
             if self._kind(node) and node.id not in self._of_names:
                 self._nameless(node)
-        for node in all_of(self.program.root, "call_expression"):
+        for node in self.calls:
             self._called(node)
         for node in all_of(self.program.root, "assignment_statement"):
             self._assigned(node)

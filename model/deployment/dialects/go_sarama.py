@@ -64,7 +64,7 @@ class _Reading(Flow):
         self.find()
         for node in all_of(self.program.root, "assignment_statement"):
             self._assigned(node)
-        for node in all_of(self.program.root, "call_expression"):
+        for node in self.calls:
             self._called(node)
         for held in self.follow():
             yield self._finished(held)

@@ -70,10 +70,13 @@ def not_followed(program: Program, tracked: Tracked, alike: Iterable[Tracked]) -
         if reason:
             found.append((line_of(use), reason.format(name, _called(use))))
     home = _function(tracked.place)
+    first: dict[int, Node] = {}
+    for use in sorted(tracked.given, key=lambda one: one.start_byte):
+        first.setdefault(_function(use), use)
     for use in tracked.writes:
-        before = [one for one in tracked.given if one.start_byte < use.start_byte and _function(one) == _function(use)]
-        if before:
-            found.append((line_of(use), _LATER.format(name, line_of(before[0]))))
+        before = first.get(_function(use))
+        if before is not None and before.start_byte < use.start_byte:
+            found.append((line_of(use), _LATER.format(name, line_of(before))))
         elif _function(use) != home and not (home == 0 and _is_init(use)):
             found.append((line_of(use), _WHENEVER.format(name)))
     return found + _made_otherwise(program, tracked, makings)

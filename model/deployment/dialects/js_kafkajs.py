@@ -35,6 +35,7 @@ UNSAFE = "security does not change delivery; every request is assumed to be auth
 ELSEWHERE = "the options of its client are not in this file"
 DIFFERENT = "not every call of {} says the same"
 
+GIVEN_ELSEWHERE = "what {}() is given here is not in this file"
 SENDS_ELSEWHERE = "what send() is given (acks, timeout) is not in this file: KafkaJS's defaults are taken"
 CALLED_AGAIN = (
     "a handler that throws is called again with the same record; one that catches its errors skips it: "
@@ -159,15 +160,25 @@ class _Calls:
                     check_number(len(self._found), self._program.file, line_of(node))
                 self._said.setdefault(id(owner), []).append((method, said))
                 self._note_topics(owner, arguments[0])
+            elif method in CALLS and len(arguments) == 1:
+                self._unread(node, method, maker, arguments[0])
         for owner in self._found:
             calls = self._said.get(id(owner), [])
             self._put(owner, calls)
-            if Role.PRODUCER in owner.roles and not calls:
+            if Role.PRODUCER in owner.roles and not calls and not any(one.key in CALLS for one in owner.written):
                 owner.notes.append(SENDS_ELSEWHERE)
             for method, one in calls:
                 if method == "run":
                     owner.answers["on_processing_error"] = ("retry", one.line)
                     owner.notes.append(CALLED_AGAIN)
+
+    def _unread(self, node: Node, method: str, maker: Node, argument: Node) -> None:
+        """A call of a producer or consumer of this file that is given what the file does not say."""
+        target = text_of(maker.child_by_field_name("object")).rstrip("?!")
+        exact = [one for one in self._found if CALLS[method] in one.roles and target in (one.name, f"this.{one.name}")]
+        if exact and Objects(self._program, Configured("", 0, KAFKAJS), argument).object_of(argument) is None:
+            told = Written(method, line_of(node), Value(None, ""), rejected=GIVEN_ELSEWHERE.format(method))
+            exact[0].written.append(told)
 
     def _is_of_kafkajs(self, method: str, argument: Node) -> bool:
         reading = Objects(self._program, Configured("", 0, KAFKAJS), argument)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.javascript import Program
 from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.js_kafkajs import INSIDE, NO_DELIVERY, of_client
+from model.deployment.dialects.js_kafkajs import INSIDE, NO_DELIVERY, of_client, target_of
 from model.deployment.dialects.js_objects import Objects
+from model.deployment.dialects.js_uses import not_followed
 from model.deployment.dialects.keys import KAFKAJS
 from model.deployment.dialects.written import Configured, Value, Written, check_number
 
@@ -61,6 +62,10 @@ def _of(program: Program, node: Node, options: Node | None, inner: Node | None) 
         elif name != "client":
             other = next(iter(ends.values()))
             other.written.append(Written(name, line_of(value), Value("", ""), ignored=NO_DELIVERY))
+    for name in {target_of(one) for one in (node, inner) if one is not None} - {""}:
+        for line, why in not_followed(program, name):
+            for one in ends.values():
+                one.written.append(Written("options", line, Value(None, ""), only_if=why, rejected=why))
     if Role.CONSUMER in ends:
         ends[Role.CONSUMER].answers["on_processing_error"] = ("skip", line_of(node))
     yield from ends.values()

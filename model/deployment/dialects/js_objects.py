@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from model.deployment.dialects.bindings import of_binding
 from model.deployment.dialects.formats.javascript import Program
-from model.deployment.dialects.formats.syntax import all_of, in_one_line, line_of, named, text_of
+from model.deployment.dialects.formats.syntax import in_one_line, line_of, named, text_of
+from model.deployment.dialects.js_uses import CHANGED, not_followed, order
 from model.deployment.dialects.written import Configured, Value, Written
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Objects:
         elif node.type == "object":
             for one in inner:
                 self._member(one, depth)
-        elif node.type in ("identifier", "member_expression"):
+        elif node.type in _NAMES:
             self._named(node, depth)
         elif node.type == "call_expression" and text_of(node.child_by_field_name("function")) == "Object.assign":
             for argument in named(node.child_by_field_name("arguments")):
@@ -71,6 +72,8 @@ class Objects:
         if node.type in WRAPPED and inner:
             return self.object_of(inner[0], depth + 1)
         value = self._program.value_of(node) if node.type in _NAMES else None
+        if value is not None:
+            self._program.understood.add(node.id)
         return None if value is None else self.object_of(value, depth + 1)
 
     def _member(self, node: Node, depth: int) -> None:
@@ -110,13 +113,14 @@ class Objects:
         inner = self.object_of(value) if key in self._inside else None
         if inner is not None and not self._prefix:
             self._prefix = self._inside[key]
-            self.take(inner, depth + 1)
+            self.take(value, depth + 1)
             self._prefix = ""
             return
         if text_of(value) in ("null", "undefined"):
             self._write(key, line_of(statement), Value("", ""), "says nothing")
             return
-        only_if = "" if statement.type != "expression_statement" else self._program.conditions(statement, self._client)
+        assigned = statement.type == "assignment_expression"
+        only_if = self._program.conditions(statement, self._client) if assigned else ""
         self._write(key, line_of(statement), self._program.value(value), "", only_if)
 
     def _write(self, key: str, line: int, value: Value, ignored: str, only_if: str = "") -> None:
@@ -131,22 +135,37 @@ class Objects:
     def _named(self, node: Node, depth: int) -> None:
         """An object by its name, and what is set in it."""
         name = text_of(node)
+        self._program.understood.add(node.id)
         if name in self._seen or name == "undefined":
             return
         self._seen.add(name)
         value = self._program.value_of(node)
         if value is None:
             self._unknown(node)
-        else:
-            self.take(value, depth + 1)
-        for one in all_of(self._program.root, "assignment_expression"):
+            return
+        self.take(value, depth + 1)
+        for one in self._program.set_in(name):
             target, right = one.child_by_field_name("left"), one.child_by_field_name("right")
-            if target is None or right is None or target.type not in ("subscript_expression", "member_expression"):
+            if target is None or right is None:
                 continue
             index = target.child_by_field_name("index") or target.child_by_field_name("property")
-            if text_of(target.child_by_field_name("object")) == name and index is not None:
-                plain = target.type == "member_expression"
-                key = text_of(index) if plain else self._program.value(index).text
-                statement = one.parent if one.parent is not None else one
-                if key:
-                    self._entry(key, right, statement)
+            owner = target.child_by_field_name("object")
+            if owner is not None and index is not None:
+                self._program.understood.add(owner.id)
+                self._set(name, node, one, index, right)
+        for line, why in not_followed(self._program, name):
+            self._changed(line, why)
+
+    def _set(self, name: str, use: Node, statement: Node, index: Node, value: Node) -> None:
+        """``config.key = value``, ``config["key"] = value``."""
+        plain = index.type in ("property_identifier", "private_property_identifier")
+        key = text_of(index) if plain else self._program.value(index).text
+        why = order(self._program, name, use, statement)
+        if key and not why:
+            self._entry(key, value, statement)
+        else:
+            self._changed(line_of(statement), why or CHANGED.format(name))
+
+    def _changed(self, line: int, why: str) -> None:
+        key = f"{self._prefix}settings"
+        self._configured.written.append(Written(key, line, Value(None, ""), only_if=why, rejected=why))

@@ -60,6 +60,8 @@ def read(document: Document, fillings: Fillings) -> Found:
     accounts = Accounts(document, fillings)
     components: list[Component] = []
     notes: list[str] = []
+    for configured in _clients(program):  # Once for which names of objects are read, and then to look at all others.
+        check_number(len(components) + 1, document.file, configured.line)
     for number, configured in enumerate(_clients(program), 1):
         check_number(number, document.file, configured.line)
         components += components_of(configured, accounts, document.file)

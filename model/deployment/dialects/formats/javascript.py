@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import LARGEST, LONGEST, all_of, in_one_line, named, text_of, tree_of
+from model.deployment.dialects.formats.syntax import (
+    LARGEST,
+    LONGEST,
+    all_of,
+    around,
+    in_one_line,
+    named,
+    text_of,
+    tree_of,
+)
 from model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
@@ -24,6 +33,15 @@ LANGUAGES = {
     ".cts": "typescript",
     ".tsx": "tsx",
 }
+FUNCTIONS = (
+    "function_declaration",
+    "function_expression",
+    "generator_function_declaration",
+    "generator_function",
+    "arrow_function",
+    "method_definition",
+)
+_PATTERNS = ("object_pattern", "array_pattern", "rest_pattern", "assignment_pattern", "object_assignment_pattern")
 DEEPEST = 40
 _SAME = ("Number", "parseInt", "parseFloat", "String", "Boolean")
 _WRAPPED = (
@@ -91,16 +109,75 @@ class Program:
                 declared.setdefault(text_of(target), []).append(value if plain else None)
         for node in all_of(self.root, "update_expression"):
             declared.setdefault(text_of(node).strip("+-"), []).append(None)
-        for node in all_of(self.root, "formal_parameters", "required_parameter"):
-            for one in named(node):
-                if one.type == "identifier":
-                    declared.setdefault(text_of(one), []).append(None)
+        for one in self._bound_otherwise():
+            declared.setdefault(text_of(one), []).append(None)
         return declared
 
+    def _bound_otherwise(self) -> Iterator[Node]:
+        """Names that get a value which no expression of the file is: parameters, parts of objects, of loops."""
+        for node in all_of(self.root, "formal_parameters", "required_parameter", "optional_parameter", "catch_clause"):
+            yield from (one for one in named(node) if one.type == "identifier")
+        for node in all_of(self.root, "arrow_function", "for_in_statement"):
+            one = node.child_by_field_name("parameter") or node.child_by_field_name("left")
+            if one is not None and one.type == "identifier":
+                yield one
+        patterns = (
+            "object_pattern",
+            "array_pattern",
+            "rest_pattern",
+            "assignment_pattern",
+            "object_assignment_pattern",
+        )
+        for node in all_of(self.root, *patterns):
+            for one in named(node):
+                value = one.child_by_field_name("value") if one.type == "pair_pattern" else one
+                if value is not None and value.type in ("identifier", "shorthand_property_identifier_pattern"):
+                    yield value
+
+    @cached_property
+    def understood(self) -> set[int]:
+        """Names of objects that a reader has read, where they stand (the ids of their nodes)."""
+        return set()
+
+    @cached_property
+    def _used(self) -> Mapping[str, list[Node]]:
+        used: dict[str, list[Node]] = {}
+        for node in all_of(self.root, "identifier", "shorthand_property_identifier", "member_expression"):
+            used.setdefault(text_of(node), []).append(node)
+        return used
+
+    @cached_property
+    def _set_in(self) -> Mapping[str, list[Node]]:
+        found: dict[str, list[Node]] = {}
+        for node in all_of(self.root, "assignment_expression"):
+            target = node.child_by_field_name("left")
+            if target is not None and target.type in ("subscript_expression", "member_expression"):
+                found.setdefault(text_of(target.child_by_field_name("object")), []).append(node)
+        return found
+
+    def set_in(self, name: str) -> list[Node]:
+        """Every assignment to a property of the object of this name."""
+        return self._set_in.get(name, [])
+
+    def uses(self, name: str) -> list[Node]:
+        """Every place with this name."""
+        return self._used.get(name, [])
+
+    def values_of(self, name: str) -> list[Node | None]:
+        """What the file gives to a name; None for what it does not say."""
+        return self._declared.get(name, [])
+
     def value_of(self, node: Node) -> Node | None:
-        """The expression that a name stands for, if the file gives it one value only."""
+        """The expression that a name stands for, if the file gives it one value only, and always.
+
+        A field is followed for ``this`` alone: another object may have it from elsewhere.
+        """
         values = self._declared.get(text_of(node), [])
-        return values[0] if len(values) == 1 else None
+        value = values[0] if len(values) == 1 else None
+        if value is None or node.type != "member_expression":
+            return value
+        always = not self.conditions(value, around(value, *FUNCTIONS))
+        return value if text_of(node).startswith("this.") and always else None
 
     def value(self, node: Node, depth: int = 0) -> Value:
         """What an expression comes to. Each is worked out once."""
@@ -182,6 +259,11 @@ class Program:
                     found.append(condition)
                 elif above.child_by_field_name("alternative") == below:
                     found.append(f"not {condition}")
+            elif above.type == "binary_expression" and above.child_by_field_name("right") == below:
+                operator = text_of(above.child_by_field_name("operator"))
+                if operator in ("&&", "||", "??"):
+                    left = in_one_line(above.child_by_field_name("left"))
+                    found.append(left if operator == "&&" else f"not {left}")
             elif above.type == "switch_case":
                 found.append(f"the case is {in_one_line(above.child_by_field_name('value'))}")
             elif above.type in (
@@ -190,6 +272,7 @@ class Program:
                 "for_statement",
                 "for_in_statement",
                 "while_statement",
+                "do_statement",
             ):
                 found.append(above.type.replace("_", " "))
             below, above = above, above.parent
