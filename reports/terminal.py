@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -71,6 +71,16 @@ def print_background(out: Console, deployment: Deployment, result: Result, *, co
     versions = ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))
     _print_wrapped(out, f"versions: {versions}", style="dim")
     out.print(Text(wording.plain(f"again: {command}"), style="dim"), soft_wrap=True)
+
+
+def print_overview(out: Console, answers: Sequence[tuple[str, Result]]) -> None:
+    """The answer for each of several pipelines, a line each."""
+    out.print()
+    out.print(Text(wording.counted(len(answers), "pipeline"), style="bold"))
+    for name, result in answers:
+        said = f"{name}: {wording.answer(result.verdicts)}"
+        for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=_answer_style(result)):
+            out.print(line)
 
 
 def _print_section(out: Console, heading: str, texts: Iterable[str]) -> None:

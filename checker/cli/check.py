@@ -169,6 +169,8 @@ def check(
         statuses.append(status)
         if interrupted:
             break
+    if len(asked.written.answers) > 1 and not quiet:
+        _print_overview(asked.written)
     raise typer.Exit(worst_of(statuses))
 
 
@@ -324,6 +326,13 @@ def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool,
     else:
         terminal.print_findings(out, deployment, result, all_traces=all_traces)
     sys.stdout.flush()
+
+
+def _print_overview(written: Written) -> None:
+    from reports import terminal
+
+    answers = [(one.deployment.name, one.result) for one in written.answers]
+    terminal.print_overview(terminal.console(), answers)
 
 
 def _print_background(deployment: Deployment, result: Result, command: str) -> None:

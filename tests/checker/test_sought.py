@@ -45,6 +45,8 @@ def test_a_folder_is_checked_pipeline_by_pipeline(folder: Path) -> None:
     assert "2 pipelines" in run.stdout
     assert "which differs in nothing that matters" not in run.stdout
     assert f"proofka check {folder} --pipeline 2 --faults 0" in " ".join(run.stdout.split())
+    overview = run.stdout.rpartition("\n2 pipelines\n")[2]
+    assert overview.count("spring.kafka.producer") == 2
 
 
 def test_one_pipeline_of_several(folder: Path) -> None:
