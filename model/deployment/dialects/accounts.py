@@ -110,13 +110,16 @@ class Accounts:
         used |= {left.given.origin for left in self._ignored}
         outranked = {left.given.origin: left for left in self._taken if left.given.origin not in used}
         self._ignored += outranked.values()
+        # What files beside this one leave out is in their own accounts; what they reject keeps this verdict back too.
+        here = [left for left in self._ignored if left.given.origin.file == self._document.file]
         return Found(
             self._document.file,
             dialect,
             tuple(components),
-            tuple(self._ignored),
+            tuple(here),
             tuple(self._rejected),
             (*self._document.notes, *notes),
+            self._document.together,
         )
 
     def _given_again(self, line: int, who: str) -> str:
@@ -127,6 +130,8 @@ class Accounts:
 
     def _origin(self, said: Said) -> Origin:
         """Its place; the name that stands there as the detail."""
+        if said.file:
+            return Origin("file", shown_key(said.key), said.file, said.line)
         return Origin("file", shown_key(said.key), self._document.file, self._line(said))
 
     def _line(self, said: Said) -> int:

@@ -2,6 +2,10 @@
 
 The binder writes acks=1 where nobody says otherwise (``required-acks``), reads a named group from the start, commits
 by itself, and after three attempts, and those of the container, passes a record over, or writes it to another topic.
+
+What counts for a client, from the lowest on: what the binder sets (``required-acks``), ``spring.kafka.*``, the binder's
+``configuration``, its ``producer-properties`` or ``consumer-properties``, and the binding's own ``configuration``
+(``KafkaMessageChannelBinder.getProducerFactory``, ``KafkaBinderConfigurationProperties.mergedProducerConfiguration``).
 """
 
 from __future__ import annotations
@@ -16,12 +20,24 @@ from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.connect import names_of_topics
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.spring_container import BY_HAND, DECIDES, Mode, mode_of
+from model.deployment.dialects.spring_names import truth
 from model.deployment.given import Given
 
 BINDER = "Spring Cloud Stream's binder"
 PREFIX = ("spring", "cloud", "stream")
 OWN = "of the binder; it does not change what the client does to a record"
 _PREFIXES = {"producerproperties": (Role.PRODUCER,), "consumerproperties": (Role.CONSUMER,), "configuration": CLIENTS}
+_NOT_BOOTS: Mapping[Role, frozenset[str]] = {
+    Role.PRODUCER: frozenset({"transactional.id"}),
+    Role.CONSUMER: frozenset({"group.id", "enable.auto.commit"}),
+}
+"""What the binder does not take over from ``spring.kafka.*`` (``filterStreamManagedConfiguration``; the prefix of
+transactional ids is no property of the client's)."""
+
+_OF_ONE_BINDER = "is for one binder alone, which is not followed here; say it of the binder for all"
+_OF_TRANSACTIONS = "is for the producer of all transactions, which is not followed here"
+_AUTOMATIC = "says whether the binder commits by itself; without that the application decides"
+_ADDRESSES = frozenset({"brokers", "bootstrapservers", "zknodes", "defaultbrokerport"})
 
 
 @dataclass
@@ -29,6 +45,10 @@ class _Binding:
     """What is said of one binding, or by default of all."""
 
     settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
+    lower: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
+    """What is said of the binder for both kinds of clients, which ``settings`` outrank."""
+    lowest: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
+    """What the binder sets by properties of its own, which all others outrank."""
     known: dict[str, Given] = field(default_factory=dict)
     roles: set[Role] = field(default_factory=set)
     mode: Mode | None = None
@@ -71,23 +91,31 @@ def sort(said: Said, accounts: Accounts, cloud: Cloud) -> None:
         _of_a_binding(said, path[2:], names[2:], accounts, cloud.bindings.setdefault(path[1], _Binding()))
     elif names[:1] == ("default",):
         _of_a_binding(said, path[1:], names[1:], accounts, cloud.every)
+    elif names[:1] == ("binders",) and "environment" in names and {"kafka", "stream"} & set(names):
+        if names[-1] in _ADDRESSES or names[-2] in _ADDRESSES:
+            accounts.ignore(said, "names brokers")
+        else:
+            accounts.reject(said, _OF_ONE_BINDER)
     else:
         accounts.ignore(said, OWN if names[:1] == ("kafka",) else NOT_KAFKAS)
 
 
 def _of_binder(said: Said, path: tuple[str, ...], names: tuple[str, ...], accounts: Accounts, binder: _Binding) -> None:
     if names == ("requiredacks",):
-        binder.settings[Role.PRODUCER]["acks"] = accounts.take(said, "acks")
+        binder.lowest[Role.PRODUCER]["acks"] = accounts.take(said, "acks")
     elif names[:1] == ("brokers",):
         for role in CLIENTS:
             binder.settings[role]["bootstrap.servers"] = accounts.take(said, "bootstrap.servers")
     elif names == ("transaction", "transactionidprefix"):
         binder.settings[Role.PRODUCER]["transactional.id"] = accounts.take(said, "transactional.id")
+    elif names[:3] == ("transaction", "producer", "configuration"):
+        accounts.reject(said, _OF_TRANSACTIONS)
     elif names[:1] and names[0] in _PREFIXES and len(path) > 1:
         key = ".".join(path[1:])
         roles = _PREFIXES[names[0]]
+        into = binder.lower if len(roles) > 1 else binder.settings
         for role in [role for role in roles if len(roles) == 1 or role in owners(key)] or roles:
-            pass_on(said, key, role, accounts, binder.settings[role])
+            pass_on(said, key, role, accounts, into[role])
     else:
         accounts.ignore(said, OWN)
 
@@ -106,52 +134,54 @@ def _of_a_binding(
     elif names == ("consumer", "ackmode"):
         binding.mode = mode_of(said, accounts) or binding.mode
     elif role is not None and names[1:] in (("enabledlq",), ("sync",), ("startoffset",), ("autocommitoffset",)):
-        binding.known[names[1]] = accounts.take(said, names[1])
-        accounts.ignore(said, OWN)
+        binding.known[names[1]] = accounts.take(said, names[1], truth(accounts.text(said)))
+        accounts.ignore(said, _AUTOMATIC if names[1] == "autocommitoffset" else OWN)
     else:
         accounts.ignore(said, OWN)
 
 
 def components_of(
-    cloud: Cloud, shared: Cloud, profile: str, accounts: Accounts, notes: list[str]
+    cloud: Cloud, boot: Mapping[Role, Mapping[str, Given]], profiles: str, accounts: Accounts, notes: list[str]
 ) -> Iterator[Component]:
-    """A client for each binding whose direction is known, by its settings or its name."""
-    if not (cloud.kafka or shared.kafka):
-        return
-    said = bool(any(cloud.binder.settings.values()) or any(cloud.every.settings.values()))
-    for name in dict.fromkeys((*shared.bindings, *cloud.bindings)):
-        if cloud is not shared and not said and name not in cloud.bindings:
-            continue
-        layers = [shared.binder, cloud.binder, shared.every, cloud.every]
-        layers += [one.bindings[name] for one in (shared, cloud) if name in one.bindings]
-        yield _client(name, layers, profile, accounts, notes)
+    """A client for each binding whose direction is known, by its settings or its name; ``boot``: ``spring.kafka.*``."""
+    if cloud.kafka:
+        for name, binding in cloud.bindings.items():
+            yield _client(name, binding, cloud, boot, profiles, accounts, notes)
 
 
-def _client(name: str, layers: list[_Binding], profile: str, accounts: Accounts, notes: list[str]) -> Component:
-    own = layers[4:]
-    roles = {role for one in own for role in one.roles}
-    reads = roles == {Role.CONSUMER} or (not roles and ("-in-" in name or "input" in name or "group" in own[-1].known))
+def _client(
+    name: str,
+    binding: _Binding,
+    cloud: Cloud,
+    boot: Mapping[Role, Mapping[str, Given]],
+    profiles: str,
+    accounts: Accounts,
+    notes: list[str],
+) -> Component:
+    roles = binding.roles
+    reads = roles == {Role.CONSUMER} or (not roles and ("-in-" in name or "input" in name or "group" in binding.known))
     role = Role.CONSUMER if reads else Role.PRODUCER
-    settings: dict[str, Given] = {}
-    known: dict[str, Given] = {}
-    mode: Mode | None = None
-    for one in layers:
-        settings |= one.settings[role]
-        known |= one.known
-        mode = one.mode or mode
+    settings = dict(cloud.binder.lowest[role])
+    settings |= {key: given for key, given in boot[role].items() if key not in _NOT_BOOTS[role]}
+    addresses = cloud.binder.settings[role].get("bootstrap.servers")
+    for layer in (cloud.binder.lower, cloud.binder.settings, cloud.every.settings, binding.settings):
+        settings |= layer[role]
+    if addresses is not None:
+        settings["bootstrap.servers"] = addresses
+    known = {**cloud.every.known, **binding.known}
+    mode = binding.mode or cloud.every.mode
     topics = names_of_topics(known["destination"].value) if "destination" in known else ()
     answers = _writes(settings, known, accounts)
     if role is Role.CONSUMER:
         answers = _reads(settings, known, mode, accounts, notes)
-    label = f"{name} ({profile})" if profile else name
-    return Component(role, label, settings, topics, application=answers, profile=profile)
+    label = f"{name} ({profiles})" if profiles else name
+    return Component(role, label, settings, topics, application=answers, profile=profiles)
 
 
 def _writes(settings: dict[str, Given], known: Mapping[str, Given], accounts: Accounts) -> dict[str, Given]:
     settings.setdefault("acks", accounts.by_framework("acks", "1", BINDER))
     sync = known.get("sync")
-    waits = sync is not None and sync.value.strip().lower() == "true"
-    return {"sends": Given("sends", "sync", sync.origin)} if waits and sync is not None else {}
+    return {"sends": Given("sends", "sync", sync.origin)} if sync is not None and sync.value == "true" else {}
 
 
 def _reads(
@@ -167,17 +197,17 @@ def _reads(
     else:
         reset = "latest" if group is None else "earliest"
         settings.setdefault("auto.offset.reset", accounts.by_framework("auto.offset.reset", reset, BINDER))
-    by_hand = mode is not None and mode.value in BY_HAND
     old = known.get("autocommitoffset")
-    by_hand = by_hand or (old is not None and old.value.strip().lower() == "false")
     answers: dict[str, Given] = {}
-    if by_hand:
-        notes.append(DECIDES.format("MANUAL"))
+    if mode is not None and mode.value in BY_HAND:
+        notes.append(DECIDES.format("ack-mode", accounts.text(mode.said)))
+    elif mode is None and old is not None and old.value == "false":
+        notes.append(DECIDES.format("auto-commit-offset", "false"))
     elif settings["enable.auto.commit"].value.strip().lower() == "false":
         answers["commit"] = accounts.by_framework("commit", "after", BINDER)
         if mode is not None:
             answers["commit"] = Given("commit", "after", mode.given.origin)
-    if letters is not None and letters.value.strip().lower() == "true":
+    if letters is not None and letters.value == "true":
         answers["on_processing_error"] = Given("on_processing_error", "forward", letters.origin)
     else:
         answers["on_processing_error"] = accounts.by_framework("on_processing_error", "skip", BINDER)
