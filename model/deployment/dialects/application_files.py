@@ -19,6 +19,9 @@ CONFIG = "config"
 MOST_FILES = 1_000
 """No application has more files than this; of a folder with more names than this nobody knows which count."""
 
+ALONE = "a file of a profile, which an application lays over its application.*; none lies here: taken for all there is"
+UNREAD = "belongs to the same application, and cannot be read: {}"
+
 _NAME = re.compile(r"(application|bootstrap)(?:-([\w.-]+?))?\.(properties|ya?ml)(.*)", re.ASCII)
 _MAIN, _TEST = ("src", "main", "resources"), ("src", "test", "resources")
 _FORMS = ("yaml", "yml", "properties")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.application_files import APPLICATION, BOOTSTRAP, name_of, rank
+from model.deployment.dialects.application_files import ALONE, APPLICATION, BOOTSTRAP, UNREAD, name_of, rank
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.spring_names import documents_in, given_again, relaxed
@@ -27,10 +27,8 @@ MOST_VALUES = 200_000
 """So many values are looked at for all profiles of an application together."""
 
 AGAIN = "is given again in line {}: Spring Boot does not start with a key that is in YAML twice (DuplicateKeyException)"
-UNREAD = "belongs to the same application, and cannot be read: {}"
 IMPORTS = "brings in settings that are not read here, and may outrank these"
 PLATFORM = "counts only as spring.config.activate.{} says, which is not known here"
-ALONE = "a file of a profile, which an application lays over its application.*; none lies here: taken for all there is"
 ANOTHER_CONTEXT = (
     "counts only where Spring Cloud's bootstrap context is switched on, and then below application.*; move it there"
 )
