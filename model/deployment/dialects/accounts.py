@@ -50,9 +50,11 @@ class Accounts:
         """The text of a value, its placeholders filled where that is possible."""
         return fill(said.value, self._fillings, self._separators).text.strip()
 
-    def by_framework(self, key: str, value: str, framework: str) -> Given:
-        """A value that no file says and a framework sets by itself."""
-        return Given(key, value, Origin("rule", framework))
+    def by_framework(self, key: str, value: str, framework: str, at: Given | None = None) -> Given:
+        """A value that no file says and a framework sets by itself; ``at``: what stands where it does so."""
+        if at is None:
+            return Given(key, value, Origin("rule", framework))
+        return Given(key, value, Origin("rule", framework, at.origin.file, at.origin.line))
 
     def ignore(self, said: Said, reason: str = NOT_KAFKAS) -> None:
         """The value does not matter, or nobody reads it."""

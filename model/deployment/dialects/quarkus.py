@@ -305,7 +305,8 @@ def _client(
         return
     answers: dict[str, Given] = {}
     if connector == CONNECTOR:
-        settings = with_defaults(settings, DEFAULTS[role], accounts, SMALLRYE)
+        at = next((one for one in (own.get("connector"), *own.values(), *settings.values()) if one is not None), None)
+        settings = with_defaults(settings, DEFAULTS[role], accounts, SMALLRYE, at)
         answers = _reads(settings, own, accounts, notes) if role is Role.CONSUMER else _writes(own)
         application = profile.application or shared.application
         if role is Role.CONSUMER and "group.id" not in settings and application is not None:

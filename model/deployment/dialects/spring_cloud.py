@@ -179,7 +179,8 @@ def _client(
 
 
 def _writes(settings: dict[str, Given], known: Mapping[str, Given], accounts: Accounts) -> dict[str, Given]:
-    settings.setdefault("acks", accounts.by_framework("acks", "1", BINDER))
+    at = next(iter((*known.values(), *settings.values())), None)
+    settings.setdefault("acks", accounts.by_framework("acks", "1", BINDER, at))
     sync = known.get("sync")
     return {"sends": Given("sends", "sync", sync.origin)} if sync is not None and sync.value == "true" else {}
 

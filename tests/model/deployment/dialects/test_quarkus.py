@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from model.deployment.dialects import quarkus
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.finding import find
+from model.deployment.dialects.finding import Findings, find
+from model.deployment.dialects.judging import judge
+from model.deployment.dialects.pairing import pair
 from model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near
@@ -114,6 +116,15 @@ def test_a_key_of_yaml_with_dots_is_one_name() -> None:
         ("outgoing o", "1"),
     ]
     assert [one.given.origin.line for one in found.rejected] == [6, 7]
+
+
+def test_what_the_connector_sets_is_refused_at_the_channel() -> None:
+    text = f"a.b=1\n{OUT}connector=smallrye-kafka\n{OUT}enable.idempotence=true\n"
+    found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    (pipeline,) = pair(Findings(".", (found,), (), 0)).pipelines
+    (problem,) = judge(pipeline).problems
+    assert (problem.file, problem.line, problem.key) == ("application.properties", 2, "acks")
+    assert "SmallRye's Kafka connector sets acks=1 where nobody says otherwise" in problem.message
 
 
 def test_one_key_for_several_profiles() -> None:
