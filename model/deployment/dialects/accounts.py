@@ -68,6 +68,10 @@ class Accounts:
         """A value that was taken is one that a framework refuses."""
         self._rejected.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
 
+    def leave(self, given: Given, reason: str) -> None:
+        """A value that was taken is for something that is no client of Kafka's."""
+        self._ignored.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
+
     def last_of_each(self, values: Iterable[Said], who: str) -> list[Said]:
         """Each key once: of one that comes again ``who`` keeps the last, and the others are ignored."""
         kept: dict[tuple[str, ...], Said] = {}

@@ -299,9 +299,13 @@ def _client(
     if connector != CONNECTOR:
         notes.append(f"{channel}: the connector is {connector}, of which no defaults are known")
         if "kafka" not in connector:
+            for one in (shared, profile):
+                _leave(one.channels.get(key, _Channel()), role, "is for a channel of another connector", accounts)
             return
     if "enabled" in own and own["enabled"].value.strip().lower() == "false":
         notes.append(f"{channel}: the channel is switched off")
+        for one in (shared, profile):
+            _leave(one.channels.get(key, _Channel()), role, "is for a channel that is switched off", accounts)
         return
     answers: dict[str, Given] = {}
     if connector == CONNECTOR:
@@ -313,6 +317,11 @@ def _client(
             settings["group.id"] = application
     label = f"{_direction(role)} {channel}" + (f" ({name})" if name else "")
     yield Component(role, label, settings, _topics(channel, own), application=answers, profile=name)
+
+
+def _leave(channel: _Channel, role: Role, reason: str, accounts: Accounts) -> None:
+    for given in channel.settings[role].values():
+        accounts.leave(given, reason)
 
 
 def _topics(channel: str, own: Mapping[str, Given]) -> tuple[str, ...]:

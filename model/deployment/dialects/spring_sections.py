@@ -23,6 +23,9 @@ ON_PROFILE = (*ACTIVATE, "onprofile")
 IMPORT = ("spring", "config", "import")
 PROFILES = ("spring", "profiles")
 
+MOST_CHOICES = 200
+"""No application has more profiles than this."""
+
 MOST_VALUES = 200_000
 """So many values are looked at for all profiles of an application together."""
 
@@ -61,6 +64,7 @@ class Section:
 class Sections:
     """All documents of an application, a later one outranking an earlier one but for the order of profiles."""
 
+    file: str
     profile: str
     all: list[Section] = field(default_factory=list)
     include: tuple[str, ...] = ()
@@ -87,7 +91,9 @@ class Sections:
         self._count(plain)
         yield own, plain
         values = 0
-        for names in self._wanted():
+        for number, names in enumerate(self._wanted()):
+            if number == MOST_CHOICES:
+                raise DeploymentError(f"counts for more than {MOST_CHOICES} choices of profiles", file=self.file)
             together = tuple(dict.fromkeys((*own, *(name for name in names if name not in self.include))))
             found = self.counting(together)
             same = _values_in(found) == _values_in(plain)
@@ -97,7 +103,8 @@ class Sections:
             self._count(found)
             values += sum(len(one.values) for one in found)
             if values > MOST_VALUES:
-                raise DeploymentError(f"has more than {MOST_VALUES} values, those of each profile counted")
+                what = f"has more than {MOST_VALUES} values, those of each profile counted"
+                raise DeploymentError(what, file=self.file)
             files = {one.profile for one in found if one.ours and one.profile in together}
             if len(files) > 1 and together != self.active:
                 _reject((one for one in found if one.profile in files), TOGETHER, accounts)
@@ -153,7 +160,7 @@ def sections_of(
     """The documents of the file, and of those beside it that Spring reads with it. Raises DeploymentError."""
     name = name_of(document.name)
     of_file = "" if name is None else name.profile
-    sections = Sections(of_file)
+    sections = Sections(document.file, of_file)
     for file, reason in document.unread:
         # There is no line to name: the file's first.
         accounts.reject(Said((file,), "", 1, file=file), UNREAD.format(reason))

@@ -157,8 +157,15 @@ def test_the_file_of_a_profile_is_laid_over_the_application(tmp_path: Path) -> N
 
 
 def test_other_connectors_and_channels_that_are_off() -> None:
-    text = f"{IN}connector=smallrye-amqp\n{OUT}connector=smallrye-kafka\n{OUT}enabled=false\n"
+    text = (
+        f"{IN}connector=smallrye-amqp\n{IN}address=x\n{OUT}connector=smallrye-kafka\n{OUT}enabled=false\n{OUT}acks=1\n"
+    )
     found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    reasons = {one.given.origin.line: one.reason for one in found.ignored}
+    assert (reasons[2], reasons[5]) == (
+        "is for a channel of another connector",
+        "is for a channel that is switched off",
+    )
     assert not found.components
     assert len(found.notes) == 2
 

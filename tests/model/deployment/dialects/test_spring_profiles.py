@@ -6,6 +6,7 @@ import pytest
 
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.spring_profiles import condition_of, expanded
+from model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_text
 
 SPRING = "Spring Boot application"
@@ -106,6 +107,12 @@ def test_groups_are_expanded_in_their_order() -> None:
 def test_a_condition_without_an_end_is_refused() -> None:
     for text in ("(" * 5_000, "!" * 5_000, "a" * 5_000, "()", "a(", "&"):
         assert condition_of([text]).unknown
+
+
+def test_more_profiles_than_anybody_has_are_refused() -> None:
+    many = [document("1", f"{ON}p{number}") for number in range(1_000)]
+    with pytest.raises(DeploymentError, match="choices of profiles"):
+        read(*many)
 
 
 def test_separators_of_properties() -> None:
