@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from model.deployment.dialects.component import Component, Found, Left, Role
@@ -51,29 +51,31 @@ class Account:
 
 def accounts_of(findings: Findings, judged: Sequence[Judged], kafka: str | None = None) -> tuple[Account, ...]:
     """The account of each file; ``judged`` are the pipelines, ``kafka`` is the release where no file says it."""
-    return tuple(_account(found, judged, kafka) for found in findings.found)
+    return tuple(_account(found, _with_values_of(found, findings), judged, kafka) for found in findings.found)
 
 
-def _account(found: Found, judged: Sequence[Judged], kafka: str | None) -> Account:
+def _with_values_of(found: Found, findings: Findings) -> Iterator[Component]:
+    """The components of a file, and those that files of the same application make of its values."""
+    yield from found.components
+    for other in findings.found:
+        if other is not found and found.file in other.together:
+            yield from other.components
+
+
+def _account(found: Found, components: Iterable[Component], judged: Sequence[Judged], kafka: str | None) -> Account:
     entries: dict[tuple[int, str], Entry] = {}
-    for component in found.components:
-        # A build file says the release of a client that another file configures.
-        own = replace(component, version=None) if _is_elsewhere(component.version, found.file) else component
+    for component in components:
         in_pipelines = [one for one in judged if _has(one.pipeline, component)]
         for one in in_pipelines or (judge(_alone(component, found.file), kafka),):
-            for entry in _of_component(own, one):
+            for entry in _of_component(component, one, found.file):
                 known = entries.get((entry.line, entry.name))
                 if known is None or _weight(entry) > _weight(known):
                     entries[entry.line, entry.name] = entry
     for fate, ones in ((Fate.IGNORED, found.ignored), (Fate.REJECTED, found.rejected)):
-        for left in ones:
+        for left in (one for one in ones if one.given.origin.file == found.file):
             entry = _of_left(left, fate)
             entries.setdefault((entry.line, entry.name), entry)
     return Account(found, tuple(sorted(entries.values(), key=lambda entry: (entry.line, entry.name))))
-
-
-def _is_elsewhere(given: Given | None, file: str) -> bool:
-    return given is not None and given.origin.kind == "file" and given.origin.file != file
 
 
 def _weight(entry: Entry) -> int:
@@ -102,14 +104,18 @@ def _of_left(left: Left, fate: Fate) -> Entry:
     return Entry(left.given.origin.line or 0, left.given.key, fate, left.reason)
 
 
-def _of_component(component: Component, judged: Judged) -> Iterator[Entry]:
+def _of_component(component: Component, judged: Judged, file: str) -> Iterator[Entry]:
     for given in component.settings.values():
-        if given.origin.kind == "file":
+        if _is_in(given, file):
             yield _of_setting(component, given, judged)
     others = (component.client, component.version, component.kafka, component.brokers)
     for given in (*component.application.values(), *(one for one in others if one is not None)):
-        if given.origin.kind == "file":
+        if _is_in(given, file):
             yield Entry(_line(given), _name(given), Fate.USED, f"{component.name}: {given.key}={given.value}")
+
+
+def _is_in(given: Given, file: str) -> bool:
+    return given.origin.kind == "file" and given.origin.file == file
 
 
 def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:

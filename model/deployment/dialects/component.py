@@ -70,7 +70,8 @@ class Found:
 
     ``dialect`` is what it was taken for, in words. ``ignored``: the value does not matter to delivery, or nobody reads
     it. ``rejected``: it should matter, and cannot be used as it is; what becomes of the pipeline is then unknown.
-    ``notes``: what a reader of the verdict should know besides.
+    ``notes``: what a reader of the verdict should know besides. ``together``: the files that are one application with
+    it; what was rejected in these is here as well.
     """
 
     file: str
@@ -79,6 +80,7 @@ class Found:
     ignored: tuple[Left, ...] = ()
     rejected: tuple[Left, ...] = ()
     notes: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
 
     @property
     def by_role(self) -> Mapping[Role, tuple[Component, ...]]:
