@@ -302,7 +302,8 @@ def build(given: GivenDeployment) -> Deployment:
         )
         raise complaint(given.application["sink"], f"not modelled yet: {what}", NotModelledError)
     if deployment.transactional is not None and deployment.records_expire_unread:
-        raise transaction_rules.refuse_retention(producer_section)
+        kept, delivery = deployment.durations.retention, deployment.durations.delivery_timeout
+        raise transaction_rules.refuse_retention(producer_section, kept, delivery)
     refuses_unknown = deployment.brokers_forget_deleted and kafka.line < IDEMPOTENT
     if refuses_unknown and deployment.producer_id is ProducerId.KNOWN:
         # Numbers of now would have to be told from those that a client before 2.5 begins again with.

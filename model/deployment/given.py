@@ -25,6 +25,8 @@ def complaint(given: Given, message: str, kind: type[DeploymentError] = Deployme
     """The error that says what is wrong with a given value, at its place."""
     if given.origin.kind == "option":
         return kind(message, key=given.origin.detail)
+    if given.origin.kind == "rule" and given.origin.detail:
+        message += f"; {given.origin.detail} sets {given.key}={given.value} where nobody says otherwise"
     return kind(message, file=given.origin.file, line=given.origin.line, key=given.key)
 
 

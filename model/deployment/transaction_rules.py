@@ -8,6 +8,7 @@ from model.deployment.older_transactions import OlderTransactions
 from model.deployment.section import Section
 from model.deployment.setting import Setting
 from model.deployment.transactional import Transactional
+from model.durations import Quantity
 from model.faults import Fault
 
 VERIFICATION = "transaction.partition.verification.enable"
@@ -141,7 +142,17 @@ def check_compaction(producer: Section, broker: Section, transactional: Transact
         raise complaint(lost, what, NotModelledError)
 
 
-def refuse_retention(producer: Section) -> DeploymentError:
-    """The error for records that may get too old unread, with transactions."""
+def refuse_retention(producer: Section, kept: Quantity, delivery: Quantity) -> DeploymentError:
+    """The error for records that may get too old unread, with transactions.
+
+    ``kept``: for how long the topic keeps records; ``delivery``: for how long the producer retries one. The age of a
+    record counts from send() (semantics 10), so that one may be too old as soon as it is written.
+    """
     what = "transactions where records may be deleted unread; keep records for longer (retention.ms)"
+    if delivery.most is not None and delivery.most >= kept.least:
+        what = (
+            f"transactions where records may be deleted unread: the producer may retry one for {delivery.most} ms "
+            f"(delivery.timeout.ms), and the topic keeps it for {kept.least} ms from send() on (retention.ms); "
+            f"say a shorter delivery.timeout.ms of the producer, or retention.ms=-1 of the topic"
+        )
     return producer.not_modelled("transactional.id", what)

@@ -21,11 +21,12 @@ DEEPEST = 8
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value as it was written; ``null`` if it is empty or says null."""
+    """One value as it was written; ``null`` if it is empty or says null; ``plain``: it is known to have no quotes."""
 
     text: str
     line: int
     null: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,11 @@ class Accounts:
         """The text of a value, its placeholders filled where that is possible."""
         return fill(said.value, self._fillings, self._separators).text.strip()
 
-    def by_framework(self, key: str, value: str, framework: str) -> Given:
-        """A value that no file says and a framework sets by itself."""
-        return Given(key, value, Origin("rule", framework))
+    def by_framework(self, key: str, value: str, framework: str, at: Given | None = None) -> Given:
+        """A value that no file says and a framework sets by itself; ``at``: what stands where it does so."""
+        if at is None:
+            return Given(key, value, Origin("rule", framework))
+        return Given(key, value, Origin("rule", framework, at.origin.file, at.origin.line))
 
     def ignore(self, said: Said, reason: str = NOT_KAFKAS) -> None:
         """The value does not matter, or nobody reads it."""
@@ -65,6 +67,10 @@ class Accounts:
     def refuse(self, given: Given, reason: str) -> None:
         """A value that was taken is one that a framework refuses."""
         self._rejected.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
+
+    def leave(self, given: Given, reason: str) -> None:
+        """A value that was taken is for something that is no client of Kafka's."""
+        self._ignored.append(Left(Given(given.origin.detail or given.key, "", given.origin), reason))
 
     def last_of_each(self, values: Iterable[Said], who: str) -> list[Said]:
         """Each key once: of one that comes again ``who`` keeps the last, and the others are ignored."""
@@ -116,14 +122,18 @@ class Accounts:
         used |= {left.given.origin for left in self._ignored}
         outranked = {left.given.origin: left for left in self._taken if left.given.origin not in used}
         self._ignored += outranked.values()
+        # What other files of the application leave out is in their own accounts; what they reject keeps this back too.
+        others = {file for file in self._document.together if file != self._document.file}
+        here = [left for left in self._ignored if left.given.origin.file not in others]
         return Found(
             self._document.file,
             dialect,
             tuple(components),
-            tuple(self._ignored),
+            tuple(here),
             tuple(self._rejected),
             (*self._document.notes, *notes),
             tuple(dict.fromkeys(along)),
+            self._document.together,
         )
 
     def _given_again(self, line: int, who: str) -> str:

@@ -21,8 +21,14 @@ def pass_on(said: Said, key: str, role: Role, accounts: Accounts, settings: Muta
 
 
 def with_defaults(
-    settings: Mapping[str, Given], defaults: Mapping[str, str], accounts: Accounts, framework: str
+    settings: Mapping[str, Given],
+    defaults: Mapping[str, str],
+    accounts: Accounts,
+    framework: str,
+    at: Given | None = None,
 ) -> dict[str, Given]:
-    """The settings, over what the framework sets where nobody says otherwise."""
-    own = {key: accounts.by_framework(key, value, framework) for key, value in defaults.items() if key not in settings}
+    """The settings, over what the framework sets where nobody says otherwise; ``at``: what stands where it does so."""
+    own = {
+        key: accounts.by_framework(key, value, framework, at) for key, value in defaults.items() if key not in settings
+    }
     return {**own, **settings}

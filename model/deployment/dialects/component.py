@@ -83,7 +83,8 @@ class Found:
     ``dialect`` is what it was taken for, in words. ``ignored``: the value does not matter to delivery, or nobody reads
     it. ``rejected``: it should matter, and cannot be used as it is; what becomes of the pipeline is then unknown.
     ``notes``: what a reader of the verdict should know besides. ``along``: the files that were read along with it, and
-    are none of their own then.
+    are none of their own then. ``together``: the files that are one application with it; what was rejected in these is
+    here as well.
     """
 
     file: str
@@ -93,6 +94,7 @@ class Found:
     rejected: tuple[Left, ...] = ()
     notes: tuple[str, ...] = ()
     along: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
 
     @property
     def by_role(self) -> Mapping[Role, tuple[Component, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.document import Document
@@ -15,6 +16,14 @@ Fits = Callable[[Document], bool]
 Read = Callable[[Document, Fillings], Found]
 """What a file of it says. Raises DeploymentError for a file that cannot be read as a whole."""
 
+Beside = Callable[[Path], list[Path]]
+"""The other files that what reads a file of it reads as well, and that lie where it looks for them."""
+
+
+def nothing_beside(path: Path) -> list[Path]:
+    """Each file is by itself."""
+    return []
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -23,3 +32,4 @@ class Dialect:
     name: str
     fits: Fits
     read: Read
+    beside: Beside = nothing_beside

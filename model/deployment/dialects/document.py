@@ -28,6 +28,8 @@ class Document:
     """The text of a file. ``file`` is how it is named in what is printed, ``notes`` what reading it as text took.
 
     Of a file that another one holds, ``inside`` is its own name, and ``first`` the number of lines before its first.
+    ``others``: files that a framework may read with it as one application; ``unread`` those of them that cannot
+    be read, and why.
     """
 
     file: str
@@ -35,6 +37,13 @@ class Document:
     notes: tuple[str, ...] = ()
     inside: str = ""
     first: int = 0
+    others: tuple[Document, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The files of one application, this one among them; none if it is alone."""
+        return tuple(sorted((self.file, *(one.file for one in self.others)))) if self.others else ()
 
     @property
     def name(self) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path, PurePath
 
-from model.deployment.dialects.component import Found
+from model.deployment.dialects.component import Component, Found
 from model.deployment.dialects.connect_layers import over_their_workers
+from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document, read_document
 from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
 from model.deployment.dialects.own import is_deployment
@@ -53,6 +54,7 @@ class Findings:
 
 def find(place: Path, fillings: Fillings) -> Findings:
     """Look into a folder, or one file. Raises DeploymentError for one file that is no configuration."""
+    nearby = _Nearby()
     if not place.is_dir():
         return Findings(str(place), over_their_workers((read_one(place, fillings),)), (), 0)
     found: list[Found] = []
@@ -82,7 +84,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
             if document is None or dialect is None:
                 others += 1
             else:
-                found.append(dialect.read(document, fillings))
+                found.append(dialect.read(nearby.with_others(document, path, dialect), fillings))
         except DeploymentError as error:
             unread.append(
                 Unread(str(path), f"{error.key}: {error.message}" if error.key else error.message, error.line)
@@ -92,7 +94,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
     layered = over_their_workers(without_those_read_along(released))
-    return Findings(str(place), layered, tuple(unread), others, tuple(own))
+    return Findings(str(place), tuple(_each_once(layered)), tuple(unread), others, tuple(own))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:
@@ -101,7 +103,64 @@ def read_one(path: Path, fillings: Fillings) -> Found:
     dialect = dialect_of(document)
     if dialect is None:
         raise DeploymentError("is no configuration of Kafka that is known (docs/dialects.md)", file=str(path))
-    return dialect.read(document, fillings)
+    return dialect.read(_Nearby().with_others(document, path, dialect), fillings)
+
+
+@dataclass
+class _Nearby:
+    """The files beside those that are read, each read once for the folder that they are in."""
+
+    folder: Path | None = None
+    documents: dict[Path, Document | DeploymentError] = field(default_factory=dict)
+
+    def with_others(self, document: Document, path: Path, dialect: Dialect) -> Document:
+        """A document with those that belong to the same application."""
+        if path.parent != self.folder:
+            self.folder, self.documents = path.parent, {}
+        read: list[Document] = []
+        unread: list[tuple[str, str]] = []
+        for other in dialect.beside(path):
+            if other not in self.documents:
+                self.documents[other] = _read_or_not(other)
+            one = self.documents[other]
+            if isinstance(one, Document):
+                read.append(one)
+            else:
+                unread.append((str(other), _without_file(one)))
+        return replace(document, others=tuple(read), unread=tuple(unread)) if read or unread else document
+
+
+def _read_or_not(path: Path) -> Document | DeploymentError:
+    try:
+        if not path.is_file():
+            return DeploymentError("is no file", file=str(path))
+        return read_document(path)
+    except DeploymentError as error:
+        return error
+    except OSError as error:
+        return DeploymentError(f"cannot be read: {error.strerror}", file=str(path))
+
+
+def _without_file(error: DeploymentError) -> str:
+    where = f"line {error.line}: " if error.line is not None else ""
+    return where + (f"{error.key}: " if error.key else "") + error.message
+
+
+def _each_once(found: Iterable[Found]) -> Iterator[Found]:
+    """Files of one application say the same of it: each component stays with the first of them."""
+    known: set[tuple[object, ...]] = set()
+    for one in found:
+        if not one.together:
+            yield one
+            continue
+        kept: list[Component] = []
+        for component in one.components:
+            # What files say has its places with it, and is the same only in files of one application.
+            key = (component.role, component.name, component.topics, component.given)
+            if key not in known or not any(given.origin.kind == "file" for given in component.given):
+                known.add(key)
+                kept.append(component)
+        yield replace(one, components=tuple(kept))
 
 
 def _files(place: Path) -> Iterator[Path]:

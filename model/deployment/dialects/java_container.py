@@ -48,7 +48,7 @@ def of_container(configured: Configured, program: Program) -> list[str]:
     modes = list(_modes(program))
     by_hand = [mode for mode, _ in modes if mode in BY_HAND]
     if by_hand:
-        return [DECIDES.format(by_hand[0].upper())]
+        return [DECIDES.format("ack-mode", by_hand[0].upper())]
     if modes and all(mode in MODES for mode, _ in modes):
         configured.answers["commit"] = ("after", modes[0][1])
     elif not modes:

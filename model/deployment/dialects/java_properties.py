@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.document import Document
@@ -18,15 +19,16 @@ NO_NAME = "has no name"
 
 
 def read_properties(
-    document: Document, accounts: Accounts, matters: Callable[[str], bool], who: str = "Java"
+    document: Document, accounts: Accounts, matters: Callable[[str], bool], who: str = "Java", file: str = ""
 ) -> list[Said]:
     """The settings that are there in any case, each key once; the others are accounted for.
 
     ``matters``: whether a key would matter, so that it is rejected and not ignored where a template has it.
+    ``file``: its name, if it is not the file that the accounts are of.
     """
     template = document.template
     kept: list[Said] = []
-    for said in document.properties:
+    for said in (replace(one, file=file) for one in document.properties):
         line = said.line
         if line == 1 and document.has_byte_order_mark:
             accounts.reject(said, MARKED)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
 from model.deployment.dialects import streams
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.application_files import ALONE, UNREAD, beside_for_quarkus, name_of
 from model.deployment.dialects.client_names import CLIENTS, owners
 from model.deployment.dialects.client_settings import pass_on, with_defaults
 from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
@@ -28,6 +29,7 @@ from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
+from model.deployment.hiding import is_secret
 
 NAME = "Quarkus application"
 SMALLRYE = "SmallRye's Kafka connector"
@@ -47,6 +49,14 @@ _STRATEGIES = ("throttled", "latest", "ignore", "checkpoint")
 _TABLE = Path(__file__).with_name("tables") / "quarkus.csv"
 _GROUPS = ("dead-letter-queue.", "delayed-retry-topic.", "throttled.", "checkpoint.", "cloud-events-", "health-")
 AGAIN = "the connector sends again so many times by itself, and then gives up: not modelled, but for 0 or without this"
+CHANNELS = ("mp", "messaging")
+_CHANNEL = 3
+"""Where among the names that of a channel stands."""
+
+_FORMS = ("properties", "yml", "yaml")
+_WITH_DOTS = (
+    "a key with dots is one name in YAML, and Quarkus finds no such setting; write each name on a line of its own"
+)
 OF_THE_CONNECTOR = "of the connector; it does not change what the client does to a record"
 
 
@@ -85,11 +95,11 @@ class _Profile:
 def fits(document: Document) -> bool:
     """It has channels, and something of Kafka besides; or Streams as Quarkus configures it."""
     try:
-        values = [(_split(said)[1], said.value) for said in _said(document)]
+        values = [(_split(".".join(said.path))[1], said.value) for said in _said(document)]
     except DeploymentError:
         return False
     kafka = any("kafka" in ".".join(names) or "kafka" in value.lower() for names, value in values)
-    channels = [names for names, _ in values if names[:2] == ("mp", "messaging") and names[2:3] and len(names) > 4]
+    channels = [names for names, _ in values if names[:2] == CHANNELS and names[2:3] and len(names) > 4]
     own = any(owners(".".join(names[4:])) for names in channels if names[2] in _DIRECTIONS)
     is_streams = any(
         names[:2] == ("quarkus", "kafka-streams") or names[:1] == ("kafka-streams",) for names, _ in values
@@ -101,23 +111,68 @@ def read(document: Document, fillings: Fillings) -> Found:
     """The clients behind the channels, for each profile that says something of its own."""
     accounts = Accounts(document, fillings, separators=(":",))
     profiles: dict[str, _Profile] = {"": _Profile()}
-    for said in _kept(document, accounts):
-        names_of_profiles, names = _split(said)
-        for name in names_of_profiles[:1]:
-            _sort(said, names, profiles.setdefault(name, _Profile()), accounts)
+    name = name_of(document.name)
+    of_file = "" if name is None else name.profile
+    for said, its_profiles, names in _all_said(document, accounts):
+        for one in its_profiles:
+            _sort(said, names, profiles.setdefault(one, _Profile()), accounts)
     shared = profiles[""]
     components: list[Component] = []
-    notes: list[str] = []
-    for name, profile in profiles.items():
-        keys = dict.fromkeys((*shared.channels, *profile.channels))
-        for key in keys:
+    notes: list[str] = [ALONE] if of_file and not document.others else []
+    for one, profile in profiles.items():
+        if of_file and one != of_file:
+            continue
+        for key in dict.fromkeys((*shared.channels, *profile.channels)):
             if profile is shared or key in profile.channels or profile.is_for_all:
-                components += _client(key, name, profile, shared, accounts, notes)
+                components += _client(key, one, profile, shared, accounts, notes)
                 if len(components) > MOST_COMPONENTS:
                     raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
         if profile.streams is not None:
             components += streams.components_of(profile.streams, accounts, notes)
     return accounts.found(NAME, components, dict.fromkeys(notes))
+
+
+_Sorted = tuple[Said, tuple[str, ...], tuple[str, ...]]
+"""A value, the profiles that it is for, and its names."""
+
+
+def _all_said(document: Document, accounts: Accounts) -> Iterator[_Sorted]:
+    """The values of an application in all its files, a later one outranking an earlier one of the same profile.
+
+    What a profile's own file says outranks what ``%profile.`` says elsewhere, and YAML ``.properties``
+    (``ApplicationYamlConfigSourceLoader``, ``AbstractLocationConfigSourceLoader`` and Quarkus' guide to profiles).
+    """
+    for file, reason in document.unread:
+        accounts.reject(Said((file,), "", 1, file=file), UNREAD.format(reason))
+    highest = -1
+    for one in sorted((document, *document.others), key=_rank):
+        name = name_of(one.name)
+        profile = "" if name is None else name.profile
+        file = "" if one is document else one.file
+        try:
+            values = list(_of_document(one, accounts, file))
+        except DeploymentError as error:
+            if one is document:
+                raise
+            accounts.reject(Said((one.name,), "", error.line or 1, file=file), UNREAD.format(error.message))
+            continue
+        form = _rank(one)[1]
+        for said, profiles, names in values:
+            ours = _is_ours(names)
+            if profile and form < highest and ours:
+                accounts.reject(said, "a file in another form has settings too: which of them outranks is not followed")
+                continue
+            highest = max(highest, form) if ours and not profile else highest
+            yield said, profiles if profiles != ("",) else (profile,), names
+
+
+def _rank(document: Document) -> tuple[bool, int]:
+    name = name_of(document.name)
+    return (False, 0) if name is None else (bool(name.profile), _FORMS.index(name.form))
+
+
+def _is_ours(names: tuple[str, ...]) -> bool:
+    return names[:2] in (CHANNELS, ("quarkus", "kafka-streams")) or names[:1] in (("kafka",), ("kafka-streams",))
 
 
 def _said(document: Document) -> Iterator[Said]:
@@ -128,21 +183,51 @@ def _said(document: Document) -> Iterator[Said]:
         yield from document.properties
 
 
-def _kept(document: Document, accounts: Accounts) -> Iterable[Said]:
-    if document.suffix in YAML:
-        return accounts.last_of_each(_said(document), "Quarkus")
-    return read_properties(document, accounts, lambda key: "kafka" in key or "messaging" in key, "Quarkus")
+def _of_document(document: Document, accounts: Accounts, file: str) -> Iterator[_Sorted]:
+    if document.suffix not in YAML:
+        for said in read_properties(
+            document, accounts, lambda key: "kafka" in key or "messaging" in key, "Quarkus", file
+        ):
+            yield (said, *_split(said.key))
+        return
+    for said in accounts.last_of_each((replace(one, file=file) for one in _said(document)), "Quarkus"):
+        profiles, names = _nested(said.path)
+        dots = [name for at, name in enumerate(names) if "." in name and (at != _CHANNEL or names[:2] != CHANNELS)]
+        if not dots:
+            yield said, profiles, names
+            continue
+        meant = _split(".".join(said.path))[1]
+        idle = meant[-1].endswith("serializer") or is_secret(said.key) or not _is_ours(meant)
+        (accounts.ignore if idle else accounts.reject)(said, _WITH_DOTS)
 
 
-def _split(said: Said) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The profiles of a key, as one name, and its names; a name in quotation marks keeps its dots."""
-    key = ".".join(said.path)
-    profile = ""
+def _split(key: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The profiles of a key, and its names; a name in quotation marks keeps its dots.
+
+    >>> _split('%{dev,test}.mp.messaging.outgoing."a.b".acks')
+    (('dev', 'test'), ('mp', 'messaging', 'outgoing', 'a.b', 'acks'))
+    """
+    profiles: tuple[str, ...] = ("",)
     if key.startswith(("%", '"%')):
         first, _, key = key.partition(".")
-        profile = first.strip('%"{}')
+        profiles = _profiles(first)
     names = [found[1] if found[1] is not None else found[2] for found in _PARTS.finditer(key) if found[0]]
-    return (profile,), tuple(name for name in names if name != "~")
+    return profiles, tuple(name for name in names if name != "~")
+
+
+def _nested(path: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The same of YAML: each key is one name, also with dots (``YamlConfigSource.flattenYaml``)."""
+    names = tuple(name.strip('"') for name in path)
+    profiles: tuple[str, ...] = ("",)
+    if names[0].startswith("%"):
+        profiles, names = _profiles(names[0]), names[1:]
+    return profiles, tuple(name for name in names if name != "~")
+
+
+def _profiles(text: str) -> tuple[str, ...]:
+    """The profiles that a value is for: ``%{a,b}`` is for each (``ConfigValue``, several profiles in one key)."""
+    names = tuple(name.strip() for name in text.strip('%"{}').split(",") if name.strip())
+    return names or (text,)
 
 
 def _sort(said: Said, names: tuple[str, ...], profile: _Profile, accounts: Accounts) -> None:
@@ -219,13 +304,18 @@ def _client(
     if connector != CONNECTOR:
         notes.append(f"{channel}: the connector is {connector}, of which no defaults are known")
         if "kafka" not in connector:
+            for one in (shared, profile):
+                _leave(one.channels.get(key, _Channel()), role, "is for a channel of another connector", accounts)
             return
     if "enabled" in own and own["enabled"].value.strip().lower() == "false":
         notes.append(f"{channel}: the channel is switched off")
+        for one in (shared, profile):
+            _leave(one.channels.get(key, _Channel()), role, "is for a channel that is switched off", accounts)
         return
     answers: dict[str, Given] = {}
     if connector == CONNECTOR:
-        settings = with_defaults(settings, DEFAULTS[role], accounts, SMALLRYE)
+        at = next((one for one in (own.get("connector"), *own.values(), *settings.values()) if one is not None), None)
+        settings = with_defaults(settings, DEFAULTS[role], accounts, SMALLRYE, at)
         retries = settings.get("retries")
         if role is Role.PRODUCER and retries is not None and retries.value.strip() not in ("0", UNLIMITED):
             accounts.refuse(retries, AGAIN)
@@ -235,6 +325,11 @@ def _client(
             settings["group.id"] = application
     label = f"{_direction(role)} {channel}" + (f" ({name})" if name else "")
     yield Component(role, label, settings, _topics(channel, own), application=answers, profile=name)
+
+
+def _leave(channel: _Channel, role: Role, reason: str, accounts: Accounts) -> None:
+    for given in channel.settings[role].values():
+        accounts.leave(given, reason)
 
 
 def _topics(channel: str, own: Mapping[str, Given]) -> tuple[str, ...]:
@@ -280,4 +375,4 @@ def _writes(own: Mapping[str, Given]) -> dict[str, Given]:
     return answers
 
 
-DIALECT = Dialect(NAME, fits, read)
+DIALECT = Dialect(NAME, fits, read, beside_for_quarkus)

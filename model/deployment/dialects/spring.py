@@ -13,6 +13,7 @@ from pathlib import Path
 
 from model.deployment.dialects import spring_cloud, streams
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.application_files import beside_for_spring
 from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
 from model.deployment.dialects.client_settings import pass_on
 from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
@@ -22,7 +23,8 @@ from model.deployment.dialects.java_properties import MARKED, MAY_BE_LEFT_OUT
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.spring_container import BESIDE, TRANSACTIONS, Mode, container, mode_of
-from model.deployment.dialects.spring_names import documents_in, profile_of_file, relaxed
+from model.deployment.dialects.spring_names import documents_in, relaxed, truth
+from model.deployment.dialects.spring_sections import is_of_profiles, sections_of
 from model.deployment.dialects.templates import is_place, is_tag
 from model.deployment.dialects.units import in_bytes, in_ms
 from model.deployment.errors import DeploymentError
@@ -33,11 +35,11 @@ NAME = "Spring Boot application"
 PREFIX = ("spring", "kafka")
 NOT_BOUND = "no property of Spring Boot: it is bound to nothing, and has no effect"
 UNREAD = "does not change what this producer or consumer does to a record"
-_PROFILE = (("spring", "config", "activate", "onprofile"), ("spring", "profiles"))
 _RAW = "properties"
 _LAYERS = range(4)
 """Where a setting comes from, later ones outrank earlier ones: for both by name, for both as it is, for one by name,
 for one as it is."""
+_AS_IT_IS = (1, 3)
 
 _TABLES = Path(__file__).with_name("tables")
 _STREAMS = {
@@ -101,12 +103,23 @@ class _Application:
     streams: streams.Streams | None = None
     cloud: spring_cloud.Cloud = field(default_factory=spring_cloud.Cloud)
 
-    def settings(self, role: Role, shared: _Application) -> dict[str, Given]:
-        """What is said of a client here, over what is said for all profiles; then by where it comes from."""
-        found: dict[str, Given] = {}
-        for layer in _LAYERS:
-            found |= {**shared.layers[role][layer], **self.layers[role][layer]}
-        return found
+    def settings(self, role: Role) -> dict[str, Given]:
+        """What is said of a client, by where it comes from."""
+        return {key: given for layer in self.layers[role] for key, given in layer.items()}
+
+    @property
+    def boot(self) -> spring_cloud.Boot:
+        """What counts for the clients of bindings too: all but the prefix, which is the template's own."""
+        settings = {
+            role: {
+                key: given
+                for number, layer in enumerate(self.layers[role])
+                for key, given in layer.items()
+                if key != "transactional.id" or number in _AS_IT_IS
+            }
+            for role in CLIENTS
+        }
+        return spring_cloud.Boot(settings, self.mode)
 
 
 def fits(document: Document) -> bool:
@@ -122,52 +135,44 @@ def fits(document: Document) -> bool:
 
 
 def read(document: Document, fillings: Fillings) -> Found:
-    """The producer and the consumer of an application, for each profile that says something of its own."""
+    """The producer and the consumer of an application, for each choice of profiles that makes a difference."""
     accounts = Accounts(document, fillings, separators=(":",))
-    of_file = profile_of_file(document)
-    applications: dict[str, _Application] = {of_file: _Application()}
-    notes: list[str] = []
-    for values in documents_in(document):
-        kept = accounts.last_of_each(values, "Spring")
-        profile = next((accounts.text(said) for said in kept if relaxed(said.path) in _PROFILE), of_file)
-        for said in (one for one in kept if not _is_unsettled(one, document, accounts)):
-            _sort(said, accounts, applications.setdefault(profile, _Application()))
-    shared = applications[of_file]
+    sections = sections_of(document, accounts, _is_ours, lambda said, of: _is_settled(said, of, accounts))
     components: list[Component] = []
-    for profile, application in applications.items():
-        if application is shared or application.mentioned:
-            components += _components(profile, application, shared, accounts, notes)
-        if application.streams is not None:
-            components += streams.components_of(application.streams, accounts, notes)
-        boot = spring_cloud.Boot(
-            {role: application.settings(role, shared) for role in CLIENTS},
-            application.mode or shared.mode,
-            application is not shared and bool(application.mentioned),
-        )
-        components += spring_cloud.components_of(application.cloud, shared.cloud, boot, profile, accounts, notes)
+    notes: list[str] = []
+    for profiles, counting in sections.choices(accounts):
+        application = _Application()
+        for said in (said for section in counting for said in section.values):
+            _sort(said, accounts, application)
+        components += _components(",".join(profiles), application, accounts, notes)
         if len(components) > MOST_COMPONENTS:
             raise DeploymentError(f"has more than {MOST_COMPONENTS} clients", file=document.file)
-    return accounts.found(NAME, components, dict.fromkeys(notes))
+    sections.account(lambda said: _sort(said, accounts, _Application()))
+    return accounts.found(NAME, components, dict.fromkeys((*sections.notes, *notes)))
 
 
-def _is_unsettled(said: Said, document: Document, accounts: Accounts) -> bool:
-    """Whether a setting of a ``.properties`` file is behind a byte order mark, or in a part that a template decides."""
+def _is_ours(said: Said) -> bool:
+    names = relaxed(said.path)
+    return (names[:2] == PREFIX and names != PREFIX) or spring_cloud.is_cloud(names)
+
+
+def _is_settled(said: Said, document: Document, accounts: Accounts) -> bool:
+    """Whether a setting is there in any case: not behind a byte order mark, nor in a part that a template decides."""
     if document.suffix in YAML:
-        return False
-    ours = relaxed(said.path)[:2] == PREFIX or spring_cloud.is_cloud(relaxed(said.path))
+        return True
     if said.line == 1 and document.has_byte_order_mark:
         accounts.reject(said, MARKED)
     elif said.line in document.template.inside and not is_tag(said.key):
-        (accounts.reject if ours else accounts.ignore)(said, MAY_BE_LEFT_OUT)
+        (accounts.reject if _is_ours(said) else accounts.ignore)(said, MAY_BE_LEFT_OUT)
     else:
-        return False
-    return True
+        return True
+    return False
 
 
 def _sort(said: Said, accounts: Accounts, application: _Application) -> None:
     names = relaxed(said.path)
-    if names in _PROFILE:
-        accounts.ignore(said, "names the profile of what follows")
+    if is_of_profiles(names):
+        accounts.ignore(said, "is of profiles and files, no setting of Kafka's")
     elif names and is_tag(said.path[0]):
         accounts.ignore(said, "belongs to a template, which is no setting by itself")
     elif names and is_place(said.key):
@@ -210,7 +215,7 @@ def _sort_own(said: Said, path: tuple[str, ...], accounts: Accounts, application
         application.mode = mode_of(said, accounts) or application.mode
         application.mentioned.add(Role.CONSUMER)
     elif names == ("retry", "topic", "enabled"):
-        application.retries = accounts.take(said, "on_processing_error")
+        application.retries = accounts.take(said, "on_processing_error", truth(accounts.text(said)))
         accounts.ignore(said, "no retry topics: what fails is tried again in place")
         application.mentioned.add(Role.CONSUMER)
     elif names == ("template", "defaulttopic"):
@@ -264,28 +269,30 @@ def _in_unit(text: str, unit: str) -> str | None:
         return in_ms(text)
     if unit == "bytes":
         return in_bytes(text)
+    if unit == "truth":
+        return truth(text)
     return text.lower().replace("-", "_") if unit == "lower" else text
 
 
-def _components(
-    profile: str, application: _Application, shared: _Application, accounts: Accounts, notes: list[str]
-) -> Iterator[Component]:
-    """The producer and the consumer under a profile: what it says, over what is said for all."""
-    settings = {role: application.settings(role, shared) for role in CLIENTS}
+def _components(profiles: str, application: _Application, accounts: Accounts, notes: list[str]) -> Iterator[Component]:
+    """The producer and the consumer, the clients of Streams, and those of bindings."""
+    settings = {role: application.settings(role) for role in CLIENTS}
     for role in CLIENTS:
-        if role not in application.mentioned | shared.mentioned:
+        if role not in application.mentioned:
             continue
         answers: dict[str, Given] = {}
         if role is Role.CONSUMER:
-            mode, retries = application.mode or shared.mode, application.retries or shared.retries
-            settings[role], answers = container(settings[role], mode, retries, accounts, notes)
+            settings[role], answers = container(settings[role], application.mode, application.retries, accounts, notes)
             if "transactional.id" in settings[Role.PRODUCER]:
                 automatic = settings[role]["enable.auto.commit"].value.strip().lower() == "true"
                 notes.append(BESIDE if automatic else TRANSACTIONS)
-        topic = application.topics.get(role, shared.topics.get(role, ""))
-        name = f"spring.kafka.{role}" + (f" ({profile})" if profile else "")
+        topic = application.topics.get(role, "")
+        name = f"spring.kafka.{role}" + (f" ({profiles})" if profiles else "")
         topics = (topic,) if topic else ()
-        yield Component(role, name, settings[role], topics, application=answers, profile=profile)
+        yield Component(role, name, settings[role], topics, application=answers, profile=profiles)
+    if application.streams is not None:
+        yield from streams.components_of(application.streams, accounts, notes, profiles)
+    yield from spring_cloud.components_of(application.cloud, application.boot, profiles, accounts, notes)
 
 
-DIALECT = Dialect(NAME, fits, read)
+DIALECT = Dialect(NAME, fits, read, beside_for_spring)

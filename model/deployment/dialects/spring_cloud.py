@@ -2,7 +2,12 @@
 
 The binder writes acks=1 where nobody says otherwise (``required-acks``; from 5.0.2 on all), reads a named group from
 the start, commits by itself, and after three attempts, and those of the container, passes a record over, or writes it
-to another topic. What Spring Boot says (``spring.kafka``) counts where the binder says nothing, but over required-acks.
+to another topic.
+
+What counts for a client, from the lowest on: what the binder sets (``required-acks``), ``spring.kafka.*``, the binder's
+``configuration``, its ``producer-properties`` or ``consumer-properties``, and the binding's own ``configuration``
+(``BindingUtils.createProducerConfigs``, ``KafkaBinderConfigurationProperties.mergedProducerConfiguration``). Of each of
+these, what the environment of a binder of its own says outranks what is said outside (``DefaultBinderFactory``).
 """
 
 from __future__ import annotations
@@ -12,14 +17,16 @@ from dataclasses import dataclass, field
 
 from model.deployment.dialects import streams
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.client_names import CLIENTS, owners
+from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
 from model.deployment.dialects.client_settings import pass_on
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.connect import names_of_topics
 from model.deployment.dialects.keys import has_key, matters
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.spring_container import BY_HAND, DECIDES, Mode, mode_of
+from model.deployment.dialects.spring_names import relaxed, truth
 from model.deployment.given import Given
+from model.deployment.hiding import is_secret
 from model.deployment.release import JAVA
 
 BINDER = "Spring Cloud Stream's binder"
@@ -30,13 +37,29 @@ SPLIT = "which bindings Kafka Streams has, and which the plain binder, depends o
 NEWER = "before 5.0.2 the binder writes acks=1 where nobody says otherwise, as is taken here; later ones write all"
 _SKIPS = {"logandcontinue": "LogAndContinueExceptionHandler", "skipandcontinue": "LogAndContinueExceptionHandler"}
 _PREFIXES = {"producerproperties": (Role.PRODUCER,), "consumerproperties": (Role.CONSUMER,), "configuration": CLIENTS}
+_BOOT_OF_ONE = "of one of several binders, whose spring.kafka is not read"
+_CUT_OFF = "keeps from the binder what is said outside of its environment, which is not followed"
+_OF_TRANSACTIONS = "is for the producer of all transactions, which is not followed here"
+_AUTOMATIC = "says whether the binder commits by itself; without that the application decides"
+_ADDRESSES = frozenset({"brokers", "bootstrapservers", "zknodes", "defaultbrokerport"})
+_OF_BINDINGS = ("enabledlq", "sync", "startoffset", "autocommitoffset")
+_OWN_THAT_MATTER = frozenset({"requiredacks", "transactionidprefix", "ackmode", *_OF_BINDINGS})
+"""The binder's properties that change what a client does."""
+
+
+def _for_each_role() -> dict[Role, dict[str, Given]]:
+    return {role: {} for role in CLIENTS}
 
 
 @dataclass
 class _Binding:
     """What is said of one binding, or by default of all."""
 
-    settings: dict[Role, dict[str, Given]] = field(default_factory=lambda: {role: {} for role in CLIENTS})
+    settings: dict[Role, dict[str, Given]] = field(default_factory=_for_each_role)
+    lower: dict[Role, dict[str, Given]] = field(default_factory=_for_each_role)
+    """What is said of the binder for both kinds of clients, which ``settings`` outrank."""
+    lowest: dict[Role, dict[str, Given]] = field(default_factory=_for_each_role)
+    """What the binder sets by properties of its own, which all others outrank."""
     known: dict[str, Given] = field(default_factory=dict)
     roles: set[Role] = field(default_factory=set)
     mode: Mode | None = None
@@ -53,15 +76,27 @@ class Cloud:
     streams: streams.Streams | None = None
     named: str = ""
     """The binder of several whose environment was read."""
+    environment: Cloud | None = None
+    """What that environment says."""
+    by_default: str = ""
+    """The binder of bindings that name none."""
+    no_candidates: set[str] = field(default_factory=set)
+    """Binders that only bindings have that name them."""
+    cut_off: dict[str, Given] = field(default_factory=dict)
+    """Binders for which only their own environment counts."""
+
+    def counting(self, binder: str) -> tuple[Cloud, ...]:
+        """What counts for bindings with this binder (empty: they name none), the lowest first."""
+        own = binder == self.named if binder else self.named not in self.no_candidates
+        return (self, self.environment) if self.environment is not None and own else (self,)
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What ``spring.kafka`` says of each client, and of when listeners commit; ``own``: in this very profile."""
+    """What ``spring.kafka`` says of each client, but for the prefix of transactions, and of when listeners commit."""
 
     settings: Mapping[Role, Mapping[str, Given]]
     mode: Mode | None
-    own: bool
 
 
 def is_cloud(names: tuple[str, ...]) -> bool:
@@ -71,7 +106,7 @@ def is_cloud(names: tuple[str, ...]) -> bool:
 
 def is_for_kafka(names: tuple[str, ...]) -> bool:
     """Whether it is one for Kafka, also in the environment of a binder of its own."""
-    return names[:4] == (*PREFIX, "kafka") or (is_cloud(names) and names[6:10] == (*PREFIX, "kafka"))
+    return names[:4] == (*PREFIX, "kafka") or (is_cloud(names) and _apart(names[6:])[:4] == (*PREFIX, "kafka"))
 
 
 def sort(said: Said, accounts: Accounts, cloud: Cloud) -> None:
@@ -80,54 +115,84 @@ def sort(said: Said, accounts: Accounts, cloud: Cloud) -> None:
 
 
 def _sort(said: Said, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -> None:
-    names = tuple(name.replace("-", "").replace("_", "").lower() for name in path)
+    names = relaxed(path)
+    cloud.kafka = cloud.kafka or (names[:1] == ("kafka",) and names[1:2] != ("streams",))
     if said.null:
         accounts.ignore(said, "says nothing")
     elif names[:2] == ("kafka", "streams"):
         cloud.streams = cloud.streams or streams.Streams()
         _of_streams(said, path[2:], names[2:], accounts, cloud.streams)
     elif names[:2] == ("kafka", "binder"):
-        cloud.kafka = True
         _of_binder(said, path[2:], names[2:], accounts, cloud.binder)
     elif names[:2] == ("kafka", "default"):
-        cloud.kafka = True
         _of_a_binding(said, path[2:], names[2:], accounts, cloud.every)
     elif names[:2] == ("kafka", "bindings") and len(names) > 3:
-        cloud.kafka = True
         _of_a_binding(said, path[3:], names[3:], accounts, cloud.bindings.setdefault(path[2], _Binding()))
     elif names[:1] == ("bindings",) and len(names) > 2:
         _of_a_binding(said, path[2:], names[2:], accounts, cloud.bindings.setdefault(path[1], _Binding()))
     elif names[:1] == ("default",):
         _of_a_binding(said, path[1:], names[1:], accounts, cloud.every)
-    elif names[:1] == ("binders",) and names[2:6] == ("environment", *PREFIX) and len(names) > 7:
-        _of_one_of_several(said, path, accounts, cloud)
-    elif names[:1] == ("binders",) and names[2:5] == ("environment", "spring", "kafka"):
-        accounts.reject(said, "of one of several binders, whose spring.kafka is not read")
+    elif names[:1] == ("binders",) and len(names) > 2:
+        _of_one_of_several(said, path[1], path[2:], accounts, cloud)
+    elif names == ("defaultbinder",):
+        cloud.by_default = accounts.text(said)
+        accounts.ignore(said, "names the binder of bindings that name none")
     else:
         accounts.ignore(said, OWN if names[:1] == ("kafka",) else NOT_KAFKAS)
 
 
-def _of_one_of_several(said: Said, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -> None:
-    """What the environment of a binder of its own says: of the first for Kafka as if it were the only one."""
-    if path[6].lower() != "kafka":
-        accounts.ignore(said)
-        return
-    cloud.named = cloud.named or path[1]
-    if cloud.named == path[1]:
-        _sort(said, path[6:], accounts, cloud)
-    elif _matters(path):
-        accounts.reject(said, ANOTHER)
+def _apart(path: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of which one may be in square brackets, with dots: the environment is a map of such keys."""
+    return tuple(name for part in path for name in part.split(".") if name)
+
+
+def _of_one_of_several(said: Said, binder: str, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -> None:
+    """What is said of a binder of its own: the environment of the first for Kafka is read."""
+    of_binder = relaxed(path)
+    inner = _apart(path[1:])
+    names = relaxed(inner)
+    if of_binder == ("defaultcandidate",) and truth(accounts.text(said)) == "false":
+        cloud.no_candidates.add(binder)
+        accounts.ignore(said, "leaves the binder to bindings that name it")
+    elif of_binder == ("inheritenvironment",) and truth(accounts.text(said)) == "false":
+        cloud.cut_off[binder] = accounts.take(said, "inherit-environment")
+        accounts.ignore(said, NOT_KAFKAS)
+    elif of_binder[0] != "environment":
+        accounts.ignore(said, NOT_KAFKAS)
+    elif names[:4] == (*PREFIX, "kafka"):
+        cloud.named = cloud.named or binder
+        if cloud.named == binder:
+            _of_environment(said, inner[3:], accounts, cloud)
+        elif _matters(inner):
+            accounts.reject(said, ANOTHER)
+        else:
+            accounts.ignore(said, f"{ANOTHER}; it does not change what a client does to a record")
+    elif names[:2] != ("spring", "kafka"):
+        accounts.ignore(said, NOT_KAFKAS)
+    elif is_secret(said.key):
+        accounts.ignore(said, SECRET)
+    elif _ADDRESSES & set(names[-2:]):
+        accounts.ignore(said, "names brokers")
     else:
-        accounts.ignore(said, f"{ANOTHER}; it does not change what a client does to a record")
+        accounts.reject(said, _BOOT_OF_ONE)
+
+
+def _of_environment(said: Said, path: tuple[str, ...], accounts: Accounts, cloud: Cloud) -> None:
+    if relaxed(path[1:2]) == ("streams",):
+        _sort(said, path, accounts, cloud)
+        return
+    if cloud.environment is None:
+        cloud.environment = Cloud()
+    _sort(said, path, accounts, cloud.environment)
 
 
 def _matters(path: tuple[str, ...]) -> bool:
     """Whether a value may change what some client of a binder does."""
-    names = [name.replace("-", "").replace("_", "").lower() for name in path]
+    names = relaxed(path)
     at = next((at for at, name in enumerate(names) if name in _PREFIXES), len(path))
     key = ".".join(path[at + 1 :])
     by_key = any(has_key(JAVA, role, key) and matters(JAVA, role, key) for role in CLIENTS)
-    return by_key or key == streams.GUARANTEE or names[-1] in ("requiredacks", "transactionidprefix")
+    return by_key or key == streams.GUARANTEE or names[-1] in _OWN_THAT_MATTER
 
 
 def _of_streams(
@@ -153,17 +218,19 @@ def _of_streams(
 
 def _of_binder(said: Said, path: tuple[str, ...], names: tuple[str, ...], accounts: Accounts, binder: _Binding) -> None:
     if names == ("requiredacks",):
-        binder.known["acks"] = accounts.take(said, "acks")
+        binder.lowest[Role.PRODUCER]["acks"] = accounts.take(said, "acks")
     elif names[:1] == ("brokers",):
-        for role in CLIENTS:
-            binder.settings[role]["bootstrap.servers"] = accounts.take(said, "bootstrap.servers")
+        binder.known["bootstrap.servers"] = accounts.take(said, "bootstrap.servers")
     elif names == ("transaction", "transactionidprefix"):
         binder.settings[Role.PRODUCER]["transactional.id"] = accounts.take(said, "transactional.id")
+    elif names[:3] == ("transaction", "producer", "configuration"):
+        accounts.reject(said, _OF_TRANSACTIONS)
     elif names[:1] and names[0] in _PREFIXES and len(path) > 1:
         key = ".".join(path[1:])
         roles = _PREFIXES[names[0]]
+        into = binder.lower if len(roles) > 1 else binder.settings
         for role in [role for role in roles if len(roles) == 1 or role in owners(key)] or roles:
-            pass_on(said, key, role, accounts, binder.settings[role])
+            pass_on(said, key, role, accounts, into[role])
     else:
         accounts.ignore(said, OWN)
 
@@ -174,104 +241,117 @@ def _of_a_binding(
     role = Role(names[0]) if names and names[0] in CLIENTS else None
     if role is not None:
         binding.roles.add(role)
-    if names in (("destination",), ("group",)):
+    if names in (("destination",), ("group",), ("binder",)):
         binding.known[names[0]] = accounts.take(said, names[0])
-        accounts.ignore(said, f"names the {'topic' if names == ('destination',) else 'group'}")
+        accounts.ignore(said, f"names the {'topic' if names == ('destination',) else names[0]}")
     elif role is not None and names[1:2] == ("configuration",) and len(path) > 2:
         pass_on(said, ".".join(path[2:]), role, accounts, binding.settings[role])
     elif names == ("consumer", "ackmode"):
         binding.mode = mode_of(said, accounts) or binding.mode
-    elif role is not None and names[1:] in (("enabledlq",), ("sync",), ("startoffset",), ("autocommitoffset",)):
-        binding.known[names[1]] = accounts.take(said, names[1])
-        accounts.ignore(said, OWN)
+    elif role is not None and len(names) == 2 and names[1] in _OF_BINDINGS:
+        binding.known[names[1]] = accounts.take(said, names[1], truth(accounts.text(said)))
+        accounts.ignore(said, _AUTOMATIC if names[1] == "autocommitoffset" else OWN)
     else:
         accounts.ignore(said, OWN)
 
 
-def components_of(
-    cloud: Cloud, shared: Cloud, boot: Boot, profile: str, accounts: Accounts, notes: list[str]
-) -> Iterator[Component]:
-    """A client for each binding whose direction is known, by its settings or its name."""
+def components_of(cloud: Cloud, boot: Boot, profiles: str, accounts: Accounts, notes: list[str]) -> Iterator[Component]:
+    """A client for each binding whose direction is known, by its settings or its name; and those of Kafka Streams."""
+    kafka = cloud.kafka or (cloud.environment is not None and cloud.environment.kafka)
     if cloud.streams is not None:
-        yield from _streams(cloud.streams, cloud, shared, accounts, notes)
-    if not (cloud.kafka or shared.kafka):
+        yield from _streams(cloud.streams, kafka, cloud, profiles, accounts, notes)
+    if not kafka:
         return
-    said = bool(
-        boot.own or any(cloud.binder.settings.values()) or cloud.binder.known or any(cloud.every.settings.values())
-    )
-    for name in dict.fromkeys((*shared.bindings, *cloud.bindings)):
-        if cloud is not shared and not said and name not in cloud.bindings:
-            continue
-        layers = [shared.binder, cloud.binder, shared.every, cloud.every]
-        layers += [one.bindings[name] for one in (shared, cloud) if name in one.bindings]
-        yield _client(name, layers, boot, profile, accounts, notes)
+    named = {one.known["binder"].value.strip() for one in cloud.bindings.values() if "binder" in one.known}
+    for binder, given in cloud.cut_off.items():
+        if cloud.named in ("", binder) or binder in (*named, cloud.by_default):
+            accounts.refuse(given, _CUT_OFF)
+    own = {} if cloud.environment is None else cloud.environment.bindings
+    for name in dict.fromkeys((*cloud.bindings, *own)):
+        yield _client(name, cloud, boot, profiles, accounts, notes)
 
 
 def _streams(
-    found: streams.Streams, cloud: Cloud, shared: Cloud, accounts: Accounts, notes: list[str]
+    found: streams.Streams, kafka: bool, cloud: Cloud, profiles: str, accounts: Accounts, notes: list[str]
 ) -> Iterator[Component]:
-    if cloud.kafka or shared.kafka:
+    if kafka:
         notes.append(SPLIT)
     else:
         for role in CLIENTS:
-            bindings = {**shared.bindings, **cloud.bindings}.items()
             topics = [
                 one.known["destination"].value
-                for name, one in bindings
+                for name, one in cloud.bindings.items()
                 if _reads_by(name, one) is (role is Role.CONSUMER) and "destination" in one.known
             ]
             found.topics[role] = tuple(dict.fromkeys(topic for text in topics for topic in names_of_topics(text)))
-    yield from streams.components_of(found, accounts, notes)
+    yield from streams.components_of(found, accounts, notes, profiles)
 
 
 def _reads_by(name: str, *own: _Binding) -> bool:
     """Whether a binding is for reading, by its settings, or its name."""
     roles = {role for one in own for role in one.roles}
-    return roles == {Role.CONSUMER} or (not roles and ("-in-" in name or "input" in name or "group" in own[-1].known))
+    group = any("group" in one.known for one in own)
+    return roles == {Role.CONSUMER} or (not roles and ("-in-" in name or "input" in name or group))
 
 
-def _client(
-    name: str, layers: list[_Binding], boot: Boot, profile: str, accounts: Accounts, notes: list[str]
-) -> Component:
-    role = Role.CONSUMER if _reads_by(name, *layers[4:]) else Role.PRODUCER
-    settings: dict[str, Given] = dict(boot.settings[role])
+def _client(name: str, cloud: Cloud, boot: Boot, profiles: str, accounts: Accounts, notes: list[str]) -> Component:
+    said_of_it = {**cloud.every.known, **cloud.bindings.get(name, _Binding()).known}
+    binder = said_of_it["binder"].value.strip() if "binder" in said_of_it else cloud.by_default
+    counting = cloud.counting(binder)
+    own = [one.bindings[name] for one in counting if name in one.bindings]
+    role = Role.CONSUMER if _reads_by(name, *own) else Role.PRODUCER
+    settings = _of_the_binder(role, counting, boot)
     known: dict[str, Given] = {}
-    mode = boot.mode
-    for number, one in enumerate(layers):
+    mode: Mode | None = None
+    for one in (*(one.every for one in counting), *own):
         settings |= one.settings[role]
-        if number == 1 and role is Role.CONSUMER:
-            _filter(settings)
         known |= one.known
         mode = one.mode or mode
     topics = names_of_topics(known["destination"].value) if "destination" in known else ()
     answers = _writes(settings, known, accounts, notes) if role is Role.PRODUCER else {}
     if role is Role.CONSUMER:
-        answers = _reads(settings, known, mode, accounts, notes)
-    label = f"{name} ({profile})" if profile else name
-    return Component(role, label, settings, topics, application=answers, profile=profile)
+        answers = _reads(settings, known, mode, boot.mode, accounts, notes)
+    label = f"{name} ({profiles})" if profiles else name
+    return Component(role, label, settings, topics, application=answers, profile=profiles)
 
 
-def _filter(settings: dict[str, Given]) -> None:
-    """The binder leaves these out, and says so, where they are not said of a binding."""
-    settings.pop("group.id", None)
-    if "enable.auto.commit" in settings and settings["enable.auto.commit"].value.strip().lower() == "true":
-        del settings["enable.auto.commit"]
+def _of_the_binder(role: Role, counting: tuple[Cloud, ...], boot: Boot) -> dict[str, Given]:
+    """What all bindings of a binder have, without what the binder leaves out (``filterStreamManagedConfiguration``)."""
+    settings = {key: given for one in counting for key, given in one.binder.lowest[role].items()}
+    settings |= boot.settings[role]
+    for one in counting:
+        settings |= one.binder.lower[role]
+    for one in counting:
+        settings |= one.binder.settings[role]
+    for one in counting:
+        settings |= one.binder.known
+    if role is Role.CONSUMER:
+        settings.pop("group.id", None)
+        if "enable.auto.commit" in settings and settings["enable.auto.commit"].value.strip().lower() == "true":
+            del settings["enable.auto.commit"]
+    return settings
 
 
 def _writes(
     settings: dict[str, Given], known: Mapping[str, Given], accounts: Accounts, notes: list[str]
 ) -> dict[str, Given]:
-    if "acks" not in settings and "acks" not in known:
+    if "acks" not in settings:
         notes.append(NEWER)
-    settings.setdefault("acks", known.get("acks", accounts.by_framework("acks", "1", BINDER)))
+        at = next(iter((*known.values(), *settings.values())), None)
+        settings["acks"] = accounts.by_framework("acks", "1", BINDER, at)
     sync = known.get("sync")
-    waits = sync is not None and sync.value.strip().lower() == "true"
-    return {"sends": Given("sends", "sync", sync.origin)} if waits and sync is not None else {}
+    return {"sends": Given("sends", "sync", sync.origin)} if sync is not None and sync.value == "true" else {}
 
 
 def _reads(
-    settings: dict[str, Given], known: Mapping[str, Given], mode: Mode | None, accounts: Accounts, notes: list[str]
+    settings: dict[str, Given],
+    known: Mapping[str, Given],
+    mode: Mode | None,
+    boots: Mode | None,
+    accounts: Accounts,
+    notes: list[str],
 ) -> dict[str, Given]:
+    """What a binding sets and does; ``mode``: as the binding says, which outranks ``boots``, of ``spring.kafka``."""
     settings.setdefault("enable.auto.commit", accounts.by_framework("enable.auto.commit", "false", BINDER))
     group, start, letters = known.get("group"), known.get("startoffset"), known.get("enabledlq")
     if group is not None:
@@ -281,17 +361,17 @@ def _reads(
     else:
         reset = "latest" if group is None else "earliest"
         settings.setdefault("auto.offset.reset", accounts.by_framework("auto.offset.reset", reset, BINDER))
-    by_hand = mode is not None and mode.value in BY_HAND
     old = known.get("autocommitoffset")
-    by_hand = by_hand or (old is not None and old.value.strip().lower() == "false")
     answers: dict[str, Given] = {}
-    if by_hand:
-        notes.append(DECIDES.format("MANUAL"))
+    if mode is None and old is not None and old.value == "false":
+        notes.append(DECIDES.format("auto-commit-offset", "false"))
+    elif (mode := mode or boots) is not None and mode.value in BY_HAND:
+        notes.append(DECIDES.format("ack-mode", accounts.text(mode.said)))
     elif settings["enable.auto.commit"].value.strip().lower() == "false":
         answers["commit"] = accounts.by_framework("commit", "after", BINDER)
         if mode is not None:
             answers["commit"] = Given("commit", "after", mode.given.origin)
-    if letters is not None and letters.value.strip().lower() == "true":
+    if letters is not None and letters.value == "true":
         answers["on_processing_error"] = Given("on_processing_error", "forward", letters.origin)
     else:
         answers["on_processing_error"] = accounts.by_framework("on_processing_error", "skip", BINDER)

@@ -23,7 +23,7 @@ BESIDE = (
     "with enable-auto-commit=true they are committed beside them"
 )
 TRANSACTIONS = "transaction-id-prefix makes listener containers commit positions in the producer's transactions"
-DECIDES = "ack-mode={}: the application decides when a record is acknowledged, and so what is committed"
+DECIDES = "{}={}: the application decides when a record is acknowledged, and so what is committed"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def container(
             accounts.reject(mode.said, REFUSED.format(accounts.text(mode.said)))
         else:
             accounts.ignore(mode.said, "the application decides when it acknowledges a record")
-            notes.append(DECIDES.format(accounts.text(mode.said)))
+            notes.append(DECIDES.format("ack-mode", accounts.text(mode.said)))
     elif automatic and mode is not None:
         accounts.ignore(mode.said, "is not used where the client commits by itself (enable-auto-commit=true)")
     elif not automatic and mode is not None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from model.deployment.dialects.document import PROPERTIES, YAML, Document
-from model.deployment.dialects.formats.yaml import values_of
+from model.deployment.dialects.formats.yaml import TEMPLATE_KEY, values_of
+from model.deployment.dialects.formats.yaml_in_java import as_in_java
 from model.deployment.dialects.said import Said
+from model.deployment.yaml_tree import Mapping, Node, Sequence
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_SEPARATOR = re.compile(r"[#!]---[ \t\f]*")
+_COMMENT = re.compile(r"[ \t\f]*([#!])")
+_TRUE = frozenset({"true", "on", "yes", "1"})
+_FALSE = frozenset({"false", "off", "no", "0"})
 _ENVIRONMENT = re.compile(r"SPRING_[A-Z0-9_]{1,200}", re.ASCII)
-_FILE = re.compile(r"application-([\w.-]+?)\.(?:ya?ml|properties).*", re.ASCII)
-SEPARATORS = frozenset({"#---", "!---"})
 
 
 def relaxed(path: tuple[str, ...]) -> tuple[str, ...]:
@@ -55,11 +59,10 @@ def documents_in(document: Document) -> Iterator[list[Said]]:
     """The values of each document in a file, names nested or dotted alike."""
     if document.suffix in YAML:
         for node in document.yaml:
-            yield [replace(said, path=names_in(".".join(said.path))) for said in values_of(node) if said.path]
+            flat = (said for said in values_of(as_in_java(node)) if said.path)
+            yield [replace(said, path=names_in(".".join(said.path))) for said in flat]
     elif document.suffix in PROPERTIES or document.name.endswith(".env"):
-        ends = [
-            number for number, line in enumerate(_LINE_END.split(document.text), start=1) if line.strip() in SEPARATORS
-        ]
+        ends = _separators(document.text, [said.line for said in document.properties])
         values = [
             replace(said, path=names_in_environment(said.key) or names_in(said.key)) for said in document.properties
         ]
@@ -67,7 +70,54 @@ def documents_in(document: Document) -> Iterator[list[Said]]:
             yield [said for said in values if first < said.line < last]
 
 
-def profile_of_file(document: Document) -> str:
-    """The profile that a file is for by its name: ``application-prod.yml``."""
-    found = _FILE.fullmatch(document.name)
-    return "" if found is None else found[1]
+def _separators(text: str, settings: list[int]) -> list[int]:
+    """The lines that part documents, of a file with settings in these lines.
+
+    ``OriginTrackedPropertiesLoader.isNewDocument``: nothing stands before the sign, three hyphens after it, and the
+    line before is no comment with the same sign. ``load``: a comment that comes before any setting takes it back.
+    """
+    lines = _LINE_END.split(text)
+    found: list[int] = []
+    before, at = "", 0
+    for number, line in enumerate(lines, start=1):
+        comment = _COMMENT.match(line)
+        if comment is None:
+            before = ""
+            continue
+        while at < len(settings) and settings[at] < number:
+            at += 1
+        if _SEPARATOR.fullmatch(line) and before != comment[1]:
+            found.append(number)
+            # Where a document begins, the sign of the line is not kept.
+            continue
+        while found and (at == 0 or settings[at - 1] < found[-1]):
+            found.pop()
+        before = comment[1]
+    return found
+
+
+def given_again(nodes: Iterable[Node], path: tuple[str, ...] = ()) -> Iterator[tuple[Said, int]]:
+    """The values under keys that come again in the same mapping, each with the line where its key does."""
+    for node in nodes:
+        if isinstance(node, Sequence):
+            for number, item in enumerate(node.items):
+                yield from given_again((item,), (*path, f"[{number}]"))
+        elif isinstance(node, Mapping):
+            last = {entry.key: entry for entry in node.entries}
+            for entry in node.entries:
+                inner = (*path, entry.key)
+                if entry is last[entry.key] or entry.key == TEMPLATE_KEY:
+                    yield from given_again((entry.node,), inner)
+                else:
+                    for said in values_of(entry.node, inner):
+                        yield replace(said, path=names_in(".".join(said.path))), last[entry.key].line
+
+
+def truth(text: str) -> str | None:
+    """``true`` or ``false``, as Spring takes a text for a truth (``StringToBooleanConverter``); None if it does not.
+
+    >>> truth(" On "), truth("0"), truth("maybe")
+    ('true', 'false', None)
+    """
+    word = text.strip().lower()
+    return "true" if word in _TRUE else "false" if word in _FALSE else None

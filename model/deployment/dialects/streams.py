@@ -153,8 +153,8 @@ def _for_client(said: Said, key: str, role: Role, layer: int, streams: Streams, 
         pass_on(said, key, role, accounts, streams.layers[role][layer])
 
 
-def components_of(streams: Streams, accounts: Accounts, notes: list[str]) -> list[Component]:
-    """The two clients, with what Streams sets for them and does."""
+def components_of(streams: Streams, accounts: Accounts, notes: list[str], profiles: str = "") -> list[Component]:
+    """The two clients, with what Streams sets for them and does; ``profiles``: those that it is said for."""
     exactly_once = streams.exactly_once
     settings: dict[Role, dict[str, Given]] = {}
     for role, layers in streams.layers.items():
@@ -178,10 +178,11 @@ def components_of(streams: Streams, accounts: Accounts, notes: list[str]) -> lis
     return [
         Component(
             role,
-            f"streams.{role}",
+            f"streams.{role} ({profiles})" if profiles else f"streams.{role}",
             settings[role],
             streams.topics.get(role, ()),
             application=_answers(role, streams, accounts),
+            profile=profiles,
         )
         for role in (Role.CONSUMER, Role.PRODUCER)
     ]

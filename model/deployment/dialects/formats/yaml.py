@@ -19,6 +19,9 @@ DEEPEST = 64
 MOST_NODES = 10 * MOST_KEYS
 """So many values at most, aliases written out."""
 
+TEMPLATE_KEY = "[...]"
+"""The name of a key that is no text: a template's square brackets or braces."""
+
 _NULLS = ("", "~", "null", "Null", "NULL")
 
 
@@ -86,7 +89,7 @@ class _Documents:
         self._count(1, line)
         if kind == "ScalarEvent":
             plain = event.style is None or event.style == ""
-            node = Scalar(event.value, line, bool(plain and event.value in _NULLS))
+            node = Scalar(event.value, line, bool(plain and event.value in _NULLS), plain and event.tag is None)
         elif depth >= DEEPEST:
             raise DeploymentError(f"is nested deeper than {DEEPEST} levels", file=self._file, line=line)
         else:
@@ -111,7 +114,7 @@ class _Documents:
             if not isinstance(key, Scalar):
                 # As with a template's square brackets or braces: what it means only its tool knows.
                 template = _in_braces(key)
-                entries.append(Entry("[...]", line, node))
+                entries.append(Entry(TEMPLATE_KEY, line, node))
             elif key.text == "<<":
                 for other in node.items if isinstance(node, Sequence) else (node,):
                     # "Keys in mapping nodes earlier in the sequence override keys specified in later mapping nodes"
@@ -124,7 +127,11 @@ class _Documents:
         if template and len(entries) == 1 and not merged:
             return Scalar(template, line)
         own = {entry.key for entry in entries}
-        return Mapping((*(entry for entry in merged if entry.key not in own), *entries), line)
+        # What is merged comes after what stands here, and of several the first counts (YAML's merge key type).
+        first: dict[str, Entry] = {}
+        for entry in merged:
+            first.setdefault(entry.key, entry)
+        return Mapping((*(entry for key, entry in first.items() if key not in own), *entries), line)
 
     def _sequence(self, line: int, depth: int) -> Sequence:
         items: list[Node] = []

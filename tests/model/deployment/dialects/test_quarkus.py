@@ -10,6 +10,9 @@ from hypothesis import given, settings
 from model.deployment.dialects import quarkus
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.document import Document, read_document
+from model.deployment.dialects.finding import Findings, find
+from model.deployment.dialects.judging import judge
+from model.deployment.dialects.pairing import pair
 from model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near
@@ -99,16 +102,79 @@ def test_writes_that_nobody_waits_for() -> None:
 def test_yaml_with_a_profile_and_a_quoted_channel() -> None:
     text = (
         "mp:\n  messaging:\n    incoming:\n      orders:\n        connector: smallrye-kafka\n"
-        '        auto.offset.reset: earliest\n"%dev":\n  mp.messaging.incoming."a.b":\n    topic: x\n'
+        "        auto: {offset: {reset: earliest}}\n      a.b: {connector: smallrye-kafka}\n"
+        '"%dev":\n  mp:\n    messaging:\n      incoming: {\'"a.b"\': {topic: x}}\n'
     )
     found = read_text(text, "application.yml", dialect=quarkus.NAME)
     assert values(found, Role.CONSUMER)["auto.offset.reset"] == "earliest"
-    assert [(one.name, one.profile) for one in found.components][1:] == [("incoming a.b (dev)", "dev")]
+    names = [(one.name, one.profile) for one in found.components]
+    assert names == [("incoming orders", ""), ("incoming a.b", ""), ("incoming a.b (dev)", "dev")]
+
+
+def test_a_key_of_yaml_with_dots_is_one_name() -> None:
+    text = (
+        "mp:\n  messaging:\n    outgoing:\n      o.v1: {connector: smallrye-kafka, acks: 0}\n"
+        "      o.v2: {connector: smallrye-kafka, acks: all}\n"
+        "      o: {connector: smallrye-kafka, enable.idempotence: true, value.serializer: x}\n"
+        "mp.messaging.outgoing.o.acks: all\n"
+    )
+    found = read_text(text, "application.yaml", dialect=quarkus.NAME)
+    assert [(one.name, one.settings["acks"].value) for one in found.components] == [
+        ("outgoing o.v1", "0"),
+        ("outgoing o.v2", "all"),
+        ("outgoing o", "1"),
+    ]
+    assert [one.given.origin.line for one in found.rejected] == [6, 7]
+
+
+def test_what_the_connector_sets_is_refused_at_the_channel() -> None:
+    text = f"a.b=1\n{OUT}connector=smallrye-kafka\n{OUT}enable.idempotence=true\n"
+    found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    (pipeline,) = pair(Findings(".", (found,), (), 0)).pipelines
+    (problem,) = judge(pipeline).problems
+    assert (problem.file, problem.line, problem.key) == ("application.properties", 2, "acks")
+    assert "SmallRye's Kafka connector sets acks=1 where nobody says otherwise" in problem.message
+
+
+def test_one_key_for_several_profiles() -> None:
+    text = f"{OUT}connector=smallrye-kafka\n{OUT}acks=all\n%{{prod,staging}}.{OUT}acks=0\n%prod.{OUT}retries=10\n"
+    found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    acks = {one.profile: one.settings["acks"].value for one in found.components}
+    assert acks == {"": "all", "prod": "0", "staging": "0"}
+    nested = (
+        "mp: {messaging: {outgoing: {o: {connector: smallrye-kafka}}}}\n"
+        '"%{a,b}": {mp: {messaging: {outgoing: {o: {acks: 0}}}}}\n'
+    )
+    found = read_text(nested, "application.yml", dialect=quarkus.NAME)
+    assert {one.profile: one.settings["acks"].value for one in found.components} == {"": "1", "a": "0", "b": "0"}
+
+
+def test_the_file_of_a_profile_is_laid_over_the_application(tmp_path: Path) -> None:
+    base = f"{OUT}connector=smallrye-kafka\n{OUT}acks=0\n%prod.{OUT}retries=2147483647\n%prod.{OUT}linger.ms=5\n"
+    (tmp_path / "application.properties").write_text(base, encoding="utf-8")
+    (tmp_path / "application-prod.properties").write_text(f"{OUT}retries=0\n", encoding="utf-8")
+    for place in (tmp_path, tmp_path / "application-prod.properties"):
+        (prod,) = (one for found in find(place, {}).found for one in found.components if one.profile == "prod")
+        assert {key: given.value for key, given in prod.settings.items()} == {
+            "acks": "0",
+            "retries": "0",
+            "linger.ms": "5",
+        }
+    (tmp_path / "application.yaml").write_text("kafka: {acks: all}\n", encoding="utf-8")
+    found = find(tmp_path / "application-prod.properties", {}).found[0]
+    assert [one.given.origin.line for one in found.rejected] == [1]
 
 
 def test_other_connectors_and_channels_that_are_off() -> None:
-    text = f"{IN}connector=smallrye-amqp\n{OUT}connector=smallrye-kafka\n{OUT}enabled=false\n"
+    text = (
+        f"{IN}connector=smallrye-amqp\n{IN}address=x\n{OUT}connector=smallrye-kafka\n{OUT}enabled=false\n{OUT}acks=1\n"
+    )
     found = read_text(text, "application.properties", dialect=quarkus.NAME)
+    reasons = {one.given.origin.line: one.reason for one in found.ignored}
+    assert (reasons[2], reasons[5]) == (
+        "is for a channel of another connector",
+        "is for a channel that is switched off",
+    )
     assert not found.components
     assert len(found.notes) == 2
 

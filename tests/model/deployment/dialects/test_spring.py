@@ -206,6 +206,66 @@ def test_cloud_stream() -> None:
     assert values(read_text(plain, "a.properties"), Role.PRODUCER)["acks"] == "1"
 
 
+def test_what_counts_more_in_the_binder_counts_wherever_it_stands() -> None:
+    binder = "spring.cloud.stream.kafka.binder."
+    lines = [
+        "spring.cloud.stream.kafka.bindings.out-0.producer.configuration.linger.ms=5",
+        f"{binder}producer-properties.linger.ms=4",
+        f"{binder}producer-properties.acks=0",
+        f"{binder}configuration.linger.ms=3",
+        f"{binder}configuration.acks=1",
+        f"{binder}configuration.retries=3",
+        "spring.kafka.producer.retries=2",
+        "spring.kafka.producer.acks=1",
+        "spring.kafka.producer.batch-size=7",
+        "spring.kafka.producer.transaction-id-prefix=t",
+        f"{binder}required-acks=all",
+        "spring.cloud.stream.bindings.out-0.destination=orders",
+    ]
+    for order in (lines, lines[::-1]):
+        found = read_text("\n".join(order), "application.properties", dialect=SPRING)
+        (writes,) = (one for one in found.components if one.name == "out-0")
+        assert {key: given.value for key, given in writes.settings.items()} == {
+            "acks": "0",
+            "linger.ms": "5",
+            "retries": "3",
+            "batch.size": "7",
+        }
+
+
+def test_the_binder_takes_neither_group_nor_automatic_commits_of_boot() -> None:
+    text = (
+        "spring.kafka.consumer.group-id=g\nspring.kafka.consumer.enable-auto-commit=true\n"
+        "spring.kafka.consumer.max-poll-records=7\n"
+        "spring.cloud.stream.kafka.bindings.x-in-0.consumer.auto-commit-offset=no\n"
+    )
+    found = read_text(text, "application.properties", dialect=SPRING)
+    (reads,) = (one for one in found.components if one.name == "x-in-0")
+    assert reads.settings["enable.auto.commit"].value == "false"
+    assert reads.settings["max.poll.records"].value == "7"
+    assert "group.id" not in reads.settings
+    assert "commit" not in reads.application
+    assert any(note.startswith("auto-commit-offset=false: the application decides") for note in found.notes)
+    reasons = {one.given.origin.line: one.reason for one in found.ignored}
+    assert "the application decides" in reasons[4]
+
+
+def test_of_what_is_for_one_binder_alone_what_is_not_followed_is_rejected() -> None:
+    """The binder's context inherits what is said outside, and its own environment stands before that."""
+    text = (
+        "spring.cloud.stream.kafka.binder.required-acks=all\n"
+        "spring.cloud.stream.binders.k.environment.spring.cloud.stream.kafka.binder.required-acks=0\n"
+        "spring.cloud.stream.binders.k.environment.spring.kafka.producer.acks=0\n"
+        "spring.cloud.stream.binders.k.environment.spring.cloud.stream.kafka.binder.brokers=a\n"
+        "spring.cloud.stream.kafka.binder.transaction.producer.configuration.acks=0\n"
+        "spring.cloud.stream.bindings.out-0.binder=k\n"
+    )
+    found = read_text(text, "application.properties", dialect=SPRING)
+    assert [one.given.origin.line for one in found.rejected] == [3, 5]
+    (writes,) = (one for one in found.components if one.name == "out-0")
+    assert writes.settings["acks"].value == "0"
+
+
 @settings(max_examples=50, deadline=None)
 @given(near(CLOUD + "  kafka:\n    listener: {ack-mode: MANUAL}\n    producer: {acks: 1}\n"))
 def test_any_text_is_read_or_refused(text: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from model.deployment.dialects.component import Role
+import pytest
+
+from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.spring_cloud import NEWER, SPLIT
 from tests.model.deployment.dialects.accounting import read_text, values
 
@@ -92,3 +94,97 @@ def test_the_environment_of_the_first_of_several_binders_is_read() -> None:
         "required-acks",
         "configuration.linger.ms",
     ]
+
+
+K = "spring.cloud.stream.binders.k."
+IN_K = f"{K}environment.spring.cloud.stream.kafka.binder."
+
+
+def acks(text: str, name: str = "pay-out-0") -> str:
+    """What counts for a binding beside these lines, in either order."""
+    one, other = (_binding(order, name) for order in (BINDINGS + text, text + BINDINGS))
+    assert one.settings["acks"].value == other.settings["acks"].value
+    return one.settings["acks"].value
+
+
+def _binding(text: str, name: str) -> Component:
+    (found,) = [one for one in read_text(text, "application.properties").components if one.name == name]
+    return found
+
+
+def test_the_environment_of_a_binder_outranks_what_is_said_outside_layer_by_layer() -> None:
+    outside = "spring.cloud.stream.kafka.binder."
+    assert acks(f"{outside}required-acks=all\n{IN_K}required-acks=0\n") == "0"
+    assert acks(f"{IN_K}required-acks=0\n{outside}required-acks=all\n") == "0"
+    assert acks(f"{IN_K}configuration.acks=0\n{outside}configuration.acks=all\n") == "0"
+    assert acks(f"{IN_K}required-acks=0\n{outside}configuration.acks=all\n") == "all"
+    own = "spring.cloud.stream.kafka.bindings.pay-out-0.producer.configuration.acks=0\n"
+    assert acks(f"{IN_K}producer-properties.acks=all\n{own}") == "0"
+    brackets = f"{K}environment[spring.cloud.stream.kafka.binder.required-acks]=0\n"
+    assert acks(f"{brackets}{outside}required-acks=all\n") == "0"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ("spring.cloud.stream.bindings.pay-out-0.binder=k\n", "all"),
+        ("spring.cloud.stream.bindings.pay-out-0.binder=other\n", "1"),
+        ("spring.cloud.stream.default-binder=k\n", "all"),
+        ("spring.cloud.stream.default-binder=other\n", "1"),
+        (f"{K}default-candidate=false\n", "1"),
+        (f"{K}default-candidate=false\nspring.cloud.stream.bindings.pay-out-0.binder=k\n", "all"),
+    ],
+)
+def test_the_environment_of_a_binder_is_for_its_bindings(more: str, expected: str) -> None:
+    assert acks(f"{IN_K}required-acks=all\n{more}") == expected
+
+
+def test_a_binder_that_inherits_nothing_is_not_followed() -> None:
+    for value, lines in (("false", [5]), ("true", [])):
+        found = read_text(f"{BINDINGS}{K}inherit-environment={value}\n{IN_K}brokers=b\n", "application.properties")
+        assert [one.given.origin.line for one in found.rejected] == lines
+
+
+@pytest.mark.parametrize("name", ["ack-mode=MANUAL", "enable-dlq=true", "start-offset=latest"])
+def test_properties_of_a_second_binder_that_matter_are_rejected(name: str) -> None:
+    second = f"spring.cloud.stream.binders.z.environment.spring.cloud.stream.kafka.bindings.pay-in-0.consumer.{name}\n"
+    found = read_text(f"{BINDINGS}{IN_K}brokers=b\n{second}", "application.properties")
+    assert [one.given.origin.line for one in found.rejected] == [6]
+
+
+def test_the_ack_mode_of_boot_counts_where_the_binding_says_none() -> None:
+    boot = "spring.kafka.listener.ack-mode=MANUAL\n"
+    own = "spring.cloud.stream.kafka.bindings.pay-in-0.consumer.ack-mode=BATCH\n"
+    old = "spring.cloud.stream.kafka.bindings.pay-in-0.consumer.auto-commit-offset=false\n"
+    for more, commits in (("", True), (boot, False), (boot + own, True), (old, False), (old + own, True)):
+        reads = _binding(BINDINGS + more, "pay-in-0")
+        assert ("commit" in reads.application) is commits, more
+    text = BINDINGS + old + "spring.kafka.listener.ack-mode=BATCH\n"
+    assert "commit" not in _binding(text, "pay-in-0").application
+
+
+def test_a_transactional_id_of_boot_as_it_is_counts_and_its_prefix_does_not() -> None:
+    for key, counts in (("transaction-id-prefix", False), ("properties.transactional.id", True)):
+        writes = _binding(f"{BINDINGS}spring.kafka.producer.{key}=t\n", "pay-out-0")
+        assert ("transactional.id" in writes.settings) is counts
+
+
+def test_each_choice_of_profiles_has_its_own_layers() -> None:
+    text = """spring.cloud.stream:
+  kafka.binder.required-acks: 0
+  bindings: {pay-out-0: {destination: paid}}
+---
+spring.config.activate.on-profile: prod
+spring.kafka.producer.acks: all
+"""
+    found = read_text(text, "application.yml")
+    bindings = {one.profile: one.settings["acks"].value for one in found.components if one.name.startswith("pay")}
+    assert bindings == {"": "0", "prod": "all"}
+
+
+def test_clients_of_streams_are_of_their_profiles() -> None:
+    text = f"{STREAMS}---\nspring.config.activate.on-profile: prod\n"
+    text += "spring.cloud.stream.kafka.streams.binder.configuration.processing.guarantee: at_least_once\n"
+    found = read_text(text, "application.yml")
+    names = {(one.name, one.profile): "transactional.id" in one.settings for one in found.by_role[Role.PRODUCER]}
+    assert names == {("streams.producer", ""): True, ("streams.producer (prod)", "prod"): False}

@@ -1,9 +1,14 @@
-"""What Kafka Streams does not start with."""
+"""What Kafka Streams does not start with, and what is said of exactly once that is not modelled."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from model.deployment.dialects.finding import find
+from model.deployment.dialects.judging import judge
+from model.deployment.dialects.pairing import pair
 from tests.model.deployment.dialects.accounting import read_text
 
 BASE = "application.id=a\nbootstrap.servers=b:9092\n"
@@ -39,3 +44,15 @@ def test_what_it_refuses(text: str, line: int, rule: str) -> None:
 )
 def test_the_nearest_that_it_takes(text: str) -> None:
     assert not read_text(text, "streams.properties").rejected
+
+
+def test_exactly_once_where_retries_outlast_the_records_says_what_to_change(tmp_path: Path) -> None:
+    """Streams retries for 24 days what Kafka keeps for seven: a record may be too old as soon as it is written."""
+    text = "application.id=a\nbootstrap.servers=b:1\nprocessing.guarantee=exactly_once_v2\n"
+    (tmp_path / "streams.properties").write_text(text, encoding="utf-8")
+    (problem,) = judge(*pair(find(tmp_path, {}), "orders").pipelines).problems
+    assert "delivery.timeout.ms of the producer, or retention.ms=-1 of the topic" in problem.message
+    assert "2147483647 ms" in problem.message
+    assert "604800000 ms" in problem.message
+    (tmp_path / "streams.properties").write_text(text + "producer.delivery.timeout.ms=120000\n", encoding="utf-8")
+    assert not judge(*pair(find(tmp_path, {}), "orders").pipelines).problems

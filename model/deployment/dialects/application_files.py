@@ -1,0 +1,100 @@
+"""The files that a framework reads as one application: ``application.yml``, its likes, and those of profiles over it.
+
+Spring Boot (``StandardConfigDataLocationResolver.getReferencesForConfigName``): of one place ``.properties`` outranks
+``.yml``, and that ``.yaml``; ``config/`` outranks the folder around it; a profile's files outrank all without one.
+Of a name that the tests have too only the tests' is read. Quarkus reads what lies in one folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from model.deployment.dialects.document import Document
+
+APPLICATION, BOOTSTRAP = "application", "bootstrap"
+CONFIG = "config"
+MOST_FILES = 1_000
+"""No application has more files than this; of a folder with more names than this nobody knows which count."""
+
+ALONE = "a file of a profile, which an application lays over its application.*; none lies here: taken for all there is"
+UNREAD = "belongs to the same application, and cannot be read: {}"
+
+_NAME = re.compile(r"(application|bootstrap)(?:-([\w.-]+?))?\.(properties|ya?ml)(.*)", re.ASCII)
+_MAIN, _TEST = ("src", "main", "resources"), ("src", "test", "resources")
+_FORMS = ("yaml", "yml", "properties")
+
+
+@dataclass(frozen=True)
+class FileName:
+    """``application-prod.yml.j2``: its stem, its profile (empty without one), its form, and what comes after that."""
+
+    stem: str
+    profile: str
+    form: str
+    rest: str
+
+
+def name_of(name: str) -> FileName | None:
+    """The parts of a file's name; None of one that no framework reads by itself.
+
+    >>> name_of("application-prod.yml")
+    FileName(stem='application', profile='prod', form='yml', rest='')
+    """
+    found = _NAME.fullmatch(name)
+    return None if found is None else FileName(found[1], found[2] or "", found[3].lower(), found[4])
+
+
+def rank(document: Document) -> tuple[bool, bool, bool, int]:
+    """What outranks what within an application of Spring's: a higher one counts."""
+    path = PurePath(document.file)
+    name = name_of(document.name)
+    if name is None:
+        return (True, True, True, 0)
+    return (name.stem == APPLICATION, bool(name.profile), path.parent.name == CONFIG, _FORMS.index(name.form))
+
+
+def beside_for_spring(path: Path) -> list[Path]:
+    """The other files of an application of Spring's: those without a profile, and those of the same one.
+
+    Of a file without a profile all, for its documents may be for some.
+    """
+    folder = path.parent
+    folders = [folder.parent, folder] if folder.name == CONFIG else [folder, folder / CONFIG]
+    names: dict[tuple[str, str], Path] = {}
+    for one in folders:
+        for place in (_in_main(one), one):
+            names |= {} if place is None else {(place.name, file.name): file for file in _files_like(path, place)}
+    return [file for file in names.values() if file != path]
+
+
+def beside_for_quarkus(path: Path) -> list[Path]:
+    """The other files of an application of Quarkus', as above."""
+    return [file for file in _files_like(path, path.parent) if file != path and file.name.startswith(APPLICATION)]
+
+
+def _in_main(folder: Path) -> Path | None:
+    """The folder of the application that tests are for."""
+    parts = folder.parts
+    inner = (CONFIG,) if folder.name == CONFIG else ()
+    if parts[len(parts) - len(_TEST) - len(inner) :] != (*_TEST, *inner):
+        return None
+    return Path(*parts[: len(parts) - len(_TEST) - len(inner)], *_MAIN, *inner)
+
+
+def _files_like(path: Path, folder: Path) -> Iterator[Path]:
+    name = name_of(path.name.lower())
+    if name is None:
+        return
+    try:
+        files = sorted(file for file in folder.iterdir() if _NAME.fullmatch(file.name))
+    except OSError:
+        return
+    for file in files[:MOST_FILES]:
+        other = name_of(file.name)
+        if other is None or other.rest != name.rest:
+            continue
+        if not name.profile or other.profile in ("", name.profile):
+            yield file
