@@ -98,6 +98,8 @@ class _Reading:
     def _made(self, node: Node) -> None:
         """``new KafkaProducer<>(props)`` and its like."""
         kind, arguments = kind_of(node), named(node.child_by_field_name("arguments"))
+        if kind in self._maps.uses.classes or self._maps.keys.is_foreign(kind):
+            return
         if kind.startswith(_FLINK):
             for argument in arguments:
                 content = self._maps.content(argument)

@@ -234,6 +234,33 @@ def test_fields() -> None:
     assert rejected(found)[0][:2] == (7, "settings")
 
 
+def test_fields_by_other_names() -> None:
+    field, use = "Properties p = new Properties();", f"void m() {{ {MADE} }}"
+    for change in ("A.this.p.load(in);", "other.p.load(in);", "super.p.load(in);"):
+        found = java(f"{field}\n{use}\nclass B {{ void n() {{\n{change} }} }}")
+        assert rejected(found)[0][:2] == (7, "settings")
+    inherited = f"static class B {{ {field}\n{use} }}\nstatic class C extends B {{ void n() {{\np.load(in); }} }}"
+    assert rejected(java(inherited))[0][:2] == (7, "settings")
+    value = 'String acks = "all";\nvoid set(A other) { other.acks = "0"; }'
+    found = java(f'{value}\nvoid m() {{ {NEW} p.put("acks", acks); {MADE} }}')
+    assert rejected(found) == [(6, "acks", "its value is not in this file: acks")]
+
+
+def test_classes_that_are_called_alike_are_others() -> None:
+    found = java('class KafkaProducer { }\nvoid m() { new KafkaProducer("topic"); }')
+    assert not found.components and not found.rejected
+    text = (
+        f"import io.vertx.kafka.client.producer.KafkaProducer;\n{IMPORTS}class A {{ Object o = new KafkaProducer(v); }}"
+    )
+    assert not read_text(text, "A.java", dialect=NAME).rejected
+
+
+def test_many_clients_of_a_large_map_end() -> None:
+    puts = "\n".join(f'p.put("k{n}.ms", "1");' for n in range(500))
+    with pytest.raises(DeploymentError, match="in too many steps"):
+        body(NEW, puts, *(f'p.put("acks", "{n}"); {MADE}' for n in range(45)))
+
+
 @pytest.mark.parametrize("marks", ['@Option(names = "a") private String acks', "@Setter String acks"])
 def test_a_field_that_something_else_fills_is_unknown(marks: str) -> None:
     found = java(f'{marks} = "all";\nvoid m() {{ {NEW}\np.put("acks", acks); {MADE} }}')
