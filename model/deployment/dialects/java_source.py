@@ -188,7 +188,7 @@ class _Reading:
             self.unused.append((entry.written.key, entry.written.line))
             self._taken.add(node.id)
         else:
-            self._add(node, variable.node, content)
+            self._add(node, variable.uses[0], content)
 
 
 def _settle(configured: Configured, content: Content) -> None:

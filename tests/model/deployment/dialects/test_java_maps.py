@@ -50,6 +50,13 @@ def test_each_client_gets_what_the_map_held_when_it_was_made() -> None:
     assert acks(body(NEW, SAFE, MADE, "new KafkaProducer<>(p, s, s);")) == ["all"]
 
 
+def test_what_is_handed_out_of_the_file_is_named_by_its_method() -> None:
+    found = java(f"Properties conf() {{ {NEW} {SAFE} return p; }}")
+    assert [one.name for one in found.components] == ["conf: p"] and acks(found) == ["all"] and not found.rejected
+    found = java(f"void tune(Properties p) {{\n{SAFE} }}")
+    assert acks(found) == ["all"] and [key for _, key, _ in rejected(found)] == ["settings"]
+
+
 def test_what_comes_after_the_client_is_ignored() -> None:
     found = body(NEW, SAFE, MADE, FAST)
     assert acks(found) == ["all"] and [one.given.origin.line for one in found.ignored] == [8]
