@@ -89,6 +89,11 @@ class Keys:
             else:
                 self._static[last] = path
 
+    def is_foreign(self, kind: str) -> bool:
+        """A class of this name is imported from somewhere else than Kafka and Spring."""
+        whole = self._packages.get(kind, "")
+        return bool(whole) and not whole.startswith(("org.apache.", "org.springframework."))
+
     def of(self, node: Node) -> Key:
         """The name that an expression is."""
         value = self._program.value(node)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DEEPEST = 40
 """No map is followed through more steps than this that lie one within another."""
 
-MOST_STEPS = 50_000
+MOST_STEPS = 20_000
 """Nor is any file, in all."""
 
 _PAIRS = ("Map.of", "ImmutableMap.of", "Collections.singletonMap")
@@ -77,9 +77,7 @@ class Maps:
 
     def content(self, node: Node, frame: Frame | None = None, leaves: Node | None = None) -> Content:
         """What an expression holds when it is reached; ``leaves``: the method that returns it."""
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise DeploymentError("puts maps together in too many steps", file=self.program.file, line=line_of(node))
+        self._step(node)
         if self._depth > DEEPEST:
             return (unknown(node, "is put together in more steps than are followed"),)
         self._depth += 1
@@ -90,6 +88,11 @@ class Maps:
         if len(found) > MOST_KEYS:
             raise DeploymentError(f"sets more than {MOST_KEYS} settings", file=self.program.file, line=line_of(node))
         return found
+
+    def _step(self, node: Node) -> None:
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise DeploymentError("puts maps together in too many steps", file=self.program.file, line=line_of(node))
 
     def _content(self, node: Node, frame: Frame | None, leaves: Node | None) -> Content:
         if node.type in ("parenthesized_expression", "cast_expression") and named(node):
@@ -229,6 +232,7 @@ class Maps:
         content = () if variable.value is None else self._assigned(variable.value, frame)
         before: dict[int, tuple[Node | None, list[Node]]] = {}
         for one in variable.uses:
+            self._step(one)
             routine = routine_of(one)
             if self.uses.of(one).act is not Act.READ and not _same(routine, here):
                 before.setdefault(routine.id if routine is not None else 0, (routine, []))[1].append(one)
@@ -274,6 +278,7 @@ class Maps:
         around = loop_of(use, variable.node) if use is not None else None
         later = use is not None and variable.routine is not None and lambda_of(use, variable.routine) is not None
         for one in uses:
+            self._step(one)
             did = self.uses.of(one)
             if did.act is Act.READ:
                 continue

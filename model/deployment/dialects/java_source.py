@@ -98,6 +98,8 @@ class _Reading:
     def _made(self, node: Node) -> None:
         """``new KafkaProducer<>(props)`` and its like."""
         kind, arguments = kind_of(node), named(node.child_by_field_name("arguments"))
+        if kind in self._maps.uses.classes or self._maps.keys.is_foreign(kind):
+            return
         if kind.startswith(_FLINK):
             for argument in arguments:
                 content = self._maps.content(argument)
@@ -186,7 +188,7 @@ class _Reading:
             self.unused.append((entry.written.key, entry.written.line))
             self._taken.add(node.id)
         else:
-            self._add(node, variable.node, content)
+            self._add(node, variable.uses[0], content)
 
 
 def _settle(configured: Configured, content: Content) -> None:

@@ -48,6 +48,7 @@ _DECLARING = (
 )
 _FIELDS = ("field_declaration", "constant_declaration")
 _NAMED = ("class_declaration", "enum_declaration", "interface_declaration", "record_declaration")
+_THIS = re.compile(r"(?:\w+\.)*this")
 _BOUND = re.compile(r'@Value\(\s*(?:value\s*=\s*)?"([^"]*)"\s*\)')
 _FILLED = re.compile(r"@(?:[\w.]+\.)?(?:Data|Setter|ConfigurationProperties|ConfigMapping)\b")
 _PLAIN = re.compile(r"@(?:SuppressWarnings|Deprecated|NonNull|Nullable|NotNull)\b(?:\([^)]*\))?")
@@ -118,17 +119,32 @@ class _Walk:
     written: list[Node] = field(default_factory=list)
     qualified: list[Node] = field(default_factory=list)
 
+    unknown: list[Node] = field(default_factory=list)
+
     def finish(self) -> Names:
-        """What can be known only once every class was seen: ``Settings.PROPS``, and who assigns what."""
+        """What can be known only once every class was seen: ``Settings.PROPS``, and who assigns what.
+
+        A name that is inherited, or a field of some object, may be any field of the file that is called so: what is
+        done to it is done to each of them.
+        """
         for node in self.qualified:
             found = self.names.meant(node)
             if found is not None and node.id not in self.names.of:
                 self.names.of[node.id] = found
                 found.uses.append(node)
+            elif found is None:
+                self.unknown.append(node)
+        fields: dict[str, list[Declared]] = {}
+        for one in self.names.every:
+            if one.is_field:
+                fields.setdefault(one.name, []).append(one)
+        for node in self.unknown:
+            for one in fields.get(_last(node), ()):
+                one.uses.append(node)
         for one in self.names.every:
             one.uses.sort(key=lambda use: use.start_byte)
         for node in self.written:
-            self.write(node)
+            self.write(node, fields)
         return self.names
 
     def enter(self, node: Node, parent: Node | None) -> None:
@@ -202,21 +218,38 @@ class _Walk:
     def use(self, node: Node) -> None:
         """A name, or a field of ``this``."""
         if node.type == "field_access":
-            found = self.bodies[-1].get(text_of(node.child_by_field_name("field"))) if self.bodies else None
+            name, outer = (
+                text_of(node.child_by_field_name("field")),
+                text_of(node.child_by_field_name("object")) != "this",
+            )
+            bodies = reversed(self.bodies) if outer else self.bodies[-1:]
+            found = next((body[name] for body in bodies if name in body), None)
+            if found is None:
+                self.unknown.append(node)
         else:
             name = text_of(node)
             found = next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
         if found is not None:
             self.names.of[node.id] = found
             found.uses.append(node)
+        elif node.type == "identifier":
+            self.unknown.append(node)
 
-    def write(self, node: Node) -> None:
+    def write(self, node: Node, fields: dict[str, list[Declared]]) -> None:
         """An assignment or ``++``."""
         target = node.child_by_field_name("left") or next(iter(named(node)), None)
         found = self.names.meant(target)
         if found is not None:
             plain = node.type == "assignment_expression" and text_of(node.child_by_field_name("operator")) in ("", "=")
             found.writes.append(node.child_by_field_name("right") if plain else None)
+        elif target is not None:
+            for one in fields.get(_last(target), ()):
+                one.writes.append(None)
+
+
+def _last(node: Node) -> str:
+    """The name itself, without the object that it is of."""
+    return text_of(node.child_by_field_name("field") if node.type == "field_access" else node)
 
 
 def names_of(root: Node) -> Names:
@@ -234,7 +267,9 @@ def names_of(root: Node) -> Names:
         walk.declare(node, parent)
         if node.type in ("assignment_expression", "update_expression"):
             walk.written.append(node)
-        of_this = node.type == "field_access" and text_of(node.child_by_field_name("object")) == "this"
+        of_this = (
+            node.type == "field_access" and _THIS.fullmatch(text_of(node.child_by_field_name("object"))) is not None
+        )
         if node.type == "identifier" or of_this:
             walk.use(node)
         else:

@@ -50,6 +50,13 @@ def test_each_client_gets_what_the_map_held_when_it_was_made() -> None:
     assert acks(body(NEW, SAFE, MADE, "new KafkaProducer<>(p, s, s);")) == ["all"]
 
 
+def test_what_is_handed_out_of_the_file_is_named_by_its_method() -> None:
+    found = java(f"Properties conf() {{ {NEW} {SAFE} return p; }}")
+    assert [one.name for one in found.components] == ["conf: p"] and acks(found) == ["all"] and not found.rejected
+    found = java(f"void tune(Properties p) {{\n{SAFE} }}")
+    assert acks(found) == ["all"] and [key for _, key, _ in rejected(found)] == ["settings"]
+
+
 def test_what_comes_after_the_client_is_ignored() -> None:
     found = body(NEW, SAFE, MADE, FAST)
     assert acks(found) == ["all"] and [one.given.origin.line for one in found.ignored] == [8]
@@ -232,6 +239,33 @@ def test_fields() -> None:
     assert acks(found) == ["0"] and not found.rejected
     found = java(f"static {field}\nvoid m() {{ {MADE} }}\nstatic class B {{ void n() {{\nA.p.load(in); }} }}")
     assert rejected(found)[0][:2] == (7, "settings")
+
+
+def test_fields_by_other_names() -> None:
+    field, use = "Properties p = new Properties();", f"void m() {{ {MADE} }}"
+    for change in ("A.this.p.load(in);", "other.p.load(in);", "super.p.load(in);"):
+        found = java(f"{field}\n{use}\nclass B {{ void n() {{\n{change} }} }}")
+        assert rejected(found)[0][:2] == (7, "settings")
+    inherited = f"static class B {{ {field}\n{use} }}\nstatic class C extends B {{ void n() {{\np.load(in); }} }}"
+    assert rejected(java(inherited))[0][:2] == (7, "settings")
+    value = 'String acks = "all";\nvoid set(A other) { other.acks = "0"; }'
+    found = java(f'{value}\nvoid m() {{ {NEW} p.put("acks", acks); {MADE} }}')
+    assert rejected(found) == [(6, "acks", "its value is not in this file: acks")]
+
+
+def test_classes_that_are_called_alike_are_others() -> None:
+    found = java('class KafkaProducer { }\nvoid m() { new KafkaProducer("topic"); }')
+    assert not found.components and not found.rejected
+    text = (
+        f"import io.vertx.kafka.client.producer.KafkaProducer;\n{IMPORTS}class A {{ Object o = new KafkaProducer(v); }}"
+    )
+    assert not read_text(text, "A.java", dialect=NAME).rejected
+
+
+def test_many_clients_of_a_large_map_end() -> None:
+    puts = "\n".join(f'p.put("k{n}.ms", "1");' for n in range(500))
+    with pytest.raises(DeploymentError, match="in too many steps"):
+        body(NEW, puts, *(f'p.put("acks", "{n}"); {MADE}' for n in range(45)))
 
 
 @pytest.mark.parametrize("marks", ['@Option(names = "a") private String acks', "@Setter String acks"])
