@@ -75,6 +75,10 @@ class Settings:
         """The settings that an expression comes to; of what is not understood, that they are unknown."""
         self._take(node, _Where(node, _Call()))
 
+    def reject(self, node: ast.expr, reason: str) -> None:
+        """Nobody can tell what settings it gets, and why."""
+        self._unknown(node, reason)
+
     def entry(self, key: str, value: ast.expr, where: _Where | None = None) -> None:
         """One setting."""
         only_if = "" if where is None else where.only_if

@@ -67,7 +67,9 @@ def _clients(following: Following) -> Iterator[Configured]:
     for node in sorted(everything, key=lambda node: node.lineno):
         if isinstance(node, ast.Call):
             known = _known(program.full_name(node.func))
-            if known is not None:
+            if known is not None and shown(node.func).partition(".")[0] in program.ambiguous:
+                yield _unseen(known, node, node.func)
+            elif known is not None:
                 yield _client(following, node, _name(program, node, known[2]), known)
         elif isinstance(node.ctx, ast.Load):
             above = program.parents.get(id(node))
@@ -119,6 +121,8 @@ def _client(following: Following, node: ast.Call, name: str, known: tuple[str, R
     if library == LIBRDKAFKA:
         for argument in node.args[:1]:
             reading.take(argument)
+    elif role is Role.PRODUCER and node.args:
+        reading.reject(node, f"{short} takes its settings by name only")
     for keyword in node.keywords:
         if keyword.arg is None or (library == LIBRDKAFKA and keyword.arg in _DICTIONARIES):
             reading.take(keyword.value)

@@ -64,6 +64,20 @@ class Program:
                 }
         return names
 
+    @cached_property
+    def ambiguous(self) -> frozenset[str]:
+        """Names that are imported as more than one thing: which one counts is told only when it runs."""
+        found: dict[str, set[str]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.ImportFrom):
+                for one in node.names:
+                    found.setdefault(one.asname or one.name, set()).add(f"{node.module}.{one.name}")
+            elif isinstance(node, ast.Import):
+                for one in node.names:
+                    name = one.asname or one.name.partition(".")[0]
+                    found.setdefault(name, set()).add(one.name if one.asname else name)
+        return frozenset(name for name, of in found.items() if len(of) > 1 and name != "*")
+
     def full_name(self, node: ast.expr) -> str:
         """The name of a function or class with its module."""
         name = shown(node)

@@ -258,3 +258,17 @@ def test_many_settings_of_many_clients_are_refused() -> None:
     text = "conf = {}\n" + "".join(f"conf['k{n}'] = 1\n" for n in range(700)) + "Producer(conf)\n" * 40
     with pytest.raises(DeploymentError, match="more than 20000 settings in all"):
         py(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from kafka import KafkaProducer\np = KafkaProducer({'acks': 0})\n",
+        "try:\n    from confluent_kafka import Producer\nexcept ImportError:\n"
+        "    from aiokafka import AIOKafkaProducer as Producer\n"
+        "p = Producer(acks=1)\n",
+        "from confluent_kafka import Producer\np = Producer(*settings)\n",
+    ],
+)
+def test_a_client_that_is_another_one_or_gets_what_it_does_not_take(text: str) -> None:
+    assert rejected(read_text(text, "a.py", dialect="Python source"))[0][0] == "settings"
