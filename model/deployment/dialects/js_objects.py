@@ -144,6 +144,7 @@ class Objects:
             self._unknown(node)
             return
         self.take(value, depth + 1)
+        self._program.count(len(self._program.set_in(name)))
         for one in self._program.set_in(name):
             target, right = one.child_by_field_name("left"), one.child_by_field_name("right")
             if target is None or right is None:

@@ -62,10 +62,9 @@ def order(program: Program, name: str, use: Node, write: Node) -> str:
         return WHENEVER.format(name)
     if function == around(use, *FUNCTIONS) and write.start_byte > use.start_byte:
         return LATER.format(name, line_of(use))
-    for one in program.uses(name):
-        back = around(one, "return_statement")
-        if back is not None and around(back, *FUNCTIONS) == function and one.start_byte < write.start_byte:
-            return LATER.format(name, line_of(one))
+    first = program.first_returned(name).get(0 if function is None else function.id)
+    if first is not None and first.start_byte < write.start_byte:
+        return LATER.format(name, line_of(first))
     return ""
 
 

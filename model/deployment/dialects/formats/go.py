@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 DEEPEST = 40
 """An expression in an expression, at most so often."""
 
+_DECLARE = (
+    "short_var_declaration",
+    "range_clause",
+    "receive_statement",
+    "const_spec",
+    "var_spec",
+    "parameter_declaration",
+    "variadic_parameter_declaration",
+)
 _UNITS = {
     "Nanosecond": 1,
     "Microsecond": 10**3,
@@ -89,12 +98,12 @@ class Program:
     def _declared(self) -> Mapping[str, list[tuple[int, Node | None]]]:
         """Each name with the function it is declared in (0: none) and its value; parameters have none."""
         declared: dict[str, list[tuple[int, Node | None]]] = {}
-        for node in all_of(self.root, "const_spec", "var_spec", "short_var_declaration", "parameter_declaration"):
+        for node in all_of(self.root, *_DECLARE):
             owner = around(node, *FUNCTIONS)
             where = 0 if owner is None else owner.id
-            if node.type == "short_var_declaration":
+            if node.type in _DECLARE[:3]:
                 names = named(node.child_by_field_name("left"))
-                values = named(node.child_by_field_name("right"))
+                values = named(node.child_by_field_name("right")) if node.type == _DECLARE[0] else []
             else:
                 names = node.children_by_field_name("name")
                 values = named(node.child_by_field_name("value"))

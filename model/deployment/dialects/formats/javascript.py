@@ -19,6 +19,7 @@ from model.deployment.dialects.formats.syntax import (
     tree_of,
 )
 from model.deployment.dialects.written import Value
+from model.deployment.errors import DeploymentError
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -43,6 +44,9 @@ FUNCTIONS = (
 )
 _PATTERNS = ("object_pattern", "array_pattern", "rest_pattern", "assignment_pattern", "object_assignment_pattern")
 DEEPEST = 40
+MOST_SETTINGS = 20_000
+"""Settings that are read of names, of all clients together; a reader reads each twice."""
+
 _SAME = ("Number", "parseInt", "parseFloat", "String", "Boolean")
 _WRAPPED = (
     "parenthesized_expression",
@@ -61,6 +65,7 @@ class Program:
 
     root: Node
     file: str = ""
+    _settings: int = 0
 
     @cached_property
     def modules(self) -> Mapping[str, str]:
@@ -145,6 +150,28 @@ class Program:
         for node in all_of(self.root, "identifier", "shorthand_property_identifier", "member_expression"):
             used.setdefault(text_of(node), []).append(node)
         return used
+
+    def first_returned(self, name: str) -> Mapping[int, Node]:
+        """The first place in each function (its node's id, 0: none) that returns what has this name."""
+        if name not in self._returned:
+            found: dict[int, Node] = {}
+            for use in self.uses(name):
+                back = around(use, "return_statement", *FUNCTIONS)
+                if back is not None and back.type == "return_statement":
+                    function = around(back, *FUNCTIONS)
+                    found.setdefault(0 if function is None else function.id, use)
+            self._returned[name] = found
+        return self._returned[name]
+
+    @cached_property
+    def _returned(self) -> dict[str, dict[int, Node]]:
+        return {}
+
+    def count(self, settings: int) -> None:
+        """Raise DeploymentError for more settings, of all clients, than a program has that people write."""
+        self._settings += settings
+        if self._settings > MOST_SETTINGS:
+            raise DeploymentError(f"sets more than {MOST_SETTINGS // 2} settings of all its clients", file=self.file)
 
     @cached_property
     def _set_in(self) -> Mapping[str, list[Node]]:
