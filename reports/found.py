@@ -38,6 +38,9 @@ class FoundReport:
             where = f"line {unread.line}: " if unread.line is not None else ""
             told = f"{self._short(unread.file)}: cannot be read: {where}{unread.reason}"
             yield from lines.wrapped(told, width, rest="    ")
+        if self.findings.links:
+            links = wording.listed([self._short(link) for link in self.findings.links])
+            yield from lines.wrapped(f"{links}: links to folders are not followed", width, rest="    ")
         reasons: dict[str, list[Placed]] = {}
         for placed, reason in self.paired.unpaired:
             reasons.setdefault(reason, []).append(placed)

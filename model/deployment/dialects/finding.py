@@ -42,7 +42,8 @@ class Unread:
 class Findings:
     """What lies in a folder, or in one file: configurations, what could not be read, and how many other files.
 
-    ``deployments`` are the files that were written for this program.
+    ``deployments`` are the files that were written for this program, ``links`` the links to folders, which are not
+    followed.
     """
 
     place: str
@@ -50,6 +51,7 @@ class Findings:
     unread: tuple[Unread, ...]
     others: int
     deployments: tuple[Path, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def find(place: Path, fillings: Fillings) -> Findings:
@@ -94,7 +96,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
     layered = over_their_workers(without_those_read_along(released))
-    return Findings(str(place), tuple(_each_once(layered)), tuple(unread), others, tuple(own))
+    return Findings(str(place), tuple(_each_once(layered)), tuple(unread), others, tuple(own), tuple(_links(place)))
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:
@@ -163,9 +165,21 @@ def _each_once(found: Iterable[Found]) -> Iterator[Found]:
         yield replace(one, components=tuple(kept))
 
 
-def _files(place: Path) -> Iterator[Path]:
+def _walk(place: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Each folder that is looked into, with the folders and the files in it."""
     for folder, folders, names in os.walk(place):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_LOOKED_INTO)
+        yield folder, folders, names
+
+
+def _links(place: Path) -> Iterator[str]:
+    """Links to folders: following them could lead anywhere, and round in a circle."""
+    for folder, folders, _ in _walk(place):
+        yield from (str(Path(folder, name)) for name in folders if Path(folder, name).is_symlink())
+
+
+def _files(place: Path) -> Iterator[Path]:
+    for folder, _, names in _walk(place):
         for name in names:
             if not name.startswith(".") or name.startswith(".env"):
                 yield Path(folder, name)

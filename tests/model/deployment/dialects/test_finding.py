@@ -82,6 +82,7 @@ def test_pipes_and_links_in_a_circle_are_passed_over(tmp_path: Path) -> None:
     assert [Path(one.file).name for one in find(tmp_path, {}).found] == ["a.properties"]
     (unread,) = find(tmp_path, {}).unread
     assert (Path(unread.file).name, unread.reason) == ("application.yml", "is no regular file")
+    assert find(tmp_path, {}).links == (str(tmp_path / "loop"),)
 
 
 def test_a_broken_file_that_speaks_of_kafka_is_named_whatever_its_name_is(tmp_path: Path) -> None:
