@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from model.deployment.dialects.client_names import SECRET
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.spring_cloud import NEWER, SPLIT
 from tests.model.deployment.dialects.accounting import read_text, values
@@ -188,3 +189,11 @@ def test_clients_of_streams_are_of_their_profiles() -> None:
     found = read_text(text, "application.yml")
     names = {(one.name, one.profile): "transactional.id" in one.settings for one in found.by_role[Role.PRODUCER]}
     assert names == {("streams.producer", ""): True, ("streams.producer (prod)", "prod"): False}
+
+
+def test_of_spring_kafka_of_one_binder_only_what_may_matter_is_rejected() -> None:
+    boot = f"{K}environment.spring.kafka."
+    text = f"{BINDINGS}{boot}bootstrap-servers=b\n{boot}properties.sasl.jaas.config=hush\n{boot}producer.acks=0\n"
+    found = read_text(text, "application.properties")
+    assert [one.given.origin.line for one in found.rejected] == [7]
+    assert [one.reason for one in found.ignored if one.given.origin.line in (5, 6)] == ["names brokers", SECRET]
