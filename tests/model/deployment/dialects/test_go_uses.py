@@ -149,6 +149,9 @@ def test_maps_that_are_followed() -> None:
     assert values(found, Role.PRODUCER)["acks"] == "0" and not found.rejected
     made = 'func made() *kafka.ConfigMap {\nc := &kafka.ConfigMap{"acks": "1"}\nreturn c\n}\n'
     assert values(go(CONFLUENT, "kafka.NewProducer(made())", made), Role.PRODUCER) == {"acks": "1"}
+    at_once = 'func made() *kafka.ConfigMap { return &kafka.ConfigMap{"acks": "1"} }\n'
+    found = go(CONFLUENT, "kafka.NewProducer(made())", at_once)
+    assert values(found, Role.PRODUCER) == {"acks": "1"} and not found.rejected
     for unknown in ("kafka.NewProducer(settings)", "kafka.NewProducer(load())"):
         assert "not in this file" in go(CONFLUENT, unknown).rejected[0].reason
 
