@@ -115,6 +115,8 @@ def test_what_a_function_is_given_must_be_known() -> None:
     assert not go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", same).rejected
     twice = f"{same}func (x T) tune(c *sarama.Config) {{}}\n"
     assert go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", twice).rejected
+    methods = "func (x A) set(c *sarama.Config) { c.Producer.Retry.Max = 1 }\nfunc (x B) set(c *sarama.Config) {}\n"
+    assert 6 in lines(go(SARAMA, f"{SAFE}b.set(c)\nsarama.NewSyncProducer(nil, c)", methods))
     assert "not in this file" in go(SARAMA, "sarama.NewSyncProducer(nil, settings.Kafka)").rejected[0].reason
 
 
