@@ -58,7 +58,7 @@ class Flow:
         self.held: list[Held] = []
         self.by_variable: dict[Variable, list[Held]] = {}
         self.given_at_once: set[int] = set()
-        self._functions = named_functions(program)
+        self.functions = named_functions(program)
         self.calls = list(all_of(program.root, "call_expression"))
         self._results: dict[tuple[int, int], list[Node]] = {}
 
@@ -138,7 +138,7 @@ class Flow:
 
     def result_of(self, call: Node, at: int) -> Held | None:
         """What a call of a function of the file returns: the one configuration that it makes."""
-        function = function_called(self.program, self._functions, call)
+        function = function_called(self.program, self.functions, call)
         made = [one for one in self.held if one.function == function and one.made is not None and function]
         if function is None or len({one.variable for one in made}) != 1:
             return None
@@ -160,11 +160,11 @@ class Flow:
         function = other.function
         name = "" if function is None else text_of(function.child_by_field_name("name"))
         inside = [one for one in self.held if one.given_to and one.function == function]
-        if self._functions.get(name) != function or len(inside) != 1 or not name:
+        if self.functions.get(name) != function or len(inside) != 1 or not name:
             return
         known = True
         for node in self.calls:
-            if function_called(self.program, self._functions, node) != function:
+            if function_called(self.program, self.functions, node) != function:
                 continue
             gets = [(self.held_by(one), one) for one in named(node.child_by_field_name("arguments"))]
             own = [(one, argument) for one, argument in gets if one is not None and one.made is not None]

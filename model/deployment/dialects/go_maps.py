@@ -11,6 +11,7 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.formats.go import Program
 from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
 from model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
+from model.deployment.dialects.go_functions import function_called, results_of
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
 from model.deployment.dialects.written import Configured, Value, Written, check_number
 
@@ -42,6 +43,7 @@ class _Maps(Flow):
         super().__init__(program, package)
         self._alone: list[Configured] = []
         self._of_names: set[int] = set()
+        self._without: dict[int, Configured] = {}
         self._none = {f"new({package}.ConfigMap)", f"make({package}.ConfigMap)"}
 
     def all(self) -> Iterator[Configured]:
@@ -102,6 +104,7 @@ class _Maps(Flow):
             if why:
                 configured.written.append(Written("settings", line_of(node), Value(None, ""), why, rejected=why))
         self._alone.append(configured)
+        self._without[node.id] = configured
 
     def _set(self, key: Node, value: Node, statement: Node, made: Node | None) -> Iterator[Written]:
         known = self.program.known(key)
@@ -158,6 +161,12 @@ class _Maps(Flow):
         if target.type == "call_expression":
             self.given_at_once.add(target.id)
             held = self.result_of(target, 0)
+            function = function_called(self.program, self.functions, target)
+            results = [plain(one) for one in results_of(function, 0)] if function is not None else []
+            written_out = self._without.get(results[0].id) if len(results) == 1 and results[0] is not None else None
+            if written_out is not None:
+                written_out.roles.add(_MAKERS[name])
+                return
         elif held is not None:
             held.given.append(target)
         if held is not None:

@@ -115,6 +115,8 @@ def test_what_a_function_is_given_must_be_known() -> None:
     assert not go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", same).rejected
     twice = f"{same}func (x T) tune(c *sarama.Config) {{}}\n"
     assert go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", twice).rejected
+    methods = "func (x A) set(c *sarama.Config) { c.Producer.Retry.Max = 1 }\nfunc (x B) set(c *sarama.Config) {}\n"
+    assert 6 in lines(go(SARAMA, f"{SAFE}b.set(c)\nsarama.NewSyncProducer(nil, c)", methods))
     assert "not in this file" in go(SARAMA, "sarama.NewSyncProducer(nil, settings.Kafka)").rejected[0].reason
 
 
@@ -149,6 +151,9 @@ def test_maps_that_are_followed() -> None:
     assert values(found, Role.PRODUCER)["acks"] == "0" and not found.rejected
     made = 'func made() *kafka.ConfigMap {\nc := &kafka.ConfigMap{"acks": "1"}\nreturn c\n}\n'
     assert values(go(CONFLUENT, "kafka.NewProducer(made())", made), Role.PRODUCER) == {"acks": "1"}
+    at_once = 'func made() *kafka.ConfigMap { return &kafka.ConfigMap{"acks": "1"} }\n'
+    found = go(CONFLUENT, "kafka.NewProducer(made())", at_once)
+    assert values(found, Role.PRODUCER) == {"acks": "1"} and not found.rejected
     for unknown in ("kafka.NewProducer(settings)", "kafka.NewProducer(load())"):
         assert "not in this file" in go(CONFLUENT, unknown).rejected[0].reason
 
