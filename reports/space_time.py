@@ -15,6 +15,9 @@ from properties.verdict import Step, Trace, states_of
 from reports.messages import message_of
 
 PRODUCER, COORDINATOR, CONTROLLER, CONSUMER = "producer", "coordinator", "controller", "consumer"
+REQUEST, ABANDONED = "request", "abandoned"
+"""Messages by name: a record on its way to a leader, and one on which its sender has given up."""
+
 DOWN = "down"
 """What a lane's own part of the state says while its process is gone."""
 
@@ -141,8 +144,11 @@ class _Arrows:
                 self.on_the_way[key] = (row, sender, receiver)
             case "holds":
                 if key in self.on_the_way:
-                    self.on_the_way["abandoned", batch] = self.on_the_way.pop(key)
+                    self.on_the_way[ABANDONED, batch] = self.on_the_way.pop(key)
             case "receives" | "answers":
+                if what == ABANDONED and key not in self.on_the_way:
+                    # Its sender is gone: what it had in flight is abandoned without a step of its own.
+                    key = (REQUEST, batch)
                 sent, *_ = self.on_the_way.pop(key, (row,))
                 yield Arrow(sent, sender, row, receiver, what)
                 self.received[batch] = receiver

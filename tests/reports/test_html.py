@@ -12,6 +12,7 @@ from properties.verdict import Result, states_of
 from reports.html import to_html
 from reports.html.page import events, near_misses
 from tests.reports import samples
+from tests.reports.golden_files import matches
 
 PAGE = to_html(samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
 HOSTILE = to_html(samples.HOSTILE_DEPLOYMENT, samples.HOSTILE_RESULT, command=samples.HOSTILE)
@@ -119,3 +120,7 @@ def test_verdicts_link_their_own_traces() -> None:
 
 def test_a_result_of_nothing() -> None:
     assert "<h1>" in to_html(samples.DEPLOYMENT, Result((), samples.ENGINE, (), samples.VERSIONS), command="x")
+
+
+def test_golden() -> None:
+    matches("result.html", PAGE)

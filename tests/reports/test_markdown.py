@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from reports.markdown import code, escaped, to_markdown
 from tests.reports import samples
+from tests.reports.golden_files import matches
 
 PAGE = to_markdown(samples.DEPLOYMENT, samples.RESULT, command=samples.COMMAND)
 
@@ -104,3 +105,7 @@ def test_code(text: str, shown: str) -> None:
 
 def test_escaped() -> None:
     assert escaped("a_b*c|<i>") == r"a\_b\*c\|\<i\>"
+
+
+def test_golden() -> None:
+    matches("result.md", PAGE)

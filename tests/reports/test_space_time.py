@@ -85,6 +85,12 @@ def test_an_abandoned_request_may_arrive_after_its_retry() -> None:
     ]
 
 
+def test_what_a_crashed_producer_had_in_flight_may_arrive_later() -> None:
+    crash = step("crash_producer", "application", "producer-crash", position=0)
+    late = step("execute_delayed", "broker 1", batch=0, leader=1)
+    assert diagram(TRANSMIT, crash, late) == [Arrow(1, PRODUCER, 3, BROKER_1, "abandoned")]
+
+
 def test_records_are_told_apart() -> None:
     other = step("transmit", "producer", batch=1, leader=1)
     assert diagram(TRANSMIT, other, APPEND) == [
