@@ -10,6 +10,7 @@ receives    what was on its way arrives
 answers     the same, and the answer is there at once
 loses       what was on its way never arrives; an answer: that of who received the record last
 holds       what was on its way is abandoned by its sender, and may arrive as ``abandoned`` later
+fetches     both, from the leader where records come with it; else the fetch itself tells the leader something
 drops       the connection is dead: nothing arrives any more of what was on its way to the receiver
 ==========  =====================================================================================
 """
@@ -24,8 +25,10 @@ from importlib.resources import files
 
 from properties.verdict import Step
 
-BROKER = "broker {}"
-"""The lane of a broker by its number."""
+BROKER, LOG_OF = "broker {}", "{}'s log"
+"""The lane of a broker by its number, and what a trace calls the log of a lane."""
+
+FETCHES = "fetches"
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,11 @@ def message_of(step: Step) -> Message | None:
     sender, receiver = (_lane(row[end], step.arguments) for end in ("from", "to"))
     if (row["from"] and not sender) or (row["to"] and not receiver):
         return None
+    if row["phase"] == FETCHES:
+        copied = any(change.what == LOG_OF.format(receiver) for change in step.changes)
+        return (
+            Message(sender, receiver, "both", row["message"]) if copied else Message(receiver, sender, "both", "fetch")
+        )
     return Message(sender, receiver, row["phase"], row["message"])
 
 

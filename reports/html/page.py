@@ -66,6 +66,7 @@ class _Drawn:
         self.number = number
         self.telling = telling
         self.drawing = svg.drawing(space_time(telling.trace), [svg.row_height(_sentence(s)) for s in telling.steps])
+        self.changing = [number for number, step in enumerate(telling.steps, 1) if step.changes]
         self.timed = any(step.at is not None for step in telling.steps)
 
     @property

@@ -2,6 +2,7 @@
 
 // The state at a step is the initial one with what each step up to it changed: [what, owner, value, entries?] each.
 const traces = new Map();
+let addressing;
 
 for (const article of document.querySelectorAll("article.trace")) {
   const data = JSON.parse(article.querySelector("script.states").textContent);
@@ -80,8 +81,10 @@ function choose(trace, step) {
 function go(trace, step) {
   const link = trace.links[step - 1];
   if (!link) return;
-  history.replaceState(null, "", link.hash);
   choose(trace, step);
+  // A browser drops addresses that follow each other too quickly, as they do while a key is held down.
+  clearTimeout(addressing);
+  addressing = setTimeout(() => history.replaceState(null, "", link.hash), 60);
   link.focus({ preventScroll: true });
   link.scrollIntoView({ block: "nearest", inline: "nearest" });
 }

@@ -268,7 +268,8 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         bundle.write_bytes(bytes(changed))
         status, said = run("verify", str(bundle))
         assert status == 1
-        assert said.startswith(f"{bundle}: ") and "was changed" in said
+        assert said.startswith(f"{bundle}: ")
+        assert "was changed" in said or "is not the one" in said  # the hash of the manifest stands in the comment
     bundle.write_bytes(b"no zip at all")
     assert run("verify", str(bundle))[0] == 1
 

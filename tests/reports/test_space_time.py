@@ -91,6 +91,13 @@ def test_what_a_crashed_producer_had_in_flight_may_arrive_later() -> None:
     assert diagram(TRANSMIT, crash, late) == [Arrow(1, PRODUCER, 3, BROKER_1, "abandoned")]
 
 
+def test_a_fetch_goes_where_it_tells_something() -> None:
+    copied = step("fetch", "broker 2", None, Change("broker 2's log", "[]", "[record 1 @1]"), follower=2, leader=1)
+    assert diagram(copied) == [Arrow(1, BROKER_1 - 1, 1, BROKER_2 - 1, "records")]
+    learned = step("fetch", "broker 2", None, Change("broker 1's high watermark", "0", "1"), follower=2, leader=1)
+    assert diagram(learned) == [Arrow(1, BROKER_2 - 1, 1, BROKER_1 - 1, "fetch")]
+
+
 def test_records_are_told_apart() -> None:
     other = step("transmit", "producer", batch=1, leader=1)
     assert diagram(TRANSMIT, other, APPEND) == [
