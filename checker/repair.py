@@ -18,7 +18,7 @@ from itertools import combinations
 
 from checker.processes import in_processes
 from checker.survival import Counterexample, run_of, survivors
-from model.deployment.changing import Change, changed, changes_of
+from model.deployment.changing import Change, changed, changes_of, companions
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
@@ -97,7 +97,13 @@ class Search:
         on_tried: OnTried | None = None,
     ) -> None:
         self.deployment = deployment
-        self.changes = changes_of(deployment)
+        offered = changes_of(deployment)
+        with_others = companions(deployment, offered)
+        self.changes = [*offered, *with_others]
+        self._companions = {
+            self.changes.index(change): [[self.changes.index(one) for one in ones] for ones in sets]
+            for change, sets in with_others.items()
+        }
         self._until = None if seconds is None else time.monotonic() + seconds
         self._checks = checks
         self._on_tried = on_tried
@@ -249,6 +255,9 @@ class Search:
         solver = z3.Optimize()
         for first, second in self._rivals:
             solver.add(z3.Not(z3.And(taken[first], taken[second])))
+        for number, sets in self._companions.items():
+            together = [z3.And(*(taken[one] for one in ones)) for ones in sets]
+            solver.add(z3.Implies(taken[number], z3.Or(*together)))
         for name in ("", *sorted(wanted)):
             for clause in self._clauses.get(name, ()):
                 ways = [taken[number] for number in clause.by] + [z3.Not(taken[number]) for number in clause.without]
@@ -280,4 +289,4 @@ def _possible_with(
     try:
         return survivors(changed(deployment, changes), counterexamples)
     except DeploymentError:
-        return [True] * len(counterexamples)  # it cannot be had, and so gets rid of nothing
+        return [False] * len(counterexamples)  # with others it may be had, and get rid of all of them

@@ -8,9 +8,10 @@ throughput or availability, 4 and 5 change a program, 6 needs machines or anothe
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 from model.deployment.builder import build
@@ -51,6 +52,10 @@ class Unchangeable(DeploymentError):
     """A deployment that was not read from files, whose settings nobody can change one by one."""
 
 
+class NotOfThisClient(DeploymentError):
+    """A change of settings that the deployment's client does not have."""
+
+
 @cache
 def strengthenings() -> tuple[Change, ...]:
     """All changes of the table, cheapest first."""
@@ -87,6 +92,35 @@ def changes_of(deployment: Deployment) -> list[Change]:
     return found
 
 
+def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change, list[tuple[Change, ...]]]:
+    """Changes that are refused alone, and those of ``offered``, one or two of them, with which they are not.
+
+    Idempotence is refused where ``acks=1`` is set; with ``acks=all`` it is not. Raises :class:`Unchangeable`.
+    """
+    found: dict[Change, list[tuple[Change, ...]]] = {}
+    for change in strengthenings():
+        if change in offered or not _is_refused(deployment, [change]):
+            continue
+        for size in (1, 2):
+            sets = [ones for ones in combinations(offered, size) if not _is_refused(deployment, [change, *ones])]
+            if sets:
+                found[change] = sets
+                break
+    return found
+
+
+def _is_refused(deployment: Deployment, changes: Sequence[Change]) -> bool:
+    """Whether clients or brokers refuse these, or no model has what they make."""
+    places = [place for change in changes for place in change.places]
+    try:
+        changed(deployment, changes)
+    except (Unchangeable, NotOfThisClient):
+        return False
+    except DeploymentError:
+        return True
+    return len(set(places)) < len(places)
+
+
 def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
     """The deployment with these changes, explored as the other one is.
 
@@ -97,7 +131,7 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
     given = deployment.given
     for change in changes:
         if change.library and not _is_of(deployment, change):
-            raise DeploymentError(f"{change}: no setting of this client")
+            raise NotOfThisClient(f"{change}: no setting of this client")
         given = _with(given, change)
     made = build(given)
     return replace(made, name=deployment.name, faults=deployment.faults, require=deployment.require)

@@ -77,6 +77,7 @@ def test_a_run_survives_what_does_not_prevent_it() -> None:
 @pytest.mark.slow
 def test_the_repair_is_the_cheapest_of_all_sets_of_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repairing, "changes_of", few)
+    monkeypatch.setattr(repairing, "companions", lambda *_: {})
     wanted = ["no-acked-loss", "no-silent-loss"]
     found = Search(deployment(), result(), checks).repairs(wanted, most=10)
     every: dict[frozenset[str], int] = {}
@@ -100,6 +101,7 @@ def test_the_repair_is_the_cheapest_of_all_sets_of_changes(monkeypatch: pytest.M
 def test_what_cannot_all_hold_is_a_front(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sending again after a restart stores a record twice; not doing so loses it."""
     monkeypatch.setattr(repairing, "changes_of", few)
+    monkeypatch.setattr(repairing, "companions", lambda *_: {})
     found = Search(deployment(), result(), checks).repairs(deployment().require)
     assert found.found
     for repair in found.found:
@@ -119,6 +121,22 @@ def test_what_would_have_prevented_a_violation() -> None:
         again = checks(changed(deployment(), [change]))
         verdict = next(v for v in again.verdicts if v.property == one.property)
         assert one.cut_set not in verdict.cut_sets
+
+
+IDEMPOTENCE = "producer.enable.idempotence=true"
+
+
+@pytest.mark.slow
+def test_changes_that_only_go_together_are_found(tmp_path: Path) -> None:
+    """Idempotence is refused beside acks=1 (rule P02); with acks=all it is what mends a retry that is stored twice."""
+    file = tmp_path / "d.yaml"
+    text = TEXT.replace("kill: 1, producer-crash: 1", "lost-response: 1")
+    file.write_text(text.replace("no-acked-loss, no-silent-loss, ", ""), encoding="utf-8")
+    one = read_deployment(file)
+    found = Search(one, checks(one), checks).repairs(["no-log-duplicate"])
+    told = [set(map(str, repair.changes)) for repair in found.found]
+    assert {IDEMPOTENCE, "producer.acks=all"} in told
+    assert all("no-log-duplicate" in holding(repair.result) for repair in found.found)
 
 
 def test_nothing_to_repair() -> None:

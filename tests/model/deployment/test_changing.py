@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.deployment import DeploymentError, from_document, read_deployment, to_document
-from model.deployment.changing import Change, Unchangeable, changed, changes_of, question, strengthenings
+from model.deployment.changing import Change, Unchangeable, changed, changes_of, companions, question, strengthenings
 from model.deployment.choices import Acks, Commit, OnSendError
 from model.deployment.deployment import Deployment
 from model.deployment.errors import UnknownKeyError
@@ -68,6 +68,14 @@ def test_only_what_makes_a_difference_is_offered(tmp_path: Path) -> None:
     sarama = {str(change) for change in changes_of(deployment(tmp_path, "producer: {client: sarama}"))}
     assert "producer.Producer.RequiredAcks=WaitForAll" in sarama
     assert "producer.acks=all" not in sarama
+
+
+def test_what_is_refused_alone_goes_with_others(tmp_path: Path) -> None:
+    made = deployment(tmp_path, "producer: {settings: {acks: 1, enable.idempotence: false}}")
+    offered = changes_of(made)
+    idempotence, acks = find("producer.enable.idempotence=true"), find("producer.acks=all")
+    assert idempotence not in offered
+    assert companions(made, offered)[idempotence] == [(acks,)]
 
 
 def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
