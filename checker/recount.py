@@ -34,7 +34,7 @@ def recount(document: Document, budget: Budget) -> tuple[str, ...]:
     complete = min(verdict["bounds"]["faults_complete_to"] for verdict in document["verdicts"])
     why = ", ".join(sorted(stopped))
     if complete < 0:
-        return (f"counts: nothing to compare, as not even the states without a fault were all explored ({why})",)
+        raise NothingCounted(f"not even the states without a fault were all explored ({why})")
     return _layers(document, deployment, budget, reductions, complete, why)
 
 
@@ -116,6 +116,10 @@ def _not_stopped(verdicts: Mapping[str, Verdict]) -> None:
     for verdict in verdicts.values():
         if verdict.coverage.stopped is not None:
             raise RecountStopped(verdict.coverage.stopped)
+
+
+class NothingCounted(Exception):
+    """The result was stopped before anything was explored that could be compared."""
 
 
 class RecountStopped(Exception):

@@ -57,6 +57,10 @@ def verify(document: Mapping[str, Any]) -> Verification:
             raise TamperedDocument(f"{name}: the first trace is not among its traces")
         if [trace["faults"] for trace in verdict["traces"]] != verdict["cut_sets"]:
             raise TamperedDocument(f"{name}: traces and fault sets do not match")
+        if verdict["status"] in ("holds", "vacuous") and verdict["bounds"]["faults_complete_to"] < 0:
+            raise TamperedDocument(
+                f"{name}: {verdict['status']}, though not even the states without a fault were explored"
+            )
         if (verdict["status"] == "violated") != bool(verdict["traces"]):
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:

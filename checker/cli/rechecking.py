@@ -77,12 +77,15 @@ def count_again(document: Mapping[str, Any]) -> tuple[str, ...]:
     """Explore again what a result speaks of. Raises TamperedDocument."""
     from checker.budget import Budget
     from checker.interruption import interrupts
-    from checker.recount import RecountStopped, recount
+    from checker.recount import NothingCounted, RecountStopped, recount
 
     budget = Budget()
     try:
         with interrupts(budget.stop):
             return recount(document, budget)
+    except NothingCounted as nothing:
+        complain(f"the counts were not compared: {nothing}")
+        raise typer.Exit(EXIT_UNDECIDED) from None
     except RecountStopped as stopped:
         complain(f"exploring again was stopped ({stopped}): the counts were not compared")
         raise typer.Exit(EXIT_UNDECIDED) from None
