@@ -8,7 +8,7 @@ from model.deployment.dialects import dapr, strimzi, topic_resources
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.application_files import name_of
 from model.deployment.dialects.component import EVERYTHING, Component, Found
-from model.deployment.dialects.containers import Container, components_of, joined_commands
+from model.deployment.dialects.containers import Container, components_of, joined_commands, speaks_of_kafka
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
@@ -82,7 +82,7 @@ def fits_kubernetes(document: Document) -> bool:
     if any(dapr.is_dapr(one) or topic_resources.is_of_an_operator(one) for one in resources):
         return True
     kinds = {text_under(one, "kind") for one in resources}
-    if not kinds & {*_HOLDERS, *_WORKLOADS} or "kafka" not in document.text.lower():
+    if not kinds & {*_HOLDERS, *_WORKLOADS} or not speaks_of_kafka(document.text):
         return False
     try:
         found = read(document, {})
