@@ -37,6 +37,11 @@ class Accounts:
         self._rejected: list[Left] = []
         self._taken: list[Left] = []
 
+    @property
+    def fillings(self) -> Fillings:
+        """What somebody gives for placeholders."""
+        return self._fillings
+
     def take(self, said: Said, key: str, value: str | None = None) -> Given:
         """The value under the name that Kafka or a library has for it, its placeholders filled where that is possible.
 

@@ -7,7 +7,7 @@ import re
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.compose_services import Services, is_beside, variables_in
-from model.deployment.dialects.containers import Container, components_of
+from model.deployment.dialects.containers import Container, components_of, speaks_of_kafka
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
@@ -46,7 +46,7 @@ def _is_service(node: Node) -> bool:
 
 def fits(document: Document) -> bool:
     """It has services, and one of them runs Kafka or says something of it."""
-    if document.suffix not in YAML or "kafka" not in document.text.lower() or _services(document) is None:
+    if document.suffix not in YAML or not speaks_of_kafka(document.text) or _services(document) is None:
         return False
     try:
         found = read(document, {})

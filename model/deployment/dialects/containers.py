@@ -36,6 +36,15 @@ _ON_THE_LINE = "sets {}, which outranks the application's files: what is set in 
 _OWN = "an application's own variable: what it makes of it, this file does not say"
 
 
+_WORDS = ("kafka", "mp_messaging", "mp.messaging", "spring_cloud_stream", "spring.cloud.stream")
+
+
+def speaks_of_kafka(text: str) -> bool:
+    """Whether a manifest may be about Kafka: it names it, or settings of frameworks whose names do not."""
+    small = text.lower()
+    return any(word in small for word in _WORDS)
+
+
 @dataclass(frozen=True)
 class Container:
     """``variables`` have their names at the end of their paths; ``count``: so many run alike."""
@@ -172,7 +181,9 @@ def _application(container: Container, variables: Iterable[Said], running: Runni
             accounts.reject(said, _ON_THE_LINE.format(option), EVERYTHING)
         elif variable.startswith(_BINDER) and not said.null and not _is_harmless(variable):
             accounts.reject(said, "sets the binder of Spring Cloud Stream, which is not read from variables here")
-        elif variable.startswith((*_CHANNELS, *_SPRING)) and not said.null:
+        elif not said.null and (
+            variable.startswith(_SPRING) or (variable.startswith(_CHANNELS) and not _is_harmless(variable))
+        ):
             accounts.reject(said, "sets what a framework reads from variables, in a form that is not read here")
         elif (key := _named_like(variable)) and not said.null:
             accounts.ignore(said, f"is named like {key}: {_OWN}")

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from model.deployment.dialects import dapr, strimzi, topic_resources
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from model.deployment.dialects.application_files import name_of
 from model.deployment.dialects.component import EVERYTHING, Component, Found
-from model.deployment.dialects.containers import Container, components_of, joined_commands
+from model.deployment.dialects.containers import Container, components_of, joined_commands, speaks_of_kafka
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
@@ -43,6 +44,10 @@ _WORKLOADS = frozenset(
 )
 _OF_KAFKA = ("KAFKA_", "SPRING_KAFKA_", "CONNECT_")
 _NO_VARIABLE = "says how Kubernetes runs it, no setting of Kafka's"
+_LAID_OVER = (
+    "a profile's file, which an application lays over the one without a profile beside it: not followed in a "
+    "ConfigMap; give both as files of a folder"
+)
 
 
 def resources_in(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -77,7 +82,7 @@ def fits_kubernetes(document: Document) -> bool:
     if any(dapr.is_dapr(one) or topic_resources.is_of_an_operator(one) for one in resources):
         return True
     kinds = {text_under(one, "kind") for one in resources}
-    if not kinds & {*_HOLDERS, *_WORKLOADS} or "kafka" not in document.text.lower():
+    if not kinds & {*_HOLDERS, *_WORKLOADS} or not speaks_of_kafka(document.text):
         return False
     try:
         found = read(document, {})
@@ -145,12 +150,25 @@ def _others(
             elif (name, said.path[1]) in used:
                 continue  # it is accounted for as a variable of its container
             elif is_file(said.path[1], said.value):
-                yield from read_inside(document, said, said.path[1], accounts, fillings)
+                inside = read_inside(document, said, said.path[1], accounts, fillings)
+                if inside and _is_laid_over(said.path[1], under(holder, "data")):
+                    accounts.reject(said, _LAID_OVER)
+                yield from inside
             else:
                 variables.append(said)
         if variables:
             containers.append(Container(name, variables=variables))
     yield from components_of(containers, document, accounts, fillings, notes)
+
+
+def _is_laid_over(name: str, data: Node | None) -> bool:
+    """A file of a profile, where the application's file without one says something of Kafka's in the same ConfigMap."""
+    own = name_of(name.lower())
+    if own is None or not own.profile or not isinstance(data, Mapping):
+        return False
+    texts = {name_of(entry.key.lower()): entry.node for entry in data.entries if isinstance(entry.node, Scalar)}
+    below = (text for other, text in texts.items() if other is not None and not other.profile)
+    return any(word in text.text.lower() for text in below for word in ("kafka", "messaging"))
 
 
 def _containers(

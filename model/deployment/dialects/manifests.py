@@ -25,7 +25,6 @@ from model.deployment.source import decode_text
 
 _TABLES = Path(__file__).with_name("tables")
 _RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")
-_GO = re.compile(r"\s*(?:require\s+)?(?P<name>[\w./-]+)\s+(?P<release>v[\w.+-]+)")
 _PYTHON = re.compile(r"\s*(?P<name>[A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*[=~]==?\s*(?P<release>[\w.]+)")
 SPRING_BOOT = "spring boot"
 LARGEST = 200_000
@@ -100,10 +99,11 @@ def _releases(kind: str, text: str, file: str) -> Iterator[tuple[str, Given]]:
 
 def _named(kind: str, text: str) -> Iterator[tuple[str, str, int]]:
     """Packages with their releases and lines."""
-    if kind in ("go.mod", "requirements"):
-        pattern = _GO if kind == "go.mod" else _PYTHON
+    if kind == "go.mod":
+        yield from _named_by_go(text)
+    elif kind == "requirements":
         for number, line in enumerate(text.splitlines(), start=1):
-            if found := pattern.match(line):
+            if found := _PYTHON.match(line):
                 yield found["name"], found["release"], number
     elif kind == "package.json":
         packages = json.loads(text)
@@ -115,13 +115,40 @@ def _named(kind: str, text: str) -> Iterator[tuple[str, str, int]]:
         yield from _named_by_maven(text)
 
 
+def _named_by_go(text: str) -> Iterator[tuple[str, str, int]]:
+    """What is required, in the release that is put in its place if any is; a folder in its place says none.
+
+    "go.mod file reference": ``exclude`` and ``retract`` name releases that are not taken.
+    """
+    named: dict[str, tuple[str, int]] = {}
+    replaced: dict[str, tuple[str, int]] = {}
+    block = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.partition("//")[0].split()
+        if words[1:2] == ["("] or words[:1] == [")"]:
+            block = words[0] if words[0] != ")" else ""
+            continue
+        verb, words = (block, words) if block else (" ".join(words[:1]), words[1:])
+        if verb == "require" and len(words) > 1:
+            named[words[0]] = (words[1], number)
+        elif verb == "replace" and "=>" in words:
+            other = words[words.index("=>") + 1 :]
+            if len(other) > 1:
+                replaced[words[0]] = (other[1], number)
+    for name, required in named.items():
+        yield (name, *replaced.get(name, required))
+
+
 def _named_by_maven(text: str) -> Iterator[tuple[str, str, int]]:
     root = ElementTree.fromstring(text)
     space = root.tag.partition("}")[0] + "}" if root.tag.startswith("{") else ""
     properties = {
         one.tag.removeprefix(space): (one.text or "").strip() for one in root.iterfind(f"{space}properties/*")
     }
-    for element in (*root.iterfind(f"{space}parent"), *root.iter(f"{space}dependency")):
+    # A plugin's own dependencies are not the program's, and those of a profile only sometimes; its own outrank managed.
+    managed = f"{space}dependencyManagement/{space}dependencies/{space}dependency"
+    own = f"{space}dependencies/{space}dependency"
+    for element in (*root.iterfind(f"{space}parent"), *root.iterfind(managed), *root.iterfind(own)):
         group, name, release = (
             (element.findtext(f"{space}{tag}") or "").strip() for tag in ("groupId", "artifactId", "version")
         )

@@ -26,6 +26,7 @@ from model.deployment.dialects.document import PROPERTIES, YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.references import References
 from model.deployment.dialects.said import Said
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
@@ -113,7 +114,7 @@ def read(document: Document, fillings: Fillings) -> Found:
     profiles: dict[str, _Profile] = {"": _Profile()}
     name = name_of(document.name)
     of_file = "" if name is None else name.profile
-    for said, its_profiles, names in _all_said(document, accounts):
+    for said, its_profiles, names in _followed(list(_all_said(document, accounts)), accounts):
         for one in its_profiles:
             _sort(said, names, profiles.setdefault(one, _Profile()), accounts)
     shared = profiles[""]
@@ -164,6 +165,15 @@ def _all_said(document: Document, accounts: Accounts) -> Iterator[_Sorted]:
                 continue
             highest = max(highest, form) if ours and not profile else highest
             yield said, profiles if profiles != ("",) else (profile,), names
+
+
+def _followed(values: list[_Sorted], accounts: Accounts) -> Iterator[_Sorted]:
+    """The same, with what the application says by itself in place of the names of its own keys."""
+    references = References(lambda name: _split(name)[1], accounts.fillings)
+    for said, profiles, names in values:
+        references.add(names, said.value, profiles == ("",))
+    for said, profiles, names in values:
+        yield references.followed(said), profiles, names
 
 
 def _rank(document: Document) -> tuple[bool, int]:

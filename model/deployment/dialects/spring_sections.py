@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.application_files import ALONE, APPLICATION, BOOTSTRAP, UNREAD, name_of, rank
 from model.deployment.dialects.document import YAML, Document
+from model.deployment.dialects.references import References
 from model.deployment.dialects.said import Said
-from model.deployment.dialects.spring_names import documents_in, given_again, relaxed
+from model.deployment.dialects.spring_names import documents_in, given_again, names_in, relaxed
 from model.deployment.dialects.spring_profiles import DEFAULT, Condition, condition_of, expanded
 from model.deployment.errors import DeploymentError
 from model.deployment.values import has_placeholder
@@ -161,6 +162,7 @@ def sections_of(
     name = name_of(document.name)
     of_file = "" if name is None else name.profile
     sections = Sections(document.file, of_file)
+    references = _references(document, accounts)
     for file, reason in document.unread:
         # There is no line to name: the file's first.
         accounts.reject(Said((file,), "", 1, file=file), UNREAD.format(reason))
@@ -172,13 +174,30 @@ def sections_of(
                 _leave_out(one, accounts, ours)
             continue
         try:
-            _add(one, main, accounts, ours, settled, sections)
+            _add(one, main, accounts, ours, settled, sections, references)
         except DeploymentError as error:
             if main:
                 raise
             said = Said((one.name,), "", error.line or 1, file=one.file)
             accounts.reject(said, UNREAD.format(error.message))
     return sections
+
+
+def _references(document: Document, accounts: Accounts) -> References:
+    """What the application says by itself under names that its values may refer to."""
+    references = References(lambda name: relaxed(names_in(name)), accounts.fillings)
+    for one in (document, *document.others):
+        name = name_of(one.name)
+        plain = name is None or not name.profile
+        try:
+            for values in documents_in(one):
+                keys = [relaxed(said.path) for said in values]
+                always = plain and not any(key[:3] == ACTIVATE or key == PROFILES for key in keys)
+                for key, said in zip(keys, values, strict=True):
+                    references.add(key, said.value, always)
+        except DeploymentError:
+            continue  # it is told where the document is read
+    return references
 
 
 def _leave_out(document: Document, accounts: Accounts, ours: Ours) -> None:
@@ -198,6 +217,7 @@ def _add(
     ours: Ours,
     settled: Settled,
     sections: Sections,
+    references: References,
 ) -> None:
     file = "" if main else document.file
     name = name_of(document.name)
@@ -208,7 +228,7 @@ def _add(
             accounts.reject(replace(said, file=file), AGAIN.format(line))
     for values in documents_in(document):
         kept = accounts.last_of_each((replace(said, file=file) for said in values), "Spring")
-        kept = [said for said in kept if settled(said, document)]
+        kept = [references.followed(said) for said in kept if settled(said, document)]
         condition = _condition(kept, accounts)
         its = tuple(said for said in kept if ours(said))
         if old and its and not condition.any_of:

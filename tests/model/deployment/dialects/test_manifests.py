@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from model.deployment.dialects.finding import find
 from model.deployment.dialects.manifests import manifest_in
 
+CLIENTS = "<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId>"
 POM = """<?xml version="1.0"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <parent>
@@ -39,6 +40,40 @@ def releases(folder: Path, name: str, text: str) -> dict[str, tuple[str, int | N
             "go.mod",
             "require github.com/confluentinc/confluent-kafka-go/v2 v2.3.0\n",
             {"librdkafka": ("2.3.0", 1)},
+        ),
+        (
+            "go.mod",
+            "require github.com/IBM/sarama v1.43.2\nreplace github.com/IBM/sarama => github.com/IBM/sarama v1.45.0\n",
+            {"sarama": ("1.45.0", 2)},
+        ),
+        (
+            "go.mod",
+            "require (\n\tgithub.com/IBM/sarama v1.43.2\n)\nreplace (\n\tgithub.com/IBM/sarama v1.43.2 => ../fork\n)\n",
+            {"sarama": ("1.43.2", 2)},
+        ),
+        (
+            "go.mod",
+            "require github.com/IBM/sarama v1.43.2\nexclude (\n\tgithub.com/IBM/sarama v1.60.0\n)\n",
+            {"sarama": ("1.43.2", 1)},
+        ),
+        (
+            "pom.xml",
+            POM.format(
+                boot="9.9",
+                rest=f"<dependencies>{CLIENTS}<version>[2.0,3.0)</version></dependency></dependencies>"
+                f"<build><plugins><plugin><dependencies>{CLIENTS}<version>3.9.0</version></dependency></dependencies>"
+                "</plugin></plugins></build>",
+            ),
+            {},
+        ),
+        (
+            "pom.xml",
+            POM.format(
+                boot="9.9",
+                rest=f"<dependencies>{CLIENTS}<version>2.3.0</version></dependency></dependencies>\n<dependencyManagement>"
+                f"<dependencies>{CLIENTS}<version>3.9.0</version></dependency></dependencies></dependencyManagement>",
+            ),
+            {"java": ("2.3.0", 8)},
         ),
         ("requirements.txt", "flask\nconfluent-kafka[avro] == 2.3.0\n", {"librdkafka": ("2.3.0", 2)}),
         ("requirements-dev.txt", "confluent-kafka>=2.0,<3\n", {}),

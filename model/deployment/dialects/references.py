@@ -1,0 +1,79 @@
+"""Placeholders that name another key of the same application: Spring and SmallRye look there before a default counts.
+
+``PropertySourcesPropertyResolver`` and SmallRye Config's expressions: ``${app.acks:all}`` is what ``app.acks`` says,
+in whichever file of the application that stands; the default is for where nobody says it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.dialects.said import Said
+from model.deployment.hiding import is_secret
+from model.deployment.values import has_placeholder
+
+LONGEST = 1_000
+"""No value that matters is longer than this, in characters."""
+
+_BEGIN = re.compile(r"\$\{\s*([^${}:]+?)\s*(?=[:}])")
+
+Names = tuple[str, ...]
+Parse = Callable[[str], Names]
+"""The names of a key as a framework compares them."""
+
+
+@dataclass
+class References:
+    """What the files of an application say under each name; None where that is not so for every profile."""
+
+    parse: Parse
+    fillings: Fillings
+    _known: dict[Names, list[str | None]] = field(default_factory=dict)
+
+    def add(self, names: Names, value: str, always: bool) -> None:
+        """A value of the application; ``always``: it counts for every profile."""
+        self._known.setdefault(names, []).append(value if always else None)
+
+    def followed(self, said: Said) -> Said:
+        """The value with what the application says by itself in place of its references.
+
+        Where that cannot be told, only the default goes, so that somebody has to give the value if it matters.
+        """
+        if "${" not in said.value or len(said.value) > LONGEST:
+            return said
+        return replace(said, value=_followed(said.value, self._value_of))
+
+    def _value_of(self, name: str) -> str | None:
+        """What stands for a reference; None for a name that the application has nothing under, or somebody gave."""
+        said = self._known.get(self.parse(name))
+        if said is None or name in self.fillings:
+            return None
+        only = said[0] if len(said) == 1 else None
+        if only is None or has_placeholder(only) or is_secret(name):
+            return f"${{{name}}}"
+        return only
+
+
+def _followed(text: str, value_of: Callable[[str], str | None]) -> str:
+    parts: list[str] = []
+    at = 0
+    for match in _BEGIN.finditer(text):
+        value = value_of(match[1]) if match.start() >= at else None
+        end = None if value is None else _end(text, match.end())
+        if value is not None and end is not None:
+            parts += text[at : match.start()], value
+            at = end
+    return "".join((*parts, text[at:]))
+
+
+def _end(text: str, at: int) -> int | None:
+    """After the brace that closes a placeholder, which may have others within."""
+    depth = 1
+    for match in re.finditer(r"\$\{|\}", text[at:]):
+        depth += 1 if match[0] == "${" else -1
+        if not depth:
+            return at + match.end()
+    return None
