@@ -15,6 +15,7 @@ from model.deployment.dialects.own import is_deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import HIDDEN, shown_value
 from model.deployment.normalised import read_normalised
+from model.deployment.setting import Origin, Setting
 
 _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
 """What a value given for a placeholder may be, to be shown whatever it was for."""
@@ -173,18 +174,24 @@ def said_as(options: Iterable[str], option: str) -> Mapping[str, str]:
     return values
 
 
+def _with_total(settings: Iterable[Setting], faults: str) -> tuple[Setting, ...]:
+    """The settings with what ``--faults`` says in the place of the file's total."""
+    total, origin = ("assume", "faults.total"), Origin("option", f"--faults {faults}")
+    return tuple(
+        replace(one, value=faults, origin=origin) if (one.scope, one.key) == total else one for one in settings
+    )
+
+
 def narrowed(deployment: Deployment, faults: str | None, require: list[str] | None) -> Deployment:
     """The deployment with ``--faults`` and ``--require`` applied."""
     if faults is not None:
         budget = deployment.faults
-        deployment = replace(
-            deployment, faults=budget.without_limits() if faults == "any" else budget.up_to(int(faults))
-        )
+        limited = budget.without_limits() if faults == "any" else budget.up_to(int(faults))
+        deployment = replace(deployment, faults=limited, settings=_with_total(deployment.settings, faults))
     if require:
         from model.deployment.given import Given
         from model.deployment.hiding import printable
         from model.deployment.required_properties import read_required
-        from model.deployment.setting import Origin
 
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
         asked = tuple(Given("require", name, origin) for name, origin in options)

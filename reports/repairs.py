@@ -11,6 +11,7 @@ from rich.text import Text
 from model.deployment.changing import Change
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
+from properties.verdict import Result
 from reports import lines, wording
 
 
@@ -21,6 +22,8 @@ class Repair(Protocol):
     def changes(self) -> Sequence[Change]: ...
     @property
     def deployment(self) -> Deployment: ...
+    @property
+    def result(self) -> Result: ...
     @property
     def holds(self) -> Sequence[str]: ...
     @property
@@ -57,8 +60,16 @@ class RepairReport:
             yield Text()
             yield from self._repair(number, repair, width)
         yield Text()
-        tried = wording.counted(repairs.tried, "set")
-        yield from lines.wrapped(f"{tried} of changes explored; each repair was checked as a whole", width, style="dim")
+        for line in self._evidence():
+            yield from lines.wrapped(line, width, rest="  ", style="dim")
+
+    def _evidence(self) -> Iterator[str]:
+        """What was explored of each repair: a pass says nothing beyond that."""
+        yield f"{wording.counted(self.repairs.tried, 'set')} of changes explored"
+        verdicts = [verdict for repair in self.repairs.found for verdict in repair.result.verdicts]
+        for what, words in (("explored", wording.bounds), ("faults", wording.fault_kinds), ("sizes", wording.sizes)):
+            for said in dict.fromkeys(words(verdict.coverage) for verdict in verdicts):
+                yield f"each repair was checked as a whole; {what}: {said}" if what == "explored" else f"{what}: {said}"
 
     def _answer(self) -> str:
         repairs, name = self.repairs, self.deployment.name
@@ -69,7 +80,8 @@ class RepairReport:
         stopped = " The time ran out before the search was over." if repairs.stopped else ""
         if whole:
             kinds = f"{wording.counted(len(whole), 'repair')}" + (", cheapest first" if len(whole) > 1 else "")
-            return f"{name}: {wrong} violated. {kinds}, with which all {len(repairs.wanted)} properties hold:{stopped}"
+            holds = "it holds" if len(repairs.wanted) == 1 else f"all {len(repairs.wanted)} properties hold"
+            return f"{name}: {wrong} violated. {kinds}, with which {holds}:{stopped}"
         if repairs.found:
             hopeless = f" Nothing here mends {wording.listed(repairs.hopeless)}." if repairs.hopeless else ""
             return f"{name}: {wrong} violated. No set of changes mends all; what can hold together:{hopeless}{stopped}"

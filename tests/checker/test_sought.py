@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,12 @@ def test_files_are_counted_before_any_is_read(folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(finding, "MOST_FILES", 1)
     monkeypatch.setattr(finding, "read_document", None)
     assert "has more than 1 files" in proofka("show", folder).stderr
+
+
+def test_the_number_of_faults_is_shown_as_it_was_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "producer.properties"
+    file.write_text("bootstrap.servers=b:9092\n", encoding="utf-8")
+    proofka("check", file, *QUICK, "--json", tmp_path / "r.json")
+    settings = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["deployment"]["settings"]
+    (total,) = [one for one in settings if one["key"] == "faults.total"]
+    assert (total["value"], total["origin"]["detail"]) == ("0", "--faults 0")

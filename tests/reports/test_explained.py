@@ -9,7 +9,7 @@ from io import StringIO
 from model.deployment.changing import Change, strengthenings
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
-from properties.verdict import Prevention
+from properties.verdict import Prevention, Result
 from reports import terminal
 from reports.document import result_from_document, to_document
 from reports.explained import explained
@@ -57,6 +57,7 @@ class Repaired:
     changes: tuple[Change, ...]
     deployment: Deployment
     holds: tuple[str, ...]
+    result: Result = samples.HARMLESS
     cost: int = 5
 
 
@@ -84,6 +85,7 @@ def test_a_repair_says_what_it_costs() -> None:
     text = shown(Found(("no-loss", "no-skip"), (Repaired(CHANGES, STRONG, ("no-loss", "no-skip")),)))
     assert "1 repair, with which all 2 properties hold" in text
     assert "producer.acks=all + topic.min.insync.replicas=2" in text
+    assert "each repair was checked as a whole; explored: any 2 faults" in text
     assert "latency: a send waits for all replicas in sync" in text
     assert "writes go on with 1 broker away, not with 2 (before: with 2)" in text
 
