@@ -33,6 +33,8 @@ _ADDRESSES_OF = re.compile(
 )
 _SECURITY = re.compile(r"[._-](ssl|sasl|security|jaas)[._-]", re.I)
 _ON_THE_LINE = "sets {}, which outranks the application's files: what is set in a command is not followed"
+_OF_THE_BINDER = "sets the binder of Spring Cloud Stream, which is not read from variables here"
+_OF_A_FRAMEWORK = "sets what a framework reads from variables, in a form that is not read here"
 _OWN = "an application's own variable: what it makes of it, this file does not say"
 
 
@@ -180,11 +182,11 @@ def _application(container: Container, variables: Iterable[Said], running: Runni
         elif option := _option_in(said.value):
             accounts.reject(said, _ON_THE_LINE.format(option), EVERYTHING)
         elif variable.startswith(_BINDER) and not said.null and not _is_harmless(variable):
-            accounts.reject(said, "sets the binder of Spring Cloud Stream, which is not read from variables here")
+            accounts.reject(said, _OF_THE_BINDER, EVERYTHING)
         elif not said.null and (
             variable.startswith(_SPRING) or (variable.startswith(_CHANNELS) and not _is_harmless(variable))
         ):
-            accounts.reject(said, "sets what a framework reads from variables, in a form that is not read here")
+            accounts.reject(said, _OF_A_FRAMEWORK, EVERYTHING)
         elif (key := _named_like(variable)) and not said.null:
             accounts.ignore(said, f"is named like {key}: {_OWN}")
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.deployment.dialects import compose, kubernetes
+from model.deployment.dialects.component import EVERYTHING
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.recognising import dialect_of
 
@@ -20,7 +21,9 @@ def test_a_variable_that_sets_a_channel_or_binding_is_rejected(variable: str) ->
     for name, text, dialect in (("c.yml", COMPOSE, compose.COMPOSE), ("m.yaml", MANIFEST, kubernetes.KUBERNETES)):
         document = Document(name, text.format(variable))
         assert dialect_of(document) is dialect
-        assert [left.given.key.rpartition(".")[2] for left in dialect.read(document, {}).rejected] == [variable]
+        rejected = dialect.read(document, {}).rejected
+        # It outranks the files of an application, wherever they lie: which one that is nobody says.
+        assert [(left.given.key.rpartition(".")[2], left.reaches) for left in rejected] == [(variable, EVERYTHING)]
 
 
 def test_a_variable_that_is_an_address_keeps_nothing_back() -> None:
