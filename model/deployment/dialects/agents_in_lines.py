@@ -10,7 +10,7 @@ from model.deployment.dialects import agents_flume
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.agent import Agent, component_of
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
 from model.deployment.dialects.placeholders import Fillings
@@ -31,16 +31,14 @@ _FLUENT = re.compile(r"^[ \t]*\[[ \t]*(OUTPUT|INPUT)[ \t]*\]", re.MULTILINE | re
 _FLUENT_KAFKA = re.compile(r"^[ \t]*name[ \t]+kafka[ \t\r]*$", re.MULTILINE | re.IGNORECASE)
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It is a file of one of these agents, with something of Kafka in it."""
     if document.suffix not in (*PROPERTIES, ""):
         return False
     if _is_fluent(document) or _PMACCT.search(document.text):
         return True
-    try:
-        keys = {said.key: said.value for said in document.properties}
-    except DeploymentError:
-        return False
+    keys = {said.key: said.value for said in document.properties}
     return agents_flume.is_flume(keys) or _is_maxwell(keys) or _is_canal(keys)
 
 

@@ -9,7 +9,7 @@ from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.agent import Agent, component_of
 from model.deployment.dialects.agents_in_lines import FLUENT_BIT, FLUENT_BIT_READS
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.json import json_of
 from model.deployment.dialects.formats.toml import said_in_toml
@@ -61,12 +61,10 @@ class _Section:
         return name if name.startswith(self.prefix) else None
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It has a section that one of these agents has for Kafka."""
-    try:
-        return bool(_sections(_said(document), document))
-    except DeploymentError:
-        return False
+    return bool(_sections(_said(document), document))
 
 
 def read(document: Document, fillings: Fillings) -> Found:

@@ -8,11 +8,10 @@ from model.deployment.defaults import is_known
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, SECRET, is_legacy, is_named, is_of, matters
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.placeholders import Fillings
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import is_secret
 from model.deployment.reasons import names_key
@@ -46,14 +45,12 @@ _CONTROLLER = "a controller that is no broker stores no records of topics"
 _UNFILLED = re.compile(r"\{[A-Za-z_][\w.]*\}|<[^<>]+>")
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """At least two keys are a broker's own, and more of them a broker's than a client's."""
     if document.suffix not in PROPERTIES:
         return False
-    try:
-        keys = {said.key for said in document.properties}
-    except DeploymentError:
-        return False
+    keys = {said.key for said in document.properties}
     brokers = sum(is_known("broker", key) for key in keys)
     clients = sum(any(is_of(role, key) for role in CLIENTS) and not is_known("broker", key) for key in keys)
     return len(keys & TELLING) >= 2 and brokers > clients and not keys & _OTHERS

@@ -8,7 +8,7 @@ from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Found
 from model.deployment.dialects.compose_services import Services, is_beside, variables_in
 from model.deployment.dialects.containers import Container, components_of, speaks_of_kafka
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.images import image_of
@@ -44,14 +44,12 @@ def _is_service(node: Node) -> bool:
     return bool(keys & {"image", "build", "extends"})
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It has services, and one of them runs Kafka or says something of it."""
     if document.suffix not in YAML or not speaks_of_kafka(document.text) or _services(document) is None:
         return False
-    try:
-        found = read(document, {})
-    except DeploymentError:
-        return False
+    found = read(document, {})
     return bool(found.components or found.rejected)
 
 
@@ -76,14 +74,12 @@ def read(document: Document, fillings: Fillings) -> Found:
     return accounts.found(COMPOSE.name, components, notes, services.along)
 
 
+@of_what_parses
 def fits_variables(document: Document) -> bool:
     """A file of variables, by its name and by what is in it, some of which configure brokers or clients."""
     if _ENV_FILE.fullmatch(document.name) is None:
         return False
-    try:
-        variables = tuple(variables_in(document))
-    except DeploymentError:
-        return False
+    variables = tuple(variables_in(document))
     if not variables or any(_VARIABLE.fullmatch(said.path[-1]) is None for said in variables):
         return False
     names = [said.path[-1] for said in variables]

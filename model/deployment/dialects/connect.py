@@ -16,13 +16,12 @@ from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, owners
 from model.deployment.dialects.client_settings import pass_on, with_defaults
 from model.deployment.dialects.component import ASSUMED_REPLICAS, Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.formats.yaml import documents_of, values_of
 from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 
 NAME = "Kafka Connect configuration"
@@ -93,14 +92,12 @@ class _Clients:
     known: dict[str, Given] = field(default_factory=dict)
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """A worker's file by two of its keys, a connector's by its class."""
     if _is_json(document) and CONNECTOR not in document.text:
         return False
-    try:
-        keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
-    except DeploymentError:
-        return False
+    keys = {said.path[-1] if _is_json(document) else said.key for said in _values(document)}
     return CONNECTOR in keys or (document.suffix in PROPERTIES and len(keys & TELLING) >= 2)
 
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.keys import LIBRDKAFKA, has_key
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.setting import Origin
 from model.deployment.yaml_tree import Mapping
@@ -95,12 +94,10 @@ def _walk(node: object, path: tuple[str, ...], above: _Section | None, sections:
             section.said += [(_key(entry.key), said) for said in values_of(entry.node, (*path, entry.key))]
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """JSON with addresses of brokers by the property's name, and a client of which something else is said."""
-    try:
-        return any(section.roles for section in _sections(document))
-    except DeploymentError:
-        return False
+    return any(section.roles for section in _sections(document))
 
 
 def read(document: Document, fillings: Fillings) -> Found:

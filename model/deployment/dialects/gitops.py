@@ -11,13 +11,12 @@ from pathlib import Path
 from model.deployment.defaults import is_known
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.yaml_tree import Mapping as Object
 from model.deployment.yaml_tree import Node, Scalar
@@ -94,12 +93,10 @@ def _context(root: Node) -> str:
     return ".".join((words.pop("context", ""), *words.values())).strip(".")
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """Topics of topicctl, or a list of topics with what only topics of Kafka have."""
-    try:
-        nodes = document.yaml if document.suffix in YAML else ()
-    except DeploymentError:
-        return False
+    nodes = document.yaml if document.suffix in YAML else ()
     if any(_is_topicctl(node) for node in nodes):
         return True
     if len(nodes) != 1 or text_under(nodes[0], "kind"):

@@ -27,13 +27,12 @@ from model.deployment.dialects.client_names import (
     reason_to_leave_out,
 )
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.librdkafka_words import told_by, unquoted, with_topic_settings
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 
 NAME = "Kafka client's properties"
@@ -81,14 +80,12 @@ class _Clients:
         return tuple(role for role in CLIENTS if role in found)
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """Some key is one of a client's, plain or behind a prefix."""
     if document.suffix not in PROPERTIES:
         return False
-    try:
-        keys = [unquoted(said.key) for said in document.properties]
-    except DeploymentError:
-        return False
+    keys = [unquoted(said.key) for said in document.properties]
     parts = [_parted(key) for key in keys]
     telling = _telling(parts, document)
     if document.suffix in _LOOSE:

@@ -9,7 +9,7 @@ from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.application_files import name_of
 from model.deployment.dialects.component import EVERYTHING, Component, Found
 from model.deployment.dialects.containers import Container, components_of, joined_commands, speaks_of_kafka
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.embedded import is_file, read_inside
 from model.deployment.dialects.formats.yaml import values_of
@@ -76,6 +76,7 @@ def fits_strimzi(document: Document) -> bool:
     return any(strimzi.is_strimzi(one) for one in _resources(document))
 
 
+@of_what_parses
 def fits_kubernetes(document: Document) -> bool:
     """The file has nothing but resources, and some ConfigMap or container says something of Kafka's."""
     resources = _resources(document)
@@ -84,10 +85,7 @@ def fits_kubernetes(document: Document) -> bool:
     kinds = {text_under(one, "kind") for one in resources}
     if not kinds & {*_HOLDERS, *_WORKLOADS} or not speaks_of_kafka(document.text):
         return False
-    try:
-        found = read(document, {})
-    except DeploymentError:
-        return False
+    found = read(document, {})
     return bool(found.components or found.rejected)
 
 

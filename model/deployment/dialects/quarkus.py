@@ -21,7 +21,7 @@ from model.deployment.dialects.client_names import CLIENTS, owners
 from model.deployment.dialects.client_settings import pass_on, with_defaults
 from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
 from model.deployment.dialects.connect import names_of_topics
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.java_properties import read_properties
@@ -93,12 +93,10 @@ class _Profile:
         return any(any(one.settings.values()) or one.own for one in (self.connector, self.everywhere))
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It has channels, and something of Kafka besides; or Streams as Quarkus configures it."""
-    try:
-        values = [(_split(".".join(said.path))[1], said.value) for said in _said(document)]
-    except DeploymentError:
-        return False
+    values = [(_split(".".join(said.path))[1], said.value) for said in _said(document)]
     kafka = any("kafka" in ".".join(names) or "kafka" in value.lower() for names, value in values)
     channels = [names for names, _ in values if names[:2] == CHANNELS and names[2:3] and len(names) > 4]
     own = any(owners(".".join(names[4:])) for names in channels if names[2] in _DIRECTIONS)

@@ -12,13 +12,12 @@ from functools import cache
 from model.deployment.defaults import find_definition, known_keys
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.formats.yaml import values_of
 from model.deployment.dialects.keys import SARAMA
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.libraries import LIBRARIES
 from model.deployment.release import Release
@@ -68,15 +67,13 @@ def _values(document: Document) -> Iterator[Said]:
             yield from values_of(node)
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It has two of sarama's fields, one of which is no other library's."""
     text = _plain(document.text)
     if not any(_plain(sign.rpartition(".")[2]) in text for sign in SIGNS):
         return False
-    try:
-        found = {field[1] for said in _values(document) if (field := _field(said.path)) is not None}
-    except DeploymentError:
-        return False
+    found = {field[1] for said in _values(document) if (field := _field(said.path)) is not None}
     return len(found) > 1 and bool(found & SIGNS)
 
 

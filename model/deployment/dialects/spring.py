@@ -17,7 +17,7 @@ from model.deployment.dialects.application_files import beside_for_spring
 from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
 from model.deployment.dialects.client_settings import pass_on
 from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.dialects.java_properties import MARKED, MAY_BE_LEFT_OUT
 from model.deployment.dialects.placeholders import Fillings
@@ -122,16 +122,14 @@ class _Application:
         return spring_cloud.Boot(settings, self.mode)
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """Some key begins with ``spring.kafka``, or is one of Spring Cloud Stream's for Kafka."""
-    try:
-        return any(
-            relaxed(said.path)[:2] == PREFIX or spring_cloud.is_for_kafka(relaxed(said.path))
-            for values in documents_in(document)
-            for said in values
-        )
-    except DeploymentError:
-        return False
+    return any(
+        relaxed(said.path)[:2] == PREFIX or spring_cloud.is_for_kafka(relaxed(said.path))
+        for values in documents_in(document)
+        for said in values
+    )
 
 
 def read(document: Document, fillings: Fillings) -> Found:

@@ -15,12 +15,11 @@ from model.deployment.dialects.client_names import CLIENTS, SECRET, is_misspelt,
 from model.deployment.dialects.client_settings import pass_on, with_defaults
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.connect import names_of_topics
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import is_secret
 
@@ -81,14 +80,12 @@ class Streams:
         return given if given is not None and given.value.strip().lower().startswith("exactly") else None
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It has an application.id and an address or a guarantee."""
     if document.suffix not in PROPERTIES:
         return False
-    try:
-        keys = {said.key for said in document.properties}
-    except DeploymentError:
-        return False
+    keys = {said.key for said in document.properties}
     return GUARANTEE in keys or ("application.id" in keys and ("bootstrap.servers" in keys or len(keys & OWN) > 1))
 
 
