@@ -8,12 +8,12 @@ its consumers commit what a task has flushed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.client_settings import with_defaults
 from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers
+from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers, source_settings
 from model.deployment.given import Given
 
 MIRROR = "MirrorMaker 2"
@@ -63,26 +63,42 @@ def worker_clients(
             yield replace(component, layer=layer, cluster=cluster, told=told or {})
 
 
+@dataclass(frozen=True)
+class Mirrored:
+    """What MirrorMaker 2 copies: these topics of the cluster ``source`` to the cluster ``target``.
+
+    ``tolerant`` is its ``errors.tolerance``, ``exactly_once`` what switches exactly-once support on.
+    """
+
+    source: str
+    target: str
+    topics: tuple[str, ...]
+    tolerant: Given | None = None
+    exactly_once: Given | None = None
+
+
 def mirrored(
-    name: str,
-    reads: Mapping[str, Given],
-    writes: Mapping[str, Given],
-    copied: tuple[str, tuple[str, ...]],
-    accounts: Accounts,
-    tolerant: Given | None = None,
+    name: str, copied: Mirrored, reads: Mapping[str, Given], writes: Mapping[str, Given], accounts: Accounts
 ) -> tuple[Component, Component]:
-    """The consumer and the producer of MirrorMaker 2 in a worker. ``copied``: from which cluster, and which topics."""
-    source, topics = copied
+    """The consumer and the producer of MirrorMaker 2, with what is said of each."""
     own = with_defaults(reads, {"auto.offset.reset": "earliest"}, accounts, MIRROR)
     own["enable.auto.commit"] = accounts.by_framework("enable.auto.commit", "false", MIRROR)
-    after = {"commit": accounts.by_framework("commit", "after", MIRROR)}
+    group = f"{copied.source}-mm2-MirrorSourceConnector-TASK"
     return (
-        Component(Role.CONSUMER, f"{name} consumer", own, topics, application=after),
+        Component(
+            Role.CONSUMER,
+            f"{name} consumer",
+            own,
+            copied.topics,
+            application={"commit": accounts.by_framework("commit", "after", MIRROR)},
+            talks_to=copied.source,
+        ),
         Component(
             Role.PRODUCER,
             f"{name} producer",
-            with_defaults(writes, DEFAULTS[Role.PRODUCER], accounts, CONNECT),
-            tuple(f"{source}.{topic}" for topic in topics),
-            application=source_answers(accounts, tolerant, exactly_once=False),
+            source_settings(writes, accounts, copied.exactly_once, group),
+            tuple(f"{copied.source}.{topic}" for topic in copied.topics),
+            application=source_answers(accounts, copied.tolerant, exactly_once=copied.exactly_once is not None),
+            talks_to=copied.target,
         ),
     )

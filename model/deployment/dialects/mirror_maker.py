@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.client_names import CLIENTS, is_named, is_of
-from model.deployment.dialects.client_settings import pass_on, with_defaults
+from model.deployment.dialects.client_settings import pass_on
 from model.deployment.dialects.component import Component, Found, Role
 from model.deployment.dialects.connect import (
     EXACTLY_ONCE,
@@ -20,19 +20,16 @@ from model.deployment.dialects.connect import (
     is_enabled,
     names_of_topics,
     of_created_topics,
-    source_answers,
-    source_settings,
 )
-from model.deployment.dialects.dialect import Dialect
+from model.deployment.dialects.connect_clients import MIRROR, Mirrored, mirrored
+from model.deployment.dialects.dialect import Dialect, of_what_parses
 from model.deployment.dialects.document import PROPERTIES, Document
 from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 
 NAME = "MirrorMaker 2 configuration"
-MIRROR = "MirrorMaker 2"
 _ARROW = re.compile(r"([\w-]{1,60})->([\w-]{1,60})\.(.+)", re.ASCII)
 _MOST_CLUSTERS = 30
 _FIRST = {
@@ -61,14 +58,12 @@ class _Cluster:
     exactly_once: Given | None = None
 
 
+@of_what_parses
 def fits(document: Document) -> bool:
     """It names its clusters, and has settings of one of them or of a pair."""
     if document.suffix not in PROPERTIES:
         return False
-    try:
-        values = {said.key: said.value for said in document.properties}
-    except DeploymentError:
-        return False
+    values = {said.key: said.value for said in document.properties}
     names = _aliases(values.get("clusters", ""))
     return bool(names) and any(
         _ARROW.fullmatch(key) or any(key.startswith(name + ".") for name in names) for key in values
@@ -196,33 +191,14 @@ def _components(
         **source.own[Role.CONSUMER],
         **flow.settings[Role.CONSUMER],
     }
-    reads = with_defaults(reads, {"auto.offset.reset": "earliest"}, accounts, MIRROR)
-    reads["enable.auto.commit"] = accounts.by_framework("enable.auto.commit", "false", MIRROR)
     writes = {
         **everywhere[Role.PRODUCER],
         **target.shared[Role.PRODUCER],
         **target.own[Role.PRODUCER],
         **flow.settings[Role.PRODUCER],
     }
-    group = f"{flow.source}-mm2-MirrorSourceConnector-TASK"
-    return (
-        Component(
-            Role.CONSUMER,
-            f"{name} consumer",
-            reads,
-            flow.topics,
-            application={"commit": accounts.by_framework("commit", "after", MIRROR)},
-            talks_to=flow.source,
-        ),
-        Component(
-            Role.PRODUCER,
-            f"{name} producer",
-            source_settings(writes, accounts, exactly_once, group),
-            tuple(f"{flow.source}.{topic}" for topic in flow.topics),
-            application=source_answers(accounts, flow.tolerant, exactly_once is not None),
-            talks_to=flow.target,
-        ),
-    )
+    copied = Mirrored(flow.source, flow.target, flow.topics, flow.tolerant, exactly_once)
+    return mirrored(name, copied, reads, writes, accounts)
 
 
 DIALECT = Dialect(NAME, fits, read)

@@ -18,6 +18,7 @@ from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, names_of_top
 from model.deployment.dialects.connect_clients import (
     OF_CONNECTORS,
     OF_WORKERS,
+    Mirrored,
     client_setting,
     mirrored,
     worker_clients,
@@ -291,7 +292,7 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
             case _:
                 _other("KafkaMirrorMaker2", said, accounts)
     spec = under(resource, "spec")
-    wanted = text_under(spec, "connectCluster")
+    wanted = text_under(spec, "connectCluster") or text_under(spec, "target", "alias")
     clusters = enumerate(items_under(spec, "clusters"))
     target = next((f"[{at}]" for at, one in clusters if text_under(one, "alias") == wanted), "target")
     worker = said_of.get((target,), _nothing_said())
@@ -301,11 +302,15 @@ def _mirror_maker_2(resource: Node, found: Resources) -> None:
         source = text_under(mirror, "sourceCluster") or text_under(mirror, "source", "alias")
         found.components += mirrored(
             f"KafkaMirrorMaker2 {name} {source}",
+            Mirrored(
+                source,
+                wanted or text_under(spec, "target", "alias"),
+                names_of_topics(topics),
+                tolerant.get(f"[{number}]"),
+            ),
             own[Role.CONSUMER],
             {**worker[Role.PRODUCER], **own[Role.PRODUCER]},
-            (source, names_of_topics(topics)),
             accounts,
-            tolerant.get(f"[{number}]"),
         )
 
 

@@ -184,6 +184,7 @@ def test_each_mirror_has_a_consumer_and_a_producer_with_what_mirror_maker_sets()
         "enable.auto.commit": "false",
     }
     assert (reads.topics, writes.topics) == (("orders",), ("a.orders",))
+    assert (reads.talks_to, writes.talks_to) == ("a", "b")
     assert writes.settings["acks"].value == "1" and writes.settings["linger.ms"].value == "5"
     assert writes.settings["enable.idempotence"].value == "false"
     assert writes.application["on_send_error"].value == "drop"
@@ -191,6 +192,7 @@ def test_each_mirror_has_a_consumer_and_a_producer_with_what_mirror_maker_sets()
     (writes,) = found.by_role[Role.PRODUCER]
     assert writes.settings["acks"].value == "1" and writes.application["on_send_error"].value == "halt"
     assert not writes.topics and len(found.components) == 2
+    assert [one.talks_to for one in found.components] == ["a", "b"]
 
 
 def test_overrides_are_of_connectors_and_the_rest_of_workers() -> None:
