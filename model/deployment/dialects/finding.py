@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path, PurePath
 
 from model.deployment.dialects.component import Component, Found
@@ -64,9 +63,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
     own: list[Path] = []
     others = 0
     manifests: list[Manifest] = []
-    paths = sorted(islice(_files(place), MOST_FILES + 1))
-    if len(paths) > MOST_FILES:
-        raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
+    paths, links = _files_and_links(place)
     for path in paths:
         if is_of_tests(path.relative_to(place)):
             others += 1
@@ -96,7 +93,7 @@ def find(place: Path, fillings: Fillings) -> Findings:
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
     layered = over_their_workers(without_those_read_along(released))
-    return Findings(str(place), tuple(_each_once(layered)), tuple(unread), others, tuple(own), tuple(_links(place)))
+    return Findings(str(place), tuple(_each_once(layered)), tuple(unread), others, tuple(own), links)
 
 
 def read_one(path: Path, fillings: Fillings) -> Found:
@@ -165,24 +162,20 @@ def _each_once(found: Iterable[Found]) -> Iterator[Found]:
         yield replace(one, components=tuple(kept))
 
 
-def _walk(place: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Each folder that is looked into, with the folders and the files in it."""
+def _files_and_links(place: Path) -> tuple[list[Path], tuple[str, ...]]:
+    """The files that are looked into, sorted, and links to folders: these could lead anywhere, and round in a circle.
+
+    Raises DeploymentError where there are too many.
+    """
+    files: list[Path] = []
+    links: list[str] = []
     for folder, folders, names in os.walk(place):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_LOOKED_INTO)
-        yield folder, folders, names
-
-
-def _links(place: Path) -> Iterator[str]:
-    """Links to folders: following them could lead anywhere, and round in a circle."""
-    for folder, folders, _ in _walk(place):
-        yield from (str(Path(folder, name)) for name in folders if Path(folder, name).is_symlink())
-
-
-def _files(place: Path) -> Iterator[Path]:
-    for folder, _, names in _walk(place):
-        for name in names:
-            if not name.startswith(".") or name.startswith(".env"):
-                yield Path(folder, name)
+        links += [str(Path(folder, name)) for name in folders if Path(folder, name).is_symlink()]
+        files += [Path(folder, name) for name in names if not name.startswith(".") or name.startswith(".env")]
+        if len(files) > MOST_FILES:
+            raise DeploymentError(f"has more than {MOST_FILES} files; name a folder with fewer", file=str(place))
+    return sorted(files), tuple(links)
 
 
 def is_of_tests(path: PurePath) -> bool:
