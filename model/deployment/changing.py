@@ -17,7 +17,7 @@ from pathlib import Path
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenClient, GivenDeployment
+from model.deployment.given import Given, GivenClient, GivenDeployment, library_of
 from model.deployment.setting import Origin
 
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
@@ -147,12 +147,7 @@ def _is_of(deployment: Deployment, change: Change) -> bool:
     given = deployment.given
     assert given is not None
     clients: Mapping[str, GivenClient] = {"producer": given.producer, "consumer": given.consumer}
-    for scope, _, _ in change.values:
-        if scope in clients:
-            client = clients[scope].client
-            if (client.value.strip() if client is not None else "java") != change.library:
-                return False
-    return True
+    return all(library_of(clients[scope].client) == change.library for scope, _, _ in change.values if scope in clients)
 
 
 def _with(given: GivenDeployment, change: Change) -> GivenDeployment:
@@ -178,6 +173,6 @@ def _client_with(client: GivenClient, one: Given) -> GivenClient:
     """The client with one setting, whatever other name of it was used."""
     from model.deployment.clients import aliases
 
-    library = client.client.value.strip() if client.client is not None else "java"
+    library = library_of(client.client)
     settings = {key: given for key, given in client.settings.items() if aliases().get((library, key), key) != one.key}
     return replace(client, settings={**settings, one.key: one}, present=True)

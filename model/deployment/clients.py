@@ -10,7 +10,7 @@ from functools import cache
 
 from model.deployment.defaults import TABLES
 from model.deployment.errors import NotModelledError
-from model.deployment.given import Given, GivenClient, complaint
+from model.deployment.given import Given, GivenClient, complaint, library_of
 from model.deployment.hiding import printable, shown_key
 from model.deployment.libraries import LIBRARIES
 from model.deployment.release import JAVA, Release, ReleaseError, parse_release
@@ -47,7 +47,7 @@ def read_client(role: str, given: GivenClient, kafka: Release) -> Client:
 
     Of another library the newest release is taken where none is named.
     """
-    library = JAVA if given.client is None else given.client.value.strip().lower()
+    library = library_of(given.client)
     if library == JAVA:
         return Client(role, JAVA, kafka if given.version is None else _release(given.version))
     if library not in LIBRARIES:

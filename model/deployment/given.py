@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from model.deployment.errors import DeploymentError
+from model.deployment.release import JAVA
 from model.deployment.setting import Origin
 
 
@@ -38,6 +39,11 @@ def place(given: Given) -> str:
 
 
 Settings = Mapping[str, Given]
+
+
+def library_of(client: Given | None) -> str:
+    """The library that is meant by what is said of a client; Java's where nothing is."""
+    return JAVA if client is None else client.value.strip().lower()
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
 from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenClient, GivenDeployment, Settings
+from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, library_of
 from model.deployment.options import outrank, read_options
 from model.deployment.release import JAVA, NEWEST, Release, ReleaseError, parse_release
 from model.deployment.setting import Origin
@@ -167,8 +167,7 @@ def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:
     if placed is None:
         return GivenClient(version=clients.get(JAVA))
     one = placed.component
-    library = JAVA if one.client is None else one.client.value.strip().lower()
-    return GivenClient(one.settings, one.client, clients.get(library) or one.version, present=True)
+    return GivenClient(one.settings, one.client, clients.get(library_of(one.client)) or one.version, present=True)
 
 
 def _without(given: GivenDeployment, error: DeploymentError) -> GivenDeployment | None:

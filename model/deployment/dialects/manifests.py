@@ -18,8 +18,7 @@ from pathlib import Path, PurePath
 from xml.etree import ElementTree
 
 from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.given import Given
-from model.deployment.release import JAVA
+from model.deployment.given import Given, library_of
 from model.deployment.setting import Origin
 from model.deployment.source import decode_text
 
@@ -68,7 +67,7 @@ def with_releases(found: Found, manifests: Iterable[Manifest]) -> Found:
 
 
 def _released(component: Component, releases: Releases) -> Component:
-    library = JAVA if component.client is None else component.client.value.strip().lower()
+    library = library_of(component.client)
     is_client = component.role in (Role.PRODUCER, Role.CONSUMER)
     if not is_client or component.version is not None or library not in releases:
         return component
