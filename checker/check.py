@@ -3,47 +3,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 
 from checker.budget import ALWAYS_COVERED, Budget, Meter
 from checker.closure import Closure, close
 from checker.combinations import Combination
+from checker.conclusion import Conclusion
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Violation
-from checker.granted import taken_for_granted
 from checker.identity import verdict_id
-from checker.questions import LIMIT, WITNESS, Group, Prepared, fingerprints, group, prepare
+from checker.questions import LIMIT, Group, Prepared, fingerprints, group, prepare
 from checker.reduced import Reduced, reduce_group
 from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
-from checker.timing.loop import InTime, Steps, Timely, each_in_time
-from checker.timing.promptness import promptly
+from checker.timing.loop import InTime, Steps, each_in_time
 from checker.timing.refinement import Timing
-from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
-from properties.property import Property
 from properties.verdict import (
-    Coverage,
     CutSet,
     EngineRun,
     Progress,
     Result,
-    Status,
-    Trace,
     Verdict,
 )
 
 OnProgress = Callable[[Progress], None]
-
-PASSES = (Status.HOLDS, Status.VACUOUS)
-"""What may rest on time: that nothing was found that violates a property."""
 
 
 def check(
@@ -60,19 +51,6 @@ def check(
     :class:`checker.checkpoint.CheckpointError` if the engine's folder holds something else.
     """
     return explore(deployment, budget or Budget(), on_progress, engine, reductions).result()
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """What the explorations found of one property; the rest of its verdict stands in the question."""
-
-    status: Status
-    cut_sets: tuple[CutSet, ...]
-    traces: tuple[Trace, ...]
-    witnessed: bool
-    states: int
-    coverage: Coverage
-    notes: tuple[str, ...]
 
 
 class Run:
@@ -216,12 +194,11 @@ class Run:
 
     def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
         """The smallest sets of faults that violate each property in time; None where nothing did, and it is unknown."""
-        found: dict[str, tuple[CutSet, ...] | None] = {}
-        for number, one in enumerate(self.groups):
-            for prop in one.properties:
-                timely = tuple(run.faults for run in self.in_time(prop.name).timely)
-                found[prop.name] = timely if timely or self._left_open(prop, number) is None else None
-        return found
+        return {
+            prop.name: self._conclusion(number).cut_sets(prop)
+            for number, one in enumerate(self.groups)
+            for prop in one.properties
+        }
 
     def result(self) -> Result:
         """All that a check says but what other values of assumptions and durations would change."""
@@ -232,124 +209,24 @@ class Run:
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
         found = {
-            prop.name: self._verdict(prop, number) for number, one in enumerate(self.groups) for prop in one.properties
+            prop.name: self._conclusion(number).verdict(prop, self._ids[prop.name])
+            for number, one in enumerate(self.groups)
+            for prop in one.properties
         }
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
         return tuple(found[name] for name in order if name in found)
 
-    def _verdict(self, prop: Property, number: int) -> Verdict:
-        exploration = self.explorations[number]
-        closed = self.closures.get(prop.name)
-        if closed is None or exploration.cut_sets(prop.name):
-            found = self._explored(prop, number)
-        else:
-            found = self._closed(number, closed)
-        lemmas = self.in_time(prop.name).rests_on if found.status in PASSES else ()
-        return Verdict(
-            prop.name,
-            prop.statement,
-            prop.guarantee,
-            found.status,
-            prop.name in self.deployment.require,
-            found.cut_sets,
-            found.traces,
-            prop.witness_words,
-            found.witnessed,
-            found.states,
-            found.coverage,
-            self._ids[prop.name],
-            (*found.notes, *(self._taken_for_granted(prop, number, bool(lemmas)) if found.status in PASSES else ())),
-            lemmas,
+    def _conclusion(self, number: int) -> Conclusion:
+        return Conclusion(
+            self.deployment,
+            self.prepared,
+            self._replayer,
+            self.reduced[number],
+            self.explorations[number],
+            self._in_time,
+            self._sizes[number],
+            self.closures,
         )
-
-    def _taken_for_granted(self, prop: Property, number: int, in_time: bool) -> Iterator[str]:
-        seen = {variable.name for variable in self.groups[number].cones[prop.name].variables}
-        position = self.prepared.model.pipeline.consumer.position.name
-        return taken_for_granted(self.deployment, prop.name, reads=position in seen, in_time=in_time)
-
-    def _explored(self, prop: Property, number: int) -> _Finding:
-        """What exploring combinations of faults one by one says of a property."""
-        exploration, reduced = self.explorations[number], self.reduced[number]
-        in_time = self.in_time(prop.name)
-        traces = tuple(self._trace(prop, timely) for timely in in_time.timely)
-        undecided, stopped = in_time.undecided, in_time.stopped
-        witnessed = WITNESS + prop.name in exploration.observed() | in_time.observed()
-        coverage = self._coverage(number)
-        if stopped is not None and undecided and coverage.stopped is None:
-            coverage = replace(coverage, stopped=stopped)
-        left_open = self._left_open(prop, number)
-        notes: tuple[str, ...] = ()
-        if traces:
-            status = Status.VIOLATED
-            notes = left_open if undecided and left_open is not None else ()
-        elif left_open is not None:
-            status, notes = Status.UNKNOWN, left_open
-        else:
-            status = Status.HOLDS if witnessed else Status.VACUOUS
-        cut_sets = tuple(trace.faults for trace in traces)
-        remarks = (*notes, *reduced.remarks)
-        return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
-
-    def _left_open(self, prop: Property, number: int) -> tuple[str, ...] | None:
-        """Why it is not known whether anything violates the property, in notes; None where it is known."""
-        exploration, in_time, coverage = self.explorations[number], self.in_time(prop.name), self._coverage(number)
-        if in_time.undecided:
-            sets = "; with ".join(map(faults_in_words, in_time.undecided))
-            return (f"it was not decided whether there is time for what violates it with {sets}",)
-        if in_time.stopped is not None:
-            return ()
-        if self.deployment.faults.any_number:
-            return ("not decided for any number of faults: there is no time for what violates it with few",)
-        if prop.name in exploration.undecided:
-            bounds = ", ".join(coverage.bounds_reached)
-            return (f"from some state every way on ends at a bound ({bounds}): enlarge it",)
-        return None if self._covered(exploration, coverage) else ()
-
-    def _closed(self, number: int, closed: Closure) -> _Finding:
-        """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
-        exploration = self.explorations[number]
-        explored = self._coverage(number)
-        coverage = explored
-        if closed.trace is not None:
-            status = Status.VIOLATED
-            notes: tuple[str, ...] = ()
-            if sum(count for _, count in closed.trace.faults) > explored.complete_to + 1:
-                notes = (f"no {explored.complete_to} faults suffice; a smaller set than this one might",)
-        elif closed.unknown is not None:
-            status = Status.UNKNOWN
-            notes = (f"not decided for any number of faults: {closed.unknown}",)
-            coverage = replace(explored, stopped=closed.stopped)
-        else:
-            status, notes = (Status.HOLDS if closed.witnessed else Status.VACUOUS), ()
-            sizes = {name: size for name, size in explored.bounds.items() if name != "epochs"}
-            faults = self.deployment.faults
-            kinds = {kind.value for kind in exploration.kinds}
-            any_number = tuple(kind for kind in faults.any_number if kind in kinds)
-            limited = sum(most for kind, most in faults.at_most if kind in kinds and kind not in any_number)
-            coverage = replace(
-                explored,
-                complete_to=max(explored.complete_to, limited),
-                combinations=0,
-                combinations_of_next=0,
-                bounds=sizes,
-                bounds_reached=closed.bounds_reached,
-                stopped=None,
-                any_number=any_number,
-            )
-        traces = () if closed.trace is None else (closed.trace,)
-        cut_sets = tuple(trace.faults for trace in traces)
-        return _Finding(
-            status, cut_sets, traces, closed.witnessed, closed.states or exploration.states, coverage, notes
-        )
-
-    def _trace(self, prop: Property, timely: Timely) -> Trace:
-        """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
-        system, replayer = self.prepared.model.system, self._replayer
-        timing = self.in_time(prop.name).timing
-        actions = list(timely.actions)
-        trace = build_trace(system, replayer, prop, actions, timely.states, times=timely.schedule.times)
-        order, times = promptly(system, replayer, timing, actions, timely.schedule)
-        return trace if order == actions else build_trace(system, replayer, prop, order, None, times=times.times)
 
     def _run_of(self, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Steps:
         """The actions of the whole model that lead to a violation; the states, if they are those of the whole model."""
@@ -378,37 +255,6 @@ class Run:
                 if plain.named(smaller.combination) != wanted:
                     plain.set_aside(smaller)
         return plain, next(v for v in plain.cut_sets(violation.name) if plain.named(v.combination) == wanted)
-
-    def _coverage(self, number: int) -> Coverage:
-        exploration = self.explorations[number]
-        whole = 0
-        while whole < len(exploration.layers) and exploration.layers[whole].complete:
-            whole += 1
-        following = exploration.layers[whole] if whole < len(exploration.layers) else None
-        if exploration.exhausted():
-            whole = max(whole, self._sizes[number])
-        bounds = self.deployment.bounds
-        sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
-        if self.deployment.idempotence:
-            sizes["producer_epochs"] = bounds.producer_epochs
-        reached = (name.removeprefix(LIMIT) for name in exploration.observed() if name.startswith(LIMIT))
-        stopped = next((layer.stopped for layer in exploration.layers if layer.stopped), None)
-        return Coverage(
-            whole - 1,
-            self.deployment.faults.total,
-            following.explored if following else 0,
-            following.of if following else 0,
-            tuple((kind.value, most) for kind, most in zip(exploration.kinds, exploration.most, strict=True)),
-            sizes,
-            tuple(sorted(reached)),
-            stopped,
-        )
-
-    def _covered(self, exploration: AnyExploration, coverage: Coverage) -> bool:
-        """Whether enough was explored to speak of a pass: the total asked for, or every pair of faults."""
-        total = self.deployment.faults.total
-        wanted = ALWAYS_COVERED if total is None else total
-        return coverage.complete_to >= wanted or exploration.exhausted()
 
     def engine(self) -> EngineRun:
         """What the explorations cost together."""
@@ -480,11 +326,6 @@ def _reporter(
         on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory, in_time))
 
     return report
-
-
-def faults_in_words(faults: Iterable[tuple[str, int]]) -> str:
-    """``1 kill, 2 slow-follower``, or that there is none."""
-    return ", ".join(f"{count} {kind}" for kind, count in faults) or "no fault"
 
 
 def _versions() -> dict[str, str]:

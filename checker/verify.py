@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from checker.budget import Budget, Meter
-from checker.check import faults_in_words, prepare_groups, question_ids
+from checker.check import prepare_groups, question_ids
 from checker.closure import with_epochs
+from checker.conclusion import faults_in_words
 from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
 from checker.solver import Replayer

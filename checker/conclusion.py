@@ -1,0 +1,204 @@
+"""What the exploration of a group of properties, and what was found of them in time, say of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from checker.budget import ALWAYS_COVERED
+from checker.closure import Closure
+from checker.exploration import AnyExploration
+from checker.granted import taken_for_granted
+from checker.questions import LIMIT, WITNESS, Prepared
+from checker.reduced import Reduced
+from checker.solver import Replayer
+from checker.timing.loop import InTime, Timely
+from checker.timing.promptness import promptly
+from checker.traces import build_trace
+from model.deployment.deployment import Deployment
+from properties.property import Property
+from properties.verdict import Coverage, CutSet, Status, Trace, Verdict
+
+PASSES = (Status.HOLDS, Status.VACUOUS)
+"""What may rest on time: that nothing was found that violates a property."""
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """What was found of one property; the rest of its verdict stands in the question."""
+
+    status: Status
+    cut_sets: tuple[CutSet, ...]
+    traces: tuple[Trace, ...]
+    witnessed: bool
+    states: int
+    coverage: Coverage
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """The verdicts on a group of properties of ``deployment``, from its ``exploration`` and each property ``in_time``.
+
+    ``sizes``: fault sets of fewer faults than this were covered, in time as well. ``closures``: what exploring any
+    number of faults said of some of the properties.
+    """
+
+    deployment: Deployment
+    prepared: Prepared
+    replayer: Replayer
+    reduced: Reduced
+    exploration: AnyExploration
+    in_time: Mapping[str, InTime]
+    sizes: int
+    closures: Mapping[str, Closure]
+
+    def verdict(self, prop: Property, question_id: str) -> Verdict:
+        """The verdict on a property of the group. Builds and replays its traces; raises ReplayMismatch."""
+        closed = None if self.exploration.cut_sets(prop.name) else self.closures.get(prop.name)
+        found = self._explored(prop) if closed is None else self._closed(closed)
+        lemmas = self.in_time[prop.name].rests_on if found.status in PASSES else ()
+        granted = self._taken_for_granted(prop, in_time=bool(lemmas)) if found.status in PASSES else ()
+        return Verdict(
+            prop.name,
+            prop.statement,
+            prop.guarantee,
+            found.status,
+            prop.name in self.deployment.require,
+            found.cut_sets,
+            found.traces,
+            prop.witness_words,
+            found.witnessed,
+            found.states,
+            found.coverage,
+            question_id,
+            (*found.notes, *granted),
+            lemmas,
+        )
+
+    def cut_sets(self, prop: Property) -> tuple[CutSet, ...] | None:
+        """The smallest sets of faults that violate a property in time; None where nothing did, and it is unknown."""
+        timely = tuple(run.faults for run in self.in_time[prop.name].timely)
+        return timely if timely or self._left_open(prop) is None else None
+
+    def _taken_for_granted(self, prop: Property, *, in_time: bool) -> Iterator[str]:
+        seen = {variable.name for variable in self.reduced.group.cones[prop.name].variables}
+        position = self.prepared.model.pipeline.consumer.position.name
+        return taken_for_granted(self.deployment, prop.name, reads=position in seen, in_time=in_time)
+
+    def _explored(self, prop: Property) -> _Finding:
+        """What exploring combinations of faults one by one says of a property."""
+        exploration, in_time, coverage = self.exploration, self.in_time[prop.name], self._coverage()
+        traces = tuple(self._trace(prop, timely) for timely in in_time.timely)
+        undecided, stopped = in_time.undecided, in_time.stopped
+        witnessed = WITNESS + prop.name in exploration.observed() | in_time.observed()
+        if stopped is not None and undecided and coverage.stopped is None:
+            coverage = replace(coverage, stopped=stopped)
+        left_open = self._left_open(prop)
+        notes: tuple[str, ...] = ()
+        if traces:
+            status = Status.VIOLATED
+            notes = left_open if undecided and left_open is not None else ()
+        elif left_open is not None:
+            status, notes = Status.UNKNOWN, left_open
+        else:
+            status = Status.HOLDS if witnessed else Status.VACUOUS
+        cut_sets = tuple(trace.faults for trace in traces)
+        remarks = (*notes, *self.reduced.remarks)
+        return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
+
+    def _left_open(self, prop: Property) -> tuple[str, ...] | None:
+        """Why it is not known whether anything violates the property, in notes; None where it is known."""
+        in_time, coverage = self.in_time[prop.name], self._coverage()
+        if in_time.undecided:
+            sets = "; with ".join(map(faults_in_words, in_time.undecided))
+            return (f"it was not decided whether there is time for what violates it with {sets}",)
+        if in_time.stopped is not None:
+            return ()
+        if self.deployment.faults.any_number:
+            return ("not decided for any number of faults: there is no time for what violates it with few",)
+        if prop.name in self.exploration.undecided:
+            bounds = ", ".join(coverage.bounds_reached)
+            return (f"from some state every way on ends at a bound ({bounds}): enlarge it",)
+        return None if self._is_covered(coverage) else ()
+
+    def _closed(self, closed: Closure) -> _Finding:
+        """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
+        exploration, explored = self.exploration, self._coverage()
+        coverage = explored
+        if closed.trace is not None:
+            status = Status.VIOLATED
+            notes: tuple[str, ...] = ()
+            if sum(count for _, count in closed.trace.faults) > explored.complete_to + 1:
+                notes = (f"no {explored.complete_to} faults suffice; a smaller set than this one might",)
+        elif closed.unknown is not None:
+            status = Status.UNKNOWN
+            notes = (f"not decided for any number of faults: {closed.unknown}",)
+            coverage = replace(explored, stopped=closed.stopped)
+        else:
+            status, notes = (Status.HOLDS if closed.witnessed else Status.VACUOUS), ()
+            sizes = {name: size for name, size in explored.bounds.items() if name != "epochs"}
+            faults = self.deployment.faults
+            kinds = {kind.value for kind in exploration.kinds}
+            any_number = tuple(kind for kind in faults.any_number if kind in kinds)
+            limited = sum(most for kind, most in faults.at_most if kind in kinds and kind not in any_number)
+            coverage = replace(
+                explored,
+                complete_to=max(explored.complete_to, limited),
+                combinations=0,
+                combinations_of_next=0,
+                bounds=sizes,
+                bounds_reached=closed.bounds_reached,
+                stopped=None,
+                any_number=any_number,
+            )
+        traces = () if closed.trace is None else (closed.trace,)
+        cut_sets = tuple(trace.faults for trace in traces)
+        return _Finding(
+            status, cut_sets, traces, closed.witnessed, closed.states or exploration.states, coverage, notes
+        )
+
+    def _trace(self, prop: Property, timely: Timely) -> Trace:
+        """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
+        system, replayer = self.prepared.model.system, self.replayer
+        timing = self.in_time[prop.name].timing
+        actions = list(timely.actions)
+        trace = build_trace(system, replayer, prop, actions, timely.states, times=timely.schedule.times)
+        order, times = promptly(system, replayer, timing, actions, timely.schedule)
+        return trace if order == actions else build_trace(system, replayer, prop, order, None, times=times.times)
+
+    def _coverage(self) -> Coverage:
+        exploration = self.exploration
+        whole = 0
+        while whole < len(exploration.layers) and exploration.layers[whole].complete:
+            whole += 1
+        following = exploration.layers[whole] if whole < len(exploration.layers) else None
+        if exploration.exhausted():
+            whole = max(whole, self.sizes)
+        bounds = self.deployment.bounds
+        sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
+        if self.deployment.idempotence:
+            sizes["producer_epochs"] = bounds.producer_epochs
+        reached = (name.removeprefix(LIMIT) for name in exploration.observed() if name.startswith(LIMIT))
+        stopped = next((layer.stopped for layer in exploration.layers if layer.stopped), None)
+        return Coverage(
+            whole - 1,
+            self.deployment.faults.total,
+            following.explored if following else 0,
+            following.of if following else 0,
+            tuple((kind.value, most) for kind, most in zip(exploration.kinds, exploration.most, strict=True)),
+            sizes,
+            tuple(sorted(reached)),
+            stopped,
+        )
+
+    def _is_covered(self, coverage: Coverage) -> bool:
+        """Whether enough was explored to speak of a pass: the total asked for, or every pair of faults."""
+        total = self.deployment.faults.total
+        wanted = ALWAYS_COVERED if total is None else total
+        return coverage.complete_to >= wanted or self.exploration.exhausted()
+
+
+def faults_in_words(faults: Iterable[tuple[str, int]]) -> str:
+    """``1 kill, 2 slow-follower``, or that there is none."""
+    return ", ".join(f"{count} {kind}" for kind, count in faults) or "no fault"
