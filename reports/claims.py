@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from model.deployment.record_reader import path_of
+from model.whole_file import write_whole
 from properties.claims.claim import About, Answer, Decision, History, Outcome, SettingClaim
 from properties.verdict import Status
 from reports import wording
@@ -133,8 +134,8 @@ def _write(folder: Path, name: str, decisions: Sequence[Decision]) -> None:
     for decision in decisions:
         if decision.answers:
             text = "\n".join(_page(decision)).rstrip() + "\n"
-            (pages / f"{decision.claim.id}.md").write_text(text, encoding="utf-8")
-    (folder / f"{name}.md").write_text("\n".join(_index(name, decisions)) + "\n", encoding="utf-8")
+            write_whole(pages / f"{decision.claim.id}.md", text)
+    write_whole(folder / f"{name}.md", "\n".join(_index(name, decisions)) + "\n")
 
 
 def _index(name: str, decisions: Sequence[Decision]) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -104,29 +105,18 @@ def format_of(path: Path) -> Format | None:
     return found
 
 
-def write_report(path: Path, answers: Sequence[Answer]) -> list[Path]:
-    """Write what was found to ``path``, a file or a folder (made where missing); the files that were written."""
+def pages(path: Path, answers: Sequence[Answer]) -> Iterator[tuple[Path, Callable[[], str | bytes]]]:
+    """The files of a report at ``path``, a file or a folder, and what makes the content of each."""
     found = format_of(path)
     if found is not None:
-        _write(path, found.write(answers))
-        return [path]
-    path.mkdir(parents=True, exist_ok=True)
-    written = []
+        yield path, partial(found.write, answers)
+        return
     for answer in answers:
         for suffix in IN_FOLDERS:
             page = path / f"{file_name(answer.deployment.name)}{suffix}"
-            _write(page, FORMATS[suffix].write([answer]))
-            written.append(page)
-    return written
+            yield page, partial(FORMATS[suffix].write, [answer])
 
 
 def file_name(name: str) -> str:
     """A deployment's name as a file name that stays inside its folder."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "deployment"
-
-
-def _write(path: Path, content: str | bytes) -> None:
-    if isinstance(content, str):
-        path.write_text(content, encoding="utf-8")
-    else:
-        path.write_bytes(content)

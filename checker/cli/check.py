@@ -171,7 +171,7 @@ def check(
             break
     if len(asked.written.answers) > 1 and not quiet:
         _print_overview(asked.written)
-    raise typer.Exit(worst_of(statuses))
+    raise typer.Exit(EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses))
 
 
 @dataclass(frozen=True)
@@ -228,8 +228,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
-    with one_line_errors():
-        asked.written.add(deployment, result, again)
+    asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, again)

@@ -38,7 +38,12 @@ def one_line_errors() -> Iterator[None]:
         fail(str(error))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        fail(f"{place}{(error.strerror or str(error)).lower()}")
+        fail(f"{place}{reason_of(error)}")
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says went wrong."""
+    return (error.strerror or str(error)).lower()
 
 
 def fail(message: str) -> NoReturn:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.options import Assume, Faults, Kafka, PipelineNumber, Seconds
+from checker.cli.written import attempt, check_file
+from model.whole_file import write_whole
 
 if TYPE_CHECKING:
     from properties.verdict import Result
@@ -61,17 +66,18 @@ def trace(
         from reports.story import tellings
 
         told = tellings(result.verdicts, all_traces=True)
-        if layers is not None:
-            from reports.figures.layers import draw_layers
-
-            draw_layers(result.engine, name, layers)
-        if number is None:
+        telling = None if number is None else _chosen(told, number, step, file)
+    ways = _ways_to_write(telling, result, name, file)
+    done = {path: attempt(path, partial(ways[option], path)) for option, path in written.items() if path is not None}
+    with one_line_errors():
+        if telling is None:
             _list(told, result)
-        else:
-            _tell(told, number, step, written, file)
-    for path in written.values():
-        if path is not None:
-            complain(f"written: {path}")
+        elif step is not None or not done:
+            _tell(telling, step)
+    for path in (path for path, is_written in done.items() if is_written):
+        complain(f"written: {path}")
+    if not all(done.values()):
+        raise typer.Exit(EXIT_BAD_INPUT)
 
 
 def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[str, Path | None]) -> None:
@@ -81,10 +87,7 @@ def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[s
             continue
         if number is None and option != "--layers":
             fail(f"{option}: which trace? Say its number N")
-        if path.is_dir():
-            fail(f"{path}: is a directory; {option} takes a file")
-        if not path.parent.is_dir():
-            fail(f"{path.parent}: no such directory to write {option} into")
+        check_file(option, path)
         endings = {"--png": (".png",), "--svg": (".svg",), "--layers": (".png", ".svg")}.get(option)
         if endings is not None:
             if path.suffix.lower() not in endings:
@@ -148,28 +151,47 @@ def _list(told: list[Telling], result: Result) -> None:
         out.print("\nno trace: nothing was found to be violated")
 
 
-def _tell(told: list[Telling], number: int, step: int | None, written: dict[str, Path | None], file: Path) -> None:
+def _chosen(told: list[Telling], number: int, step: int | None, file: Path) -> Telling:
+    """The trace of this number, which has such a step."""
     if number > len(told):
         there = f"there are {len(told)}" if told else "nothing was found to be violated"
         fail(f"{file}: has no trace {number}; {there}")
     telling = told[number - 1]
     if step is not None and step > len(telling.steps):
         fail(f"{file}: trace {number} has no step {step}; it has {len(telling.steps)}")
-    if (itf := written["--itf"]) is not None:
+    return telling
+
+
+def _ways_to_write(
+    telling: Telling | None, result: Result, name: str, file: Path
+) -> Mapping[str, Callable[[Path], None]]:
+    """By option, what writes the file that it names."""
+
+    def draw_states(path: Path) -> None:
+        from reports.figures.layers import draw_layers
+
+        draw_layers(result.engine, name, path)
+
+    if telling is None:
+        return {"--layers": draw_states}
+
+    def write_itf(path: Path) -> None:
         from reports.itf import to_itf
 
-        itf.write_text(to_itf(telling, source=file.name), encoding="utf-8")
-    for figure in (written["--png"], written["--svg"]):
-        if figure is not None:
-            from reports.figures.space_time import draw_trace
+        write_whole(path, to_itf(telling, source=file.name))
 
-            draw_trace(telling, figure)
+    def draw(path: Path) -> None:
+        from reports.figures.space_time import draw_trace
+
+        draw_trace(telling, path)
+
+    return {"--itf": write_itf, "--png": draw, "--svg": draw, "--layers": draw_states}
+
+
+def _tell(telling: Telling, step: int | None) -> None:
     from reports.beside import StoryBeside
     from reports.one_step import StepReport
     from reports.pager import print_paged
     from reports.terminal import console
 
-    if step is not None:
-        print_paged(console(), StepReport(telling, step))
-    elif not any(written.values()):
-        print_paged(console(), StoryBeside(telling))
+    print_paged(console(), StoryBeside(telling) if step is None else StepReport(telling, step))

@@ -1,17 +1,22 @@
-"""The files that a check leaves behind: its result as JSON, reports, and a bundle."""
+"""The files that a check leaves behind: its result as JSON, reports, and a bundle.
+
+Each is there whole or not at all, and one that cannot be written keeps no other from being written.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.errors import fail, plain
+from checker.cli.errors import complain, fail, plain, reason_of
+from model.input_error import InputError
+from model.whole_file import write_whole
 
 if TYPE_CHECKING:
     from checker.bundle import SourceFile
@@ -32,24 +37,25 @@ class Written:
     bundle: Path | None = None
     answers: list[Answer] = field(default_factory=list)
     sources: tuple[SourceFile, ...] = ()
+    failed: bool = False
 
     def refuse_what_cannot_be(self) -> None:
         """Complain before the exploration about what could not be written after it."""
         from reports.formats import UnknownFormat, format_of
 
         if self.json_file is not None and self.json_file != STANDARD_OUTPUT:
-            _check_file("--json", self.json_file)
+            check_file("--json", self.json_file)
         if self.bundle is not None:
             if self.bundle.suffix.lower() != ".zip":
                 fail(f"{self.bundle}: a bundle is a zip file; name it {self.bundle}.zip")
-            _check_file("--bundle", self.bundle)
+            check_file("--bundle", self.bundle)
         for path in self.reports:
             try:
                 found = format_of(path)
             except UnknownFormat as error:
                 fail(f"--report {error}")
             if found is not None:
-                _check_file("--report", path)
+                check_file("--report", path)
             elif path.exists() and not path.is_dir():
                 fail(f"{path}: is no directory; --report takes one, or a file such as {path}.html")
 
@@ -77,41 +83,64 @@ class Written:
                 fail(f"--report {path} takes one result, and {there_are}; name a folder, or choose one with --pipeline")
 
     def add(self, deployment: Deployment, result: Result, command: str) -> None:
-        """Write one more answer."""
-        from reports.formats import Answer, format_of, write_report
+        """Write one more answer. ``failed`` tells whether something that was asked for could not be written."""
+        from reports.formats import Answer, format_of, pages
 
         answer = Answer(deployment, result, command)
         self.answers.append(answer)
         if self.json_file is not None:
-            self._write_json(answer)
-        if self.bundle is not None:
-            self._write_bundle(self.bundle, answer)
+            self._write(self.json_file, lambda: _json(answer))
+        if self.bundle is not None and self._write(self.bundle, lambda: self._bundle(answer)):
+            typer.echo(plain(f"bundle: {self.bundle}"), err=True)
         for path in self.reports:
             found = format_of(path)
             each = self.answers if found is not None and found.several else [answer]
-            for page in write_report(path, each):
-                typer.echo(plain(f"report: {page}"), err=True)
+            for page, content in pages(path, each):
+                if self._write(page, content, folder=found is None):
+                    typer.echo(plain(f"report: {page}"), err=True)
 
-    def _write_json(self, answer: Answer) -> None:
-        from reports.document import to_document
+    def _write(self, path: Path, content: Callable[[], str | bytes], *, folder: bool = False) -> bool:
+        def write() -> None:
+            if folder:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            made = content()
+            if path == STANDARD_OUTPUT and isinstance(made, str):
+                sys.stdout.write(made)
+                sys.stdout.flush()
+            else:
+                write_whole(path, made)
 
-        document = to_document(answer.deployment, answer.result, command=answer.command)
-        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-        if self.json_file is None or self.json_file == STANDARD_OUTPUT:
-            sys.stdout.write(text)
-        else:
-            self.json_file.write_text(text, encoding="utf-8")
+        done = attempt(path, write)
+        self.failed |= not done
+        return done
 
-    def _write_bundle(self, path: Path, answer: Answer) -> None:
+    def _bundle(self, answer: Answer) -> bytes:
         from checker.bundle import write_bundle
         from reports.document import to_document
 
-        document = to_document(answer.deployment, answer.result, command=answer.command)
-        path.write_bytes(write_bundle(document, self.sources))
-        typer.echo(plain(f"bundle: {path}"), err=True)
+        return write_bundle(to_document(answer.deployment, answer.result, command=answer.command), self.sources)
 
 
-def _check_file(option: str, path: Path) -> None:
+def _json(answer: Answer) -> str:
+    from reports.document import to_document
+
+    document = to_document(answer.deployment, answer.result, command=answer.command)
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def attempt(path: Path, write: Callable[[], object]) -> bool:
+    """Write a file. Where that fails, a line says why: what else there is to write is written nevertheless."""
+    try:
+        write()
+    except (OSError, InputError) as error:
+        why = reason_of(error) if isinstance(error, OSError) else str(error)
+        complain(f"not written: {'standard output' if path == STANDARD_OUTPUT else path}: {why}")
+        return False
+    return True
+
+
+def check_file(option: str, path: Path) -> None:
+    """Complain about a file that could not be written: before there is anything to write into it."""
     if path.is_dir():
         fail(f"{path}: is a directory; {option} takes a file")
     if not path.parent.is_dir():

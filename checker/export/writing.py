@@ -6,6 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from model.whole_file import write_whole
+
 if TYPE_CHECKING:
     from checker.export.exported import Exported
 
@@ -32,7 +34,7 @@ def write(exported: Exported, form: Format, directory: Path, *, most_states: int
     written = []
     for name, text in written_as.items():
         path = directory / name
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
         written.append(path)
     return written
 

@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from model.whole_file import write_whole
 from reports import wording
 
 if TYPE_CHECKING:
@@ -59,11 +61,11 @@ class Sheet:
 
     def save(self, file: Path) -> None:
         """Write the figure in the form that the file's name ends in, with room for all of its labels."""
-        new = file.with_name(f".{file.name}")
+        drawn = BytesIO()
         form = file.suffix[1:].lower()
         how: dict[str, Any] = {"format": form, "dpi": DOTS_AN_INCH, "bbox_inches": "tight", "pad_inches": 0.15}
-        self.figure.savefig(new, metadata=dict(FORMS[form]), **how)
-        new.replace(file)
+        self.figure.savefig(drawn, metadata=dict(FORMS[form]), **how)
+        write_whole(file, drawn.getvalue())
 
 
 @contextmanager

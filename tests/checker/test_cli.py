@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -22,7 +23,7 @@ import checker
 from checker import cli
 from checker.budget import Budget
 from checker.cli import check as checking
-from checker.cli import options
+from checker.cli import options, written
 from checker.cli.endings import exit_status
 from checker.cli.verify import MAX_RESULT_BYTES
 from checker.source import Source
@@ -128,6 +129,39 @@ def test_files_are_written(checked: Callable[[Result], None], tmp_path: Path) ->
     assert problem(json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))) is None
     assert (tmp_path / "pages" / "orders.md").read_text(encoding="utf-8").startswith("# orders\n")
     assert "orders.md" in run.stderr
+
+
+def test_what_cannot_be_written_keeps_nothing_else_from_being_written(
+    checked: Callable[[Result], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked(samples.RESULT)
+    (tmp_path / "r.json").write_text("good")
+
+    def full(path: Path, content: str | bytes) -> None:
+        if path.suffix in (".json", ".md"):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    monkeypatch.setattr(written, "write_whole", full)
+    names = ("r.json", "pages", "p.xml")
+    words = zip(("--json", "--report", "--report"), (tmp_path / name for name in names), strict=True)
+    run = proofka("check", "orders.yaml", *(word for pair in words for word in pair))
+    assert run.exit_code == 2
+    for name in ("r.json", "pages/orders.md"):
+        assert f"not written: {tmp_path / name}: no space left on device" in run.stderr
+    for name in ("pages/orders.html", "p.xml"):
+        assert f"report: {tmp_path / name}" in run.stderr
+        assert (tmp_path / name).stat().st_size > 0
+    assert (tmp_path / "r.json").read_text() == "good"
+    assert "no-skip" in run.stdout, "what was found is printed all the same"
+
+
+def test_standard_output_that_is_full(capsys: pytest.CaptureFixture[str]) -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert not written.attempt(written.STANDARD_OUTPUT, full)
+    assert capsys.readouterr().err == "not written: standard output: no space left on device\n"
 
 
 def test_again_keeps_every_limit(checked: Callable[[Result], None]) -> None:

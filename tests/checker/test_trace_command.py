@@ -107,6 +107,15 @@ def test_a_configuration_is_checked_first(tmp_path: Path) -> None:
     assert "{lost-request}" in out
 
 
+def test_a_file_that_cannot_be_written_keeps_no_other_from_being_written(result: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.itf.json").symlink_to(tmp_path / "gone" / "t.itf.json")
+    status, _, err = run(result, "1", "--itf", tmp_path / "t.itf.json", "--svg", tmp_path / "t.svg")
+    assert status == 2
+    assert f"not written: {tmp_path / 't.itf.json'}: no such file" in err
+    assert f"written: {tmp_path / 't.svg'}" in err
+    assert (tmp_path / "t.svg").stat().st_size > 0
+
+
 def test_hostile_results_move_no_cursor(tmp_path: Path) -> None:
     file = tmp_path / "hostile.json"
     document = to_document(samples.HOSTILE_DEPLOYMENT, samples.HOSTILE_RESULT)

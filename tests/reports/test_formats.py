@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.formats import FORMATS, Answer, UnknownFormat, file_name, format_of, write_report
+from reports.formats import FORMATS, Answer, UnknownFormat, file_name, format_of, pages
 from tests.reports import samples
 
 ANSWER = Answer(samples.DEPLOYMENT, samples.RESULT, samples.COMMAND)
@@ -23,17 +23,15 @@ def test_file_names_stay_in_the_folder(name: str, expected: str) -> None:
 
 @pytest.mark.parametrize("suffix", FORMATS)
 def test_each_format_is_written(suffix: str, tmp_path: Path) -> None:
-    path = tmp_path / f"r{suffix.upper()}"
-    assert write_report(path, [ANSWER]) == [path]
-    assert path.stat().st_size > 0
+    ((path, content),) = pages(tmp_path / f"r{suffix.upper()}", [ANSWER])
+    assert path == tmp_path / f"r{suffix.upper()}"
+    assert content()
 
 
 def test_a_folder_gets_pages_for_each_deployment(tmp_path: Path) -> None:
-    assert write_report(tmp_path / "new", [ANSWER]) == [
-        tmp_path / "new" / "orders.md",
-        tmp_path / "new" / "orders.html",
-    ]
-    assert (tmp_path / "new" / "orders.md").read_text(encoding="utf-8").startswith("# orders\n")
+    made = dict(pages(tmp_path / "new", [ANSWER]))
+    assert list(made) == [tmp_path / "new" / "orders.md", tmp_path / "new" / "orders.html"]
+    assert str(made[tmp_path / "new" / "orders.md"]()).startswith("# orders\n")
 
 
 def test_a_format_without_its_packages_is_refused_with_what_installs_them(

@@ -1,0 +1,83 @@
+"""Files that are there whole or not at all: written beside the old one, which stays until the new one is complete.
+
+So a disk that is full, or a process that is killed, leaves the file that was there before.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import sys
+from pathlib import Path
+
+IN_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY)
+"""A folder that takes no new file, or a file that is a mount of its own: then the old file is written over."""
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file, text in UTF-8. The mode of an existing file is kept, links are followed, pipes are written into.
+
+    Raises OSError with the name of ``path``; what was there before is there still.
+    """
+    new = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    try:
+        _write(path, new)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        old = path.stat()
+    except FileNotFoundError:
+        old = None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        path.write_bytes(content)  # a pipe, a terminal, /dev/null; a directory is refused
+        return
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        if old is not None and _is_open_as(old, number):
+            # /dev/stdout that leads into a file: whoever opened it goes on to write into that one.
+            stream.flush()
+            _write_all(number, content)
+            return
+    if old is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    try:
+        _exchange(Path(os.path.realpath(path)), old, content)
+    except OSError as error:
+        if old is None or error.errno not in IN_PLACE:
+            raise
+        path.write_bytes(content)
+
+
+def _is_open_as(file: os.stat_result, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(file, os.fstat(descriptor))
+    except OSError:
+        return False
+
+
+def _exchange(path: Path, old: os.stat_result | None, content: bytes) -> None:
+    """Write a new file beside ``path``, and let it take its place."""
+    beside = path.with_name(f".proofka-{secrets.token_hex(6)}.new")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if old is None else 0o600)
+    try:
+        try:
+            if old is not None:
+                beside.chmod(stat.S_IMODE(old.st_mode))
+            _write_all(descriptor, content)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
