@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.input_error import InputError
+from model.strict_json import read_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -255,7 +256,7 @@ def _of_the_end(content: bytes, members: list[_Member], manifest: bytes | None) 
 
 def _manifest(content: bytes | None) -> dict[str, Any] | None:
     try:
-        manifest = json.loads(content or b"")
+        manifest = read_json(content or b"")
     except (ValueError, RecursionError):
         return None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("members"), list):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checker.archive import Archive, DamagedBundle, read_archive, write_archive
+from model.strict_json import AmbiguousJson, read_json
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment
@@ -67,12 +68,17 @@ def write_bundle(document: Document, sources: Sequence[SourceFile] = ()) -> byte
 
     systems, exported = systems_of(from_document(document["deployment"]), document)
     members = {
-        README: files(__package__).joinpath("bundle_readme.j2").read_bytes(),
+        README: readme(),
         RESULT: json_bytes(document),
         DEPLOYMENT: json_bytes(document["deployment"]),
         **{name: text.encode() for name, text in exported.items()},
     }
     return write_archive(members, about(sources, systems))
+
+
+def readme() -> bytes:
+    """What the file for whoever finds a bundle says: the same in each."""
+    return files(__package__).joinpath("bundle_readme.j2").read_bytes()
 
 
 def about(sources: Sequence[SourceFile], systems: Sequence[System]) -> dict[str, Any]:
@@ -86,6 +92,8 @@ def read_bundle(content: bytes) -> Bundle:
     archive = read_archive(content)
     try:
         return _read(archive)
+    except AmbiguousJson as error:
+        raise DamagedBundle(f"its hashes are right, and yet it is no bundle that Proofka wrote: {error}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DamagedBundle("its hashes are right, and yet it is no bundle that Proofka wrote") from None
 
@@ -97,8 +105,8 @@ def _read(archive: Archive) -> Bundle:
         for one in manifest["systems"]
     )
     return Bundle(
-        json.loads(archive.members[RESULT]),
-        json.loads(archive.members[DEPLOYMENT]),
+        read_json(archive.members[RESULT]),
+        read_json(archive.members[DEPLOYMENT]),
         tuple(_source(one) for one in manifest["sources"]),
         systems,
         archive.members,

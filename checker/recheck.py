@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
-from checker.bundle import DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, systems_of
-from checker.verify import TamperedDocument, Verification, verify
+from checker.bundle import DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, readme, systems_of
+from checker.tampered import TamperedDocument
+from checker.verify import Verification, counted, verify
 from model.deployment import from_document
 from model.pipeline import VERSION
 from properties.sealing import SEAL, seal
@@ -16,36 +18,39 @@ OWN = (README, RESULT, DEPLOYMENT)
 """The members that every bundle has."""
 
 
-def is_of_this_model(bundle: Bundle) -> bool:
-    """Whether this version of the model wrote it: ids, traces and systems are the same only then."""
-    return bool(bundle.document["versions"].get("model") == VERSION)
+def is_of_this_model(document: Mapping[str, Any]) -> bool:
+    """Whether this version of the model wrote a result: ids, traces and systems are the same only then."""
+    return bool(document["versions"].get("model") == VERSION)
 
 
-def of_another_model(bundle: Bundle) -> tuple[str, ...]:
-    """What can be said of a bundle that another version of the model wrote, a line each. Raises TamperedDocument."""
-    versions = bundle.document["versions"]
-    _same_deployment(bundle)
-    if bundle.document[SEAL] != seal(bundle.document):
-        raise TamperedDocument(f"{RESULT}: its checksum does not match what it says")
+def of_another_model(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """What can be said of a result that another version of the model wrote, a line each. Raises TamperedDocument."""
+    versions = document["versions"]
+    if document[SEAL] != seal(document):
+        raise TamperedDocument("its checksum does not match what it says")
     model, proofka = (str(versions.get(name, "unknown"))[:40] for name in ("model", "proofka"))
     return (
-        f"{RESULT} has its checksum, and {DEPLOYMENT} is the deployment that it is about",
+        "the result has its checksum",
         f"not verified: ids, traces, systems and counts, which are of model {model}; this is model {VERSION}",
-        f"to verify these: proofka {proofka} with model {model}; what is in systems/ goes without Proofka ({README})",
+        f"to verify these: proofka {proofka} with model {model}; what a bundle has in systems/ goes without Proofka",
     )
 
 
 def recheck(bundle: Bundle) -> Verification:
     """Replay the traces, and compute ids and systems anew. Raises TamperedDocument for the first that differs."""
-    _same_deployment(bundle)
+    same_deployment(bundle)
+    if bundle.members[README] != readme():
+        raise TamperedDocument(f"{README}: is not what this version writes")
     replayed = verify(bundle.document)
     systems, texts = systems_of(from_document(bundle.document["deployment"]), bundle.document)
     _same_systems(bundle, systems, texts)
-    compared = f"systems: {len(systems)} computed anew, with {len(texts)} files that are the same to the last byte"
+    what = f"{counted(len(systems), 'system')} computed anew"
+    compared = f"systems: {what}, with {len(texts)} files that are the same to the last byte"
     return replace(replayed, lines=(*replayed.lines, compared))
 
 
-def _same_deployment(bundle: Bundle) -> None:
+def same_deployment(bundle: Bundle) -> None:
+    """Raise TamperedDocument where a bundle has another deployment than its result."""
     if bundle.members[DEPLOYMENT] != json_bytes(bundle.document["deployment"]):
         raise TamperedDocument(f"{DEPLOYMENT}: is not the deployment that {RESULT} is about")
 

@@ -1,121 +1,223 @@
-"""Explore the question of an earlier result again, and compare what both counted."""
+"""Explore the question of an earlier result again, and compare what both found."""
 
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Mapping
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from checker.budget import Budget
-from checker.check import Run, explore, prepare_groups
-from checker.reductions.choice import Reduction, UnknownReduction, chosen
-from checker.verify import TamperedDocument
+from checker.check import Run, prepare_groups
+from checker.claimed import PASSES, granted_of, reductions_of
+from checker.questions import Group, Prepared
+from checker.reductions.choice import Reduction
+from checker.tampered import compare
+from checker.verify import counted
 from model.deployment import from_document
 from model.deployment.deployment import Deployment
-from properties.verdict import Verdict
+from properties.verdict import EngineRun, Verdict
 
 Document = Mapping[str, Any]
 
+AGAIN = "exploring again"
+LEFT_OPEN = (
+    "it was not decided whether there is time",
+    "from some state every way on ends at a bound",
+    "not decided for any number of faults",
+)
+"""How notes begin that say what an exploration which was stopped left open."""
 
-def recount(document: Document, budget: Budget) -> tuple[str, ...]:
-    """Explore again with the embedded engine, within the same bounds; what was compared, a line each.
 
-    Of a result that was stopped by its time, or by another limit, all layers of faults that each property was explored
-    in completely are explored again, and no more. Raises :class:`TamperedDocument` for the first count that differs.
+@dataclass(frozen=True)
+class Recounted:
+    """What was compared, a line each; ``open``: what the result claims and exploring again did not decide."""
+
+    lines: tuple[str, ...]
+    open: tuple[str, ...] = ()
+
+
+@dataclass
+class _Again:
+    """What is explored again, and by what."""
+
+    document: Document
+    deployment: Deployment
+    budget: Budget
+    reductions: frozenset[Reduction]
+    prepared: Prepared
+    found: list[EngineRun] = field(default_factory=list)
+
+    def run(self, deployment: Deployment, groups: Sequence[Group]) -> dict[str, Verdict]:
+        """The verdicts on the properties of some groups. Raises RecountStopped."""
+        run = Run(deployment, self.prepared, groups, self.budget, reductions=self.reductions)
+        run.explore(None)
+        verdicts = {verdict.property: verdict for verdict in run.verdicts()}
+        for verdict in verdicts.values():
+            if verdict.coverage.stopped is not None:
+                raise RecountStopped(verdict.coverage.stopped)
+        self.found.append(run.engine())
+        return verdicts
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Properties that were explored together: what ``stopped`` that, and with how many faults it was ``complete``."""
+
+    group: Group
+    stopped: frozenset[str]
+    complete: int
+
+    @property
+    def names(self) -> list[str]:
+        return [prop.name for prop in self.group.properties]
+
+
+def recount(document: Document, budget: Budget) -> Recounted:
+    """Explore again with the embedded engine, within the same bounds, a result that was verified before.
+
+    Properties of which the exploration was stopped, by its time or another limit, are explored again with all the
+    faults that it covered completely, and no more. Raises :class:`TamperedDocument` for the first that differs,
+    :class:`NothingCounted` where nothing was covered, and :class:`RecountStopped`.
     """
     deployment = from_document(document["deployment"])
     reductions = reductions_of(document)
-    stopped = {verdict["bounds"]["stopped"] for verdict in document["verdicts"]} - {None}
-    if not stopped:
-        return _whole(document, deployment, budget, reductions)
-    complete = min(verdict["bounds"]["faults_complete_to"] for verdict in document["verdicts"])
-    why = ", ".join(sorted(stopped))
-    if complete < 0:
-        raise NothingCounted(f"not even the states without a fault were all explored ({why})")
-    return _layers(document, deployment, budget, reductions, complete, why)
-
-
-def reductions_of(document: Document) -> frozenset[Reduction]:
-    """The reductions that the command of a result asked for. Raises TamperedDocument for one that there is not."""
-    said: dict[str, list[str]] = {"--with": [], "--without": []}
-    try:
-        words = shlex.split(document["command"] or "")
-        for option, value in pairwise(words):
-            if option in said:
-                said[option].append(value)
-        return chosen(said["--with"], said["--without"])
-    except (ValueError, UnknownReduction):
-        raise TamperedDocument("its command cannot be read, and so not which reductions were used") from None
-
-
-def _whole(
-    document: Document, deployment: Deployment, budget: Budget, reductions: frozenset[Reduction]
-) -> tuple[str, ...]:
-    if deployment.faults.total is None and not deployment.faults.any_number and budget.seconds is None:
-        # It ended because there was nothing left to explore, and will again: not because of the time that is standard.
-        budget = replace(budget, seconds=math.inf)
-    run = explore(deployment, budget, reductions=reductions)
-    verdicts = {verdict.property: verdict for verdict in run.verdicts()}
-    _not_stopped(verdicts)
-    for said in document["verdicts"]:
-        found = verdicts[said["property"]]
-        facts: dict[str, tuple[Any, Any]] = {
-            "status": (said["status"], str(found.status)),
-            "fault sets": (said["cut_sets"], [dict(cut_set) for cut_set in found.cut_sets]),
-            "states": (said["states"], found.states),
-            "witness": (said["witness_reached"], found.witness_reached),
-            "number of faults explored": (said["bounds"]["faults_complete_to"], found.coverage.complete_to),
-            "bounds that were reached": (said["bounds"]["sizes_reached"], list(found.coverage.bounds_reached)),
-        }
-        _compare(facts, said["property"])
-    engine = run.engine()
-    told = document["engine"]
-    totals = ("states", "transitions", "depth")
-    _compare({name: (told[name], getattr(engine, name)) for name in totals}, "all together")
-    _compare_layers(told["layers"], list(engine.layers))
-    counted = f"{engine.states:,} states, {engine.transitions:,} transitions and {len(engine.layers)} layers of faults"
-    return (f"counts: explored again, {counted} as before, and the same fault sets",)
-
-
-def _layers(
-    document: Document,
-    deployment: Deployment,
-    budget: Budget,
-    reductions: frozenset[Reduction],
-    complete: int,
-    why: str,
-) -> tuple[str, ...]:
     # The model stays that of the whole question: it may depend on how many faults there can be.
     prepared, groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
-    fewer = replace(deployment, faults=deployment.faults.up_to(complete))
-    run = Run(fewer, prepared, groups, budget, reductions=reductions)
-    run.explore(None)
-    verdicts = {verdict.property: verdict for verdict in run.verdicts()}
-    _not_stopped(verdicts)
-    undecided = []
-    for said in document["verdicts"]:
-        found = verdicts[said["property"]]
-        if said["status"] == "unknown" or str(found.status) == "unknown" or found.notes != tuple(said["notes"]):
-            undecided.append(said["property"])
-            continue
-        few = [one for one in said["cut_sets"] if sum(one.values()) <= complete]
-        _compare({"fault sets": (few, [dict(cut_set) for cut_set in found.cut_sets])}, said["property"])
-    _compare_layers(document["engine"]["layers"][: complete + 1], list(run.engine().layers[: complete + 1]))
-    up_to = f"up to {complete} fault{'' if complete == 1 else 's'}"
-    lines = [f"counts: explored again {up_to}, {sum(run.engine().layers[: complete + 1]):,} states as before"]
-    lines.append(f"counts: not compared beyond that, where the exploration was stopped ({why})")
-    if undecided:
-        lines.append(f"fault sets: not compared of what was left open: {', '.join(undecided)}")
-    return tuple(lines)
+    again = _Again(document, deployment, budget, reductions, prepared)
+    said = {verdict["property"]: verdict for verdict in document["verdicts"]}
+    parts = [_part(one, said) for one in groups]
+    whole, stopped = [one for one in parts if not one.stopped], [one for one in parts if one.stopped]
+    if not whole and all(one.complete < 0 for one in stopped):
+        raise NothingCounted(f"not even the states without a fault were all explored ({_why(stopped)})")
+    if whole:
+        _compare_whole(again, whole, said)
+    left_open: list[str] = []
+    for faults in sorted({one.complete for one in stopped} - {-1}):
+        left_open += _compare_fewer(again, [one for one in stopped if one.complete == faults], faults, said)
+    return Recounted(tuple(_counted(again, whole, stopped)), tuple(left_open))
 
 
-def _not_stopped(verdicts: Mapping[str, Verdict]) -> None:
-    for verdict in verdicts.values():
-        if verdict.coverage.stopped is not None:
-            raise RecountStopped(verdict.coverage.stopped)
+def _part(one: Group, said: Mapping[str, Document]) -> _Part:
+    bounds = [said[prop.name]["bounds"] for prop in one.properties]
+    stopped = frozenset(told["stopped"] for told in bounds) - {None}
+    return _Part(one, stopped, min(told["faults_complete_to"] for told in bounds))
+
+
+def _why(parts: Sequence[_Part]) -> str:
+    return ", ".join(sorted(set().union(*(one.stopped for one in parts))))
+
+
+def _compare_whole(again: _Again, parts: Sequence[_Part], said: Mapping[str, Document]) -> None:
+    """What was not stopped is to come out just the same."""
+    deployment, budget = again.deployment, again.budget
+    if deployment.faults.total is None and not deployment.faults.any_number and budget.seconds is None:
+        # It ended because there was nothing left to explore, and will again: not because of the time that is standard.
+        again.budget = replace(budget, seconds=math.inf)
+    verdicts = again.run(deployment, [one.group for one in parts])
+    again.budget = budget
+    for name, found in verdicts.items():
+        told, bounds, coverage = said[name], said[name]["bounds"], found.coverage
+        lemmas = [
+            {"needed": list(lemma.needed), "allowed": list(lemma.allowed), "inequality": lemma.inequality}
+            for lemma in found.lemmas
+        ]
+        facts: dict[str, tuple[Any, Any]] = {
+            "status": (told["status"], str(found.status)),
+            "fault sets": (told["cut_sets"], [dict(cut_set) for cut_set in found.cut_sets]),
+            "states": (told["states"], found.states),
+            "witness": (told["witness_reached"], found.witness_reached),
+            "number of faults explored": (bounds["faults_complete_to"], coverage.complete_to),
+            "combinations of one fault more": (
+                (bounds["combinations_of_next_explored"], bounds["combinations_of_next"]),
+                (coverage.combinations, coverage.combinations_of_next),
+            ),
+            "bounds that were reached": (bounds["sizes_reached"], list(coverage.bounds_reached)),
+            "kinds of which any number is covered": (bounds["any_number"], list(coverage.any_number)),
+            "notes": (told["notes"], list(found.notes)),
+            "lemmas": (told["lemmas"], lemmas),
+        }
+        compare(facts, name, AGAIN)
+
+
+def _compare_fewer(again: _Again, parts: Sequence[_Part], faults: int, said: Mapping[str, Document]) -> Iterator[str]:
+    """What was stopped is to come out the same as far as it was complete; what that leaves open, a line each."""
+    fewer = replace(again.deployment, faults=again.deployment.faults.up_to(faults))
+    verdicts = again.run(fewer, [one.group for one in parts])
+    for one in parts:
+        for prop in one.group.properties:
+            told, found = said[prop.name], verdicts[prop.name]
+            few = [cut_set for cut_set in told["cut_sets"] if sum(cut_set.values()) <= faults]
+            up_to = f"{AGAIN} with up to {counted(faults, 'fault')}"
+            sets = [dict(cut_set) for cut_set in found.cut_sets]
+            reached = sorted(set(found.coverage.bounds_reached) - set(told["bounds"]["sizes_reached"]))
+            facts: dict[str, tuple[Any, Any]] = {"bounds that were reached and are not named": ([], reached)}
+            if not told["witness_reached"]:
+                facts["witness"] = (False, found.witness_reached)
+            status = str(found.status)
+            if told["status"] in PASSES and status == "violated":
+                facts["status"] = (told["status"], status)
+            if status != "unknown" and told["status"] != "unknown":
+                facts["fault sets"] = (few, sets)
+            compare(facts, prop.name, up_to)
+            _compare_notes(again, fewer, one.group, told, found)
+            if told["status"] != "unknown" and status == "unknown":
+                yield f"{prop.name}: {told['status']}: {up_to} did not decide it"
+            elif told["status"] in PASSES and status != told["status"]:
+                yield f"{prop.name}: {told['status']}: {up_to} its witness is not reached"
+            elif told["status"] in PASSES and told["bounds"]["any_number"]:
+                yield f"{prop.name}: {told['status']}: for any number of faults was not explored again"
+            elif told["status"] == "unknown" and status == "violated":
+                yield f"{prop.name}: unknown: {up_to} finds it violated"
+
+
+def _compare_notes(again: _Again, fewer: Deployment, one: Group, told: Document, found: Verdict) -> None:
+    """Notes are those that are found, but for what is taken for granted, and what was left open as it was stopped."""
+    here = {"status": str(found.status), "lemmas": found.lemmas}
+    granted = granted_of(again.deployment, again.prepared, one, found.property, told)
+    granted_here = granted_of(fewer, again.prepared, one, found.property, here)
+    said = told["notes"][: len(told["notes"]) - len(granted)]
+    notes = list(found.notes[: len(found.notes) - len(granted_here)])
+    if told["status"] not in PASSES:
+        said = [note for note in said if not note.startswith(LEFT_OPEN)]
+    compare({"notes": (said, [note for note in notes if not note.startswith(LEFT_OPEN)])}, found.property, AGAIN)
+
+
+def _counted(again: _Again, whole: Sequence[_Part], stopped: Sequence[_Part]) -> Iterator[str]:
+    """Compare the counts of all together, as far as they were counted completely; what was compared, a line each."""
+    told = again.document["engine"]
+    layers = [sum(sizes) for sizes in zip_longest(*(run.layers for run in again.found), fillvalue=0)]
+    if not stopped:
+        (run,) = again.found
+        names = ("states", "transitions", "depth", "looks_again", "states_again")
+        compare({name: (told[name], getattr(run, name)) for name in names}, "all together", AGAIN)
+        _compare_layers(told["layers"], layers)
+        counts = f"{run.states:,} states, {run.transitions:,} transitions and {counted(len(layers), 'layer')} of faults"
+        yield f"counts: explored again, {counts} as before, and the same verdicts"
+        return
+    least = min(one.complete for one in stopped)
+    _compare_layers(told["layers"][: least + 1], layers[: least + 1])
+    if whole:
+        yield f"counts: {_names(whole)}: explored again, the same verdicts and counts"
+    for faults in sorted({one.complete for one in stopped}):
+        parts = [one for one in stopped if one.complete == faults]
+        what = f"up to {counted(faults, 'fault')} explored again, and the same comes out"
+        if faults < 0:
+            what = "nothing to compare, as not even the states without a fault were all explored"
+        yield f"counts: {_names(parts)}: {what}; beyond that it was stopped ({_why(parts)})"
+    if least >= 0:
+        yield f"counts: {sum(layers[: least + 1]):,} states with up to {counted(least, 'fault')} as before"
+
+
+def _names(parts: Sequence[_Part]) -> str:
+    return ", ".join(name for one in parts for name in one.names)
+
+
+def _compare_layers(said: list[int], found: list[int]) -> None:
+    for faults, (one, other) in enumerate(zip(said, found, strict=False)):
+        compare({f"states with {counted(faults, 'fault')}": (one, other)}, "all together", AGAIN)
+    compare({"layers of faults": (len(said), len(found))}, "all together", AGAIN)
 
 
 class NothingCounted(Exception):
@@ -124,20 +226,3 @@ class NothingCounted(Exception):
 
 class RecountStopped(Exception):
     """Exploring again was stopped before it was done, by what the message names."""
-
-
-def _compare(facts: Mapping[str, tuple[Any, Any]], what: str) -> None:
-    for name, (said, found) in facts.items():
-        if said != found:
-            raise TamperedDocument(f"{what}: {name}: said is {_short(said)}, and exploring again gives {_short(found)}")
-
-
-def _compare_layers(said: list[int], found: list[int]) -> None:
-    for faults, (one, other) in enumerate(zip(said, found, strict=False)):
-        _compare({f"states with {faults} faults": (one, other)}, "all together")
-    _compare({"layers of faults": (len(said), len(found))}, "all together")
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 120 else f"{text[:117]}..."

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 from checker.budget import Budget, Meter
-from checker.check import prepare_groups, question_ids
+from checker.check import prepare_groups
+from checker.claimed import PASSES, one_verdict_each, reductions_of, verify_claims
 from checker.closure import with_epochs
 from checker.conclusion import faults_in_words
 from checker.embedded import EmbeddedExploration
 from checker.questions import group, prepare
+from checker.rebuilt import verify_settings
+from checker.reductions.choice import Reduction
 from checker.solver import Replayer
+from checker.tampered import TamperedDocument
 from checker.timing.constraints import Between, bounds_on
 from checker.traces import ReplayMismatch, replay, shown_of, steps_of
 from model.deployment import Deployment, from_document
@@ -24,87 +28,80 @@ from properties.property import Property
 from properties.sealing import SEAL, seal
 from properties.verdict import Change, Shown
 
-
-class TamperedDocument(Exception):
-    """A result does not say what the model says; the message names the verdict and the step."""
+Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was re-checked, a line each; ``steps`` are those of the traces, by the line that they follow."""
+    """What was re-checked: ``lines`` say it, one for each kind of check.
+
+    ``replayed``: of each trace a line that names it, and its steps. ``passes``: the properties that have no trace to
+    replay and are said to hold. ``open``: what this version could not verify although it wrote it, a line each.
+    """
 
     lines: tuple[str, ...]
-    steps: Mapping[int, tuple[str, ...]]
-    ok: bool
+    replayed: tuple[tuple[str, tuple[str, ...]], ...]
+    passes: tuple[str, ...]
+    open: tuple[str, ...] = ()
 
 
-def verify(document: Mapping[str, Any]) -> Verification:
-    """Replay every trace of a result document against the model of its deployment.
+def verify(document: Document) -> Verification:
+    """Compute again what follows from the deployment of a result, and replay every trace against its model.
 
     Raises :class:`TamperedDocument` for the first step or statement that the model does not bear out.
     """
     deployment = from_document(document["deployment"])
-    prepared, groups = prepare_groups(deployment)
+    prepared, groups = prepare_groups(deployment, cone=Reduction.CONE in reductions_of(document))
     model = _model_of_traces(deployment, prepared.model, document)
     properties = {prop.name: prop for prop in properties_of(model.pipeline)}
     cones = {name: cone for one in groups for name, cone in one.cones.items()}
-    lines: list[str] = []
-    steps: dict[int, tuple[str, ...]] = {}
-    replayed = 0
-    _verify_extent(deployment, [prop.name for one in groups for prop in one.properties], document)
+    one_verdict_each([prop.name for one in groups for prop in one.properties], document)
+    replayed = []
     for verdict in document["verdicts"]:
         name = verdict["property"]
         if verdict["trace"] != (verdict["traces"][0] if verdict["traces"] else None):
             raise TamperedDocument(f"{name}: the first trace is not among its traces")
         if [trace["faults"] for trace in verdict["traces"]] != verdict["cut_sets"]:
             raise TamperedDocument(f"{name}: traces and fault sets do not match")
-        if verdict["status"] in ("holds", "vacuous") and verdict["bounds"]["faults_complete_to"] < 0:
-            raise TamperedDocument(
-                f"{name}: {verdict['status']}, though not even the states without a fault were explored"
-            )
         if (verdict["status"] == "violated") != bool(verdict["traces"]):
             raise TamperedDocument(f"{name}: {verdict['status']} with {len(verdict['traces'])} traces")
         for trace in verdict["traces"]:
             _verify_trace(model, properties[name], cones[name], trace)
-            told = enumerate(trace["steps"], 1)
-            steps[len(lines)] = tuple(
-                f"  step {number} is allowed{_when(step)}: {step['text']}" for number, step in told
-            )
-            faults = faults_in_words(trace["faults"].items())
-            lines.append(f"{name}, {faults}: {len(trace['steps'])} steps are allowed, and at the end it is violated")
-            replayed += 1
-        if not verdict["traces"]:
-            lines.append(f"{name}: {verdict['status']}, no trace to replay; run the check again to confirm it")
-    if document.get("thresholds"):
-        lines.append("thresholds: not checked again; run the check again to confirm them")
-    ids = question_ids(deployment, prepared, groups)
-    for verdict in document["verdicts"]:
-        if verdict["id"] != ids[verdict["property"]]:
-            raise TamperedDocument(f"{verdict['property']}: its id is not that of this deployment's question")
+            replayed.append(_told(name, trace))
+    verify_claims(deployment, prepared, groups, document)
+    settings, left_open = verify_settings(deployment)
     if document[SEAL] != seal(document):
         raise TamperedDocument("what it says besides the traces was changed: the checksum does not match")
-    traces = f"{replayed} trace{'' if replayed == 1 else 's'} replayed"
-    lines.append(f"as it was written: {traces}, every id and the checksum of all else agree")
-    return Verification(tuple(lines), steps, True)
+    passes = tuple(verdict["property"] for verdict in document["verdicts"] if verdict["status"] in PASSES)
+    return Verification((*settings, *_lines(document)), tuple(replayed), passes, left_open)
 
 
-def _verify_extent(deployment: Deployment, names: Sequence[str], document: Mapping[str, Any]) -> None:
-    """Every property has one verdict, and what was assumed and how large it was is what the deployment says."""
-    told = [verdict["property"] for verdict in document["verdicts"]]
-    for name in told:
-        if name not in names:
-            raise TamperedDocument(f"{name}: the model has no such property")
-    for name in names:
-        if told.count(name) != 1:
-            raise TamperedDocument(f"{name}: has {told.count(name)} verdicts; the model has 1")
-    if [one["value"] for one in document["assumptions"]] != [one.value for one in deployment.assumptions]:
-        raise TamperedDocument("its assumptions are not those of its deployment")
-    bounds = deployment.bounds
-    sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends}
-    for verdict in document["verdicts"]:
-        said = verdict["bounds"]["sizes"]
-        if any(said.get(name, size) != size for name, size in sizes.items()):
-            raise TamperedDocument(f"{verdict['property']}: its sizes are not those of its deployment")
+def _told(name: str, trace: Document) -> tuple[str, tuple[str, ...]]:
+    faults = faults_in_words(trace["faults"].items())
+    steps = tuple(
+        f"  step {number} is allowed{_when(step)}: {step['text']}" for number, step in enumerate(trace["steps"], 1)
+    )
+    return f"{name}, {faults}: {len(steps)} steps are allowed, and at the end it is violated", steps
+
+
+def _lines(document: Document) -> Iterator[str]:
+    """What was done, and what a checksum alone speaks for."""
+    verdicts = document["verdicts"]
+    ids = counted(len(verdicts), "id")
+    yield f"ids: {ids} computed anew, with bounds, assumptions and what is taken for granted; the checksum agrees"
+    violated = [verdict for verdict in verdicts if verdict["traces"]]
+    traces = sum(len(verdict["traces"]) for verdict in violated)
+    if traces:
+        of = counted(len(violated), "property", "properties")
+        yield f"traces: {counted(traces, 'trace')} of {of} replayed: every step is allowed, and the end violates it"
+    for what in ("sensitivities", "thresholds", "preventions"):
+        if document.get(what):
+            yield f"{what}: not computed again, only the checksum speaks for them; the command of the result does that"
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """``1 trace``, ``2 traces``."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def _when(step: Mapping[str, Any]) -> str:

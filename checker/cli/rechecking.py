@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import complain, fail, plain
+from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from checker.cli.errors import complain, fail
 
 if TYPE_CHECKING:
     from checker.bundle import Bundle
+    from checker.recount import Recounted
+    from checker.verify import Verification
 
 ZIP = b"PK"
 """How every zip file begins."""
@@ -46,46 +49,73 @@ def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:
     return bundle
 
 
-def verify_bundle(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]]]:
-    """Check a bundle again: what was found, a line each, and the steps of traces by the line that they follow.
+@dataclass(frozen=True)
+class Found:
+    """What checking again found: lines, the traces that were replayed with their steps, and how the command ends."""
 
-    Ends the command where something is not as it was written.
-    """
+    lines: tuple[str, ...]
+    replayed: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    status: int = EXIT_HOLDS
+
+
+def verify_bundle(file: Path, *, again: bool) -> Found:
+    """Check a bundle again. Ends the command where something is not as it was written."""
     bundle = load_bundle(file)
-    from checker.recheck import is_of_this_model, of_another_model, recheck
-    from checker.verify import TamperedDocument
+    from checker.recheck import is_of_this_model, of_another_model, recheck, same_deployment
+    from checker.tampered import TamperedDocument
 
-    whole = f"as it was written: {len(bundle.members) + 1} members, the directory and the hashes of all"
-    sources = tuple(f"made of {one.name} (SHA-256 {one.sha256}), which is not in it" for one in bundle.sources)
+    whole = f"hashes: those of all {len(bundle.members) + 1} members and of the directory are right"
+    sources = tuple(f"it says that it was made of {one.name} (SHA-256 {one.sha256})" for one in bundle.sources)
     try:
-        if not is_of_this_model(bundle):
-            for line in (whole, *of_another_model(bundle), *sources):
-                typer.echo(plain(line))
-            raise typer.Exit(EXIT_UNDECIDED)
-        found = recheck(bundle)
-        counts = count_again(bundle.document) if again else (NOT_COUNTED,)
+        if not is_of_this_model(bundle.document):
+            same_deployment(bundle)
+            return Found((whole, *of_another_model(bundle.document), *sources), status=EXIT_UNDECIDED)
+        found = _with_counts(recheck(bundle), bundle.document, again=again)
     except TamperedDocument as error:
         complain(f"{file}: {error}")
         raise typer.Exit(EXIT_VIOLATED) from None
-    return (whole, *found.lines, *counts, *sources), {number + 1: steps for number, steps in found.steps.items()}
+    return replace(found, lines=(whole, *found.lines, *sources))
 
 
-NOT_COUNTED = "counts: not compared; --recount explores again"
+def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Found:
+    """Check a result again that was read from a file. Ends the command where something is not as it was written."""
+    from checker.recheck import is_of_this_model, of_another_model
+    from checker.tampered import TamperedDocument
+    from checker.verify import verify
+
+    try:
+        if not is_of_this_model(document):
+            return Found(of_another_model(document), status=EXIT_UNDECIDED)
+        return _with_counts(verify(document), document, again=again)
+    except TamperedDocument as error:
+        complain(f"{file}: {error}")
+        raise typer.Exit(EXIT_VIOLATED) from None
 
 
-def count_again(document: Mapping[str, Any]) -> tuple[str, ...]:
+def _with_counts(found: Verification, document: Mapping[str, Any], *, again: bool) -> Found:
+    """What was found, what exploring again finds, and what nothing could be said of. Raises TamperedDocument."""
+    left_open = found.open
+    if again:
+        counts = _count_again(document)
+        lines, left_open = counts.lines, (*left_open, *counts.open)
+    else:
+        of = f", for the passes too: {', '.join(found.passes)}" if found.passes else ""
+        lines = (f"counts: not compared; --recount explores again{of}",)
+    not_all = tuple(f"not verified: {one}" for one in left_open)
+    return Found((*found.lines, *lines, *not_all), found.replayed, EXIT_UNDECIDED if not_all else EXIT_HOLDS)
+
+
+def _count_again(document: Mapping[str, Any]) -> Recounted:
     """Explore again what a result speaks of. Raises TamperedDocument."""
     from checker.budget import Budget
     from checker.interruption import interrupts
-    from checker.recount import NothingCounted, RecountStopped, recount
+    from checker.recount import NothingCounted, Recounted, RecountStopped, recount
 
     budget = Budget()
     try:
         with interrupts(budget.stop):
             return recount(document, budget)
     except NothingCounted as nothing:
-        complain(f"the counts were not compared: {nothing}")
-        raise typer.Exit(EXIT_UNDECIDED) from None
+        return Recounted((), (f"counts: {nothing}",))
     except RecountStopped as stopped:
-        complain(f"exploring again was stopped ({stopped}): the counts were not compared")
-        raise typer.Exit(EXIT_UNDECIDED) from None
+        return Recounted((), (f"counts: exploring again was stopped ({stopped})",))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from checker.cli.endings import EXIT_HOLDS, EXIT_VIOLATED
-from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.rechecking import count_again, is_bundle, verify_bundle
+from checker.cli.errors import fail, one_line_errors, plain
+from checker.cli.rechecking import Found, is_bundle, verify_bundle, verify_result
+from model.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20
 """A result file larger than this is not one of ours."""
@@ -22,36 +21,25 @@ def verify(
     steps: Annotated[bool, typer.Option("--steps", help="Print each step of each trace as it is replayed.")] = False,
     recount: Annotated[bool, typer.Option("--recount", help="Explore again, and compare what was counted.")] = False,
 ) -> None:
-    """Replay the traces of an earlier result against the model. Of a bundle also its hashes and systems.
+    """Check a result or a bundle again: everything that follows from its deployment, and every trace, by the model.
 
-    Exit status: 0 all is as it was written, and every trace is a run of the model that violates its property, 1 one is
-    not, 2 the file is no result, 3 not all can be verified: another version of the model wrote it, or it was stopped.
+    Of a bundle also its hashes and the systems in it. --recount explores again what no trace shows: that a property
+    holds. Exit status: 0 all is as it was written and comes out again, 1 something is not, 2 the file is no result,
+    3 not all can be verified: another version of the model wrote it, it was stopped, or settings tell too little.
     """
     with one_line_errors():
-        ok = True
-        if is_bundle(file):
-            lines, told = verify_bundle(file, again=recount)
-        else:
-            lines, told, ok = _verify_result(file, again=recount)
-    for number, line in enumerate(lines):
+        found = verify_bundle(file, again=recount) if is_bundle(file) else _verify_result(file, again=recount)
+    for line, told in found.replayed if steps else ():
         _say(line)
-        for step in told.get(number, ()) if steps else ():
+        for step in told:
             _say(step)
-    raise typer.Exit(EXIT_HOLDS if ok else EXIT_VIOLATED)
+    for line in found.lines:
+        _say(line)
+    raise typer.Exit(found.status)
 
 
-def _verify_result(file: Path, *, again: bool) -> tuple[tuple[str, ...], Mapping[int, tuple[str, ...]], bool]:
-    """What was found, a line each, the steps of traces by the line that they follow, and whether all is well."""
-    document = load_result(file)
-    from checker.verify import TamperedDocument, verify
-
-    try:
-        verification = verify(document)
-        counts = count_again(document) if again else ()
-    except TamperedDocument as error:
-        complain(f"{file}: {error}")
-        raise typer.Exit(EXIT_VIOLATED) from None
-    return (*verification.lines, *counts), verification.steps, verification.ok
+def _verify_result(file: Path, *, again: bool) -> Found:
+    return verify_result(file, load_result(file), again=again)
 
 
 def _say(line: str) -> None:
@@ -79,9 +67,11 @@ def load_result(file: Path) -> dict[str, Any]:
     if file.stat().st_size > MAX_RESULT_BYTES:
         fail(f"{file}: is larger than {MAX_RESULT_BYTES >> 20} MB, so it is no result of proofka check")
     try:
-        document: Any = json.loads(file.read_text(encoding="utf-8"))
+        document: Any = read_json(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
         fail(f"{file}:{error.lineno}: not JSON: {error.msg}")
+    except AmbiguousJson as error:
+        fail(f"{file}: not JSON that --json wrote: {error}")
     except (ValueError, RecursionError):
         fail(f"{file}: not JSON that --json wrote")
     if reason := problem(document):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
 from model.deployment.errors import DeploymentError, DocumentError
 from model.deployment.source import read_bytes
+from model.strict_json import read_json
 
 SUFFIX = ".json"
 _TOLD_BY = ("kafka", "sender", "durations", "faults", "bounds", "settings", "ignored")
@@ -33,7 +33,7 @@ def _document(file: Path) -> Mapping[str, Any] | None:
     if file.suffix.lower() != SUFFIX or not file.is_file():
         return None
     try:
-        document = json.loads(read_bytes(file))
+        document = read_json(read_bytes(file))
     except (DeploymentError, ValueError, RecursionError):
         return None  # whatever is wrong with it, its own reader says so
     return document if isinstance(document, dict) and all(key in document for key in _TOLD_BY) else None

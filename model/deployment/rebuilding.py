@@ -91,6 +91,11 @@ def _bare(deployment: Deployment) -> Deployment:
     return replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=())
 
 
+def of_faults(place: Place) -> bool:
+    """Whether a setting says which faults are explored."""
+    return place[0] == "assume" and place[1].startswith(_OF_FAULTS)
+
+
 def _value(setting: Setting | None) -> str | None:
     return None if setting is None else setting.value
 

@@ -37,6 +37,13 @@ def example(name: str, kinds: Iterable[Fault] = MOST_KINDS, total: int = 1) -> D
     return assuming(read_deployment(EXAMPLES / f"{name}.yaml"), kinds, total)
 
 
+def deployment_of(text: str, folder: Path, name: str = "orders") -> Deployment:
+    """The deployment in a YAML text: its settings say what is modelled, as every result has to."""
+    file = folder / f"{name}.yaml"
+    file.write_text(text, encoding="utf-8")
+    return read_deployment(file)
+
+
 def ask(question: Deployment | Model, *properties: str, budget: Budget | None = None) -> dict[str, Verdict]:
     """The verdicts on these properties (on all, where none is named), explored together."""
     return {verdict.property: verdict for verdict in run(question, properties, budget).verdicts()}

@@ -6,7 +6,6 @@ import copy
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,11 @@ from checker.check import check, prepare_groups, question_ids
 from checker.recheck import is_of_this_model, of_another_model, recheck
 from checker.recount import RecountStopped, recount
 from checker.source import Source
-from checker.verify import TamperedDocument
+from checker.tampered import TamperedDocument
 from model.deployment import DeploymentError, from_document
-from model.faults import Fault
 from properties.sealing import SEAL, seal
 from reports.document import to_document
-from tests.checker.asking import SMALL, example
+from tests.checker.asking import deployment_of
 from tests.checker.test_verify import DEPLOYMENT as YAML
 
 Document = dict[str, Any]
@@ -36,8 +34,8 @@ SMT, TLA = "systems/system_1.smt2", "systems/system_1.tla"
 
 
 @pytest.fixture(scope="module")
-def document() -> Document:
-    deployment = replace(example("acks-1", (Fault.KILL,), 1), bounds=SMALL, replicas=2, min_insync_replicas=1)
+def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    deployment = deployment_of(YAML, tmp_path_factory.mktemp("small"))
     return to_document(deployment, check(deployment), command="proofka check acks-1.yaml")
 
 
@@ -67,10 +65,10 @@ def test_as_written(content: bytes, document: Document) -> None:
     asked = {prop.name for group in prepare_groups(from_document(bundle.deployment))[1] for prop in group.properties}
     assert {name for system in bundle.systems for name in system.properties} == asked
     assert all(system.faults == 1 for system in bundle.systems)
-    assert is_of_this_model(bundle)
-    lines = recheck(bundle).lines
-    assert any("traces replayed, every id" in line for line in lines)
-    assert lines[-1].startswith(f"systems: {len(bundle.systems)} computed anew")
+    assert is_of_this_model(bundle.document)
+    found = recheck(bundle)
+    assert found.lines[-1].startswith(f"systems: {len(bundle.systems)} system computed anew")
+    assert not found.open
 
 
 def test_the_same_result_gives_the_same_bytes(content: bytes, document: Document) -> None:
@@ -165,17 +163,17 @@ def test_of_another_model(document: Document) -> None:
     """Ids and traces are not replayed against a model that they are not of; what can be verified is said."""
     other = resealed(document, lambda changed: changed["versions"].update(model="3", proofka="0.0.1"))
     bundle = read_bundle(write_bundle(other))
-    assert not is_of_this_model(bundle)
-    said = " ".join(of_another_model(bundle))
+    assert not is_of_this_model(bundle.document)
+    said = " ".join(of_another_model(bundle.document))
     assert "not verified: ids, traces, systems and counts, which are of model 3" in said
     assert "proofka 0.0.1" in said
     unsealed = {**other, "command": "proofka check other.yaml"}
     with pytest.raises(TamperedDocument, match="checksum"):
-        of_another_model(read_bundle(write_bundle(unsealed)))
+        of_another_model(read_bundle(write_bundle(unsealed)).document)
 
 
 def test_counts_again(document: Document) -> None:
-    (line,) = recount(document, Budget(threads=1))
+    (line,) = recount(document, Budget(threads=1)).lines
     assert f"{document['engine']['states']:,} states, {document['engine']['transitions']:,} transitions" in line
 
 
@@ -188,7 +186,7 @@ def lost(document: Document) -> Document:
     [
         (lambda d: d["engine"].update(states=d["engine"]["states"] + 1), "all together: states"),
         (lambda d: d["engine"].update(transitions=1), "all together: transitions"),
-        (lambda d: d["engine"]["layers"].__setitem__(1, 7), "states with 1 faults"),
+        (lambda d: d["engine"]["layers"].__setitem__(1, 7), "states with 1 fault:"),
         (lambda d: d["engine"]["layers"].pop(), "layers of faults"),
         (lambda d: lost(d).update(states=3), "no-acked-loss: states"),
         (lambda d: lost(d)["cut_sets"].append({"kill": 2}), "no-acked-loss: fault sets"),
@@ -210,9 +208,9 @@ def test_counts_again_of_what_was_stopped(document: Document) -> None:
         for verdict in changed["verdicts"]:
             verdict["bounds"].update(stopped="time", faults_complete_to=0)
 
-    lines = recount(resealed(document, stop), Budget(threads=1))
-    assert lines[0] == f"counts: explored again up to 0 faults, {document['engine']['layers'][0]:,} states as before"
-    assert "not compared beyond that" in lines[1]
+    found = recount(resealed(document, stop), Budget(threads=1))
+    assert "up to 0 faults explored again, and the same comes out; beyond that it was stopped (time)" in found.lines[0]
+    assert found.lines[-1] == f"counts: {document['engine']['layers'][0]:,} states with up to 0 faults as before"
 
     def miscount(changed: Document) -> None:
         stop(changed)
@@ -259,9 +257,9 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     assert not any(b"hunter2" in member for member in read_bundle(content).members.values())
     status, said = run("verify", str(bundle))
     assert status == 0, said
-    assert "members, the directory and the hashes of all" in said
-    assert "counts: not compared; --recount explores again" in said
-    assert f"made of {source} (SHA-256 " in said
+    assert "hashes: those of all" in said
+    assert "counts: not compared; --recount explores again, for the passes too: " in said
+    assert f"it says that it was made of {source} (SHA-256 " in said
     for place in range(0, len(content), len(content) // 7):
         changed = bytearray(content)
         changed[place] ^= 4

@@ -252,28 +252,41 @@ class Tampered(Exception):
     """What the replay raises."""
 
 
-@pytest.mark.parametrize("ok", [True, False])
-def test_verify(module: Callable[..., None], tmp_path: Path, ok: bool) -> None:
-    lines = ("no-acked-loss {kill}: 4 steps allowed", "violated at the end")
+@pytest.fixture
+def replayed(module: Callable[..., None], tmp_path: Path) -> Callable[[Callable[[object], object]], Path]:
+    """Stand in for what checks a result again; a result to check."""
 
-    def replay(document: object) -> SimpleNamespace:
-        return SimpleNamespace(lines=lines, steps={}, ok=ok)
+    def stand_in(replay: Callable[[object], object]) -> Path:
+        module("recheck", is_of_this_model=lambda _: True, of_another_model=None)
+        module("tampered", TamperedDocument=Tampered)
+        module("verify", verify=replay)
+        file = tmp_path / "result.json"
+        file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")
+        return file
 
-    module("verify", verify=replay, TamperedDocument=Tampered)
-    file = tmp_path / "result.json"
-    file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")
+    return stand_in
+
+
+@pytest.mark.parametrize("left_open", [(), ("settings: who knows",)])
+def test_verify(replayed: Callable[[Callable[[object], object]], Path], left_open: tuple[str, ...]) -> None:
+    told = ("no-acked-loss {kill}: 2 steps", ("step 1", "step 2"))
+    found = SimpleNamespace(lines=("traces: 1",), replayed=(told,), passes=("no-skip",), open=left_open)
+    file = replayed(lambda _: found)
     run = proofka("verify", file)
-    assert run.stdout.splitlines() == list(lines)
-    assert run.exit_code == (0 if ok else 1)
+    assert run.stdout.splitlines() == [
+        "traces: 1",
+        "counts: not compared; --recount explores again, for the passes too: no-skip",
+        *(f"not verified: {one}" for one in left_open),
+    ]
+    assert run.exit_code == (3 if left_open else 0)
+    assert proofka("verify", file, "--steps").stdout.splitlines()[:4] == [told[0], *told[1], "traces: 1"]
 
 
-def test_verify_names_what_was_tampered_with(module: Callable[..., None], tmp_path: Path) -> None:
+def test_verify_names_what_was_tampered_with(replayed: Callable[[Callable[[object], object]], Path]) -> None:
     def replay(document: object) -> None:
         raise Tampered("no-acked-loss {kill}: step 3 is not allowed")
 
-    module("verify", verify=replay, TamperedDocument=Tampered)
-    file = tmp_path / "result.json"
-    file.write_text(json.dumps(to_document(samples.DEPLOYMENT, samples.RESULT)), encoding="utf-8")
+    file = replayed(replay)
     run = proofka("verify", file)
     assert run.exit_code == 1
     assert run.stderr == f"{file}: no-acked-loss {{kill}}: step 3 is not allowed\n"

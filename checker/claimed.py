@@ -1,0 +1,158 @@
+"""What a result says of each verdict that follows from the deployment alone: nothing has to be explored for it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, permutations
+from typing import Any
+
+from checker.budget import ALWAYS_COVERED
+from checker.check import question_ids
+from checker.granted import taken_for_granted
+from checker.questions import Group, Prepared
+from checker.reductions.choice import Reduction, UnknownReduction, chosen
+from checker.tampered import TamperedDocument, compare
+from model.deployment.deployment import Deployment
+from model.faults import Fault
+from properties.property import Property
+
+Document = Mapping[str, Any]
+
+OF_DEPLOYMENT = "its deployment"
+PASSES = ("holds", "vacuous")
+
+
+def verify_claims(deployment: Deployment, prepared: Prepared, groups: Sequence[Group], document: Document) -> None:
+    """Raise TamperedDocument for the first statement that is not what the deployment gives, or contradicts another.
+
+    ``groups`` are those that were explored: without reductions there may be one only.
+    """
+    told = [
+        {"scope": one.scope, "key": one.key, "value": one.value, "detail": one.origin.detail}
+        for one in deployment.assumptions
+    ]
+    if document["assumptions"] != told:
+        raise TamperedDocument("its assumptions are not those of its deployment")
+    ids = question_ids(deployment, prepared, groups)
+    verdicts = {verdict["property"]: verdict for verdict in document["verdicts"]}
+    for one in groups:
+        if not deployment.faults.any_number:
+            _explored_together(one, verdicts)
+        for prop in one.properties:
+            said = verdicts[prop.name]
+            if said["id"] != ids[prop.name]:
+                raise TamperedDocument(f"{prop.name}: its id is not that of this deployment's question")
+            _follows(deployment, one, prop, said)
+            if problem := contradiction(deployment, said):
+                raise TamperedDocument(f"{prop.name}: {problem}")
+            _grants(deployment, prepared, one, prop, said)
+
+
+def one_verdict_each(names: Sequence[str], document: Document) -> None:
+    """Raise TamperedDocument where a property has not just one verdict."""
+    told = [verdict["property"] for verdict in document["verdicts"]]
+    for name in told:
+        if name not in names:
+            raise TamperedDocument(f"{name}: the model has no such property")
+    for name in names:
+        if told.count(name) != 1:
+            raise TamperedDocument(f"{name}: has {told.count(name)} verdicts; the model has 1")
+
+
+def _explored_together(one: Group, verdicts: Mapping[str, Document]) -> None:
+    """Properties of a group were explored with the same faults."""
+    names = ("faults_complete_to", "combinations_of_next_explored", "combinations_of_next")
+    first, *others = (verdicts[prop.name] for prop in one.properties)
+    for other in others:
+        for name in names:
+            if other["bounds"][name] != first["bounds"][name]:
+                raise TamperedDocument(
+                    f"{other['property']}: {name} is not that of {first['property']}, which was explored with it"
+                )
+
+
+def _follows(deployment: Deployment, one: Group, prop: Property, said: Document) -> None:
+    """What is asked, and within which bounds."""
+    present = {action.fault for action in one.system.actions}
+    at_most = dict(deployment.faults.at_most)
+    kinds = {kind.value: at_most[kind.value] for kind in Fault if kind in present and at_most.get(kind.value, 0) > 0}
+    bounds = deployment.bounds
+    sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
+    if deployment.idempotence:
+        sizes["producer_epochs"] = bounds.producer_epochs
+    any_number: list[str] = []
+    if deployment.faults.any_number and said["status"] in PASSES:
+        # The state space closed: whatever the number of faults, and of leader epochs.
+        del sizes["epochs"]
+        any_number = [kind for kind in deployment.faults.any_number if kind in kinds]
+    told = said["bounds"]
+    facts: dict[str, tuple[Any, Any]] = {
+        "statement": (said["statement"], prop.statement),
+        "guarantee": (said["guarantee"], prop.guarantee),
+        "witness": (said["witness"], prop.witness_words),
+        "required": (said["required"], prop.name in deployment.require),
+        "sizes": (told["sizes"], sizes),
+        "kinds of fault": (told["fault_kinds"], kinds),
+        "kinds of which any number is covered": (told["any_number"], any_number),
+        "number of faults asked for": (told["faults_total"], deployment.faults.total),
+    }
+    compare(facts, prop.name, OF_DEPLOYMENT)
+
+
+def contradiction(deployment: Deployment, said: Document) -> str | None:
+    """How a verdict contradicts itself, or what was asked; None where it does not."""
+    status, bounds = said["status"], said["bounds"]
+    complete, stopped = bounds["faults_complete_to"], bounds["stopped"]
+    total, at_most = deployment.faults.total, dict(deployment.faults.at_most)
+    if total is not None and complete > total:
+        return f"every combination of {complete} faults is said to be explored, where {total} in total were asked for"
+    if status in PASSES:
+        if complete < 0:
+            return f"{status}, though not even the states without a fault were explored"
+        wanted = ALWAYS_COVERED if total is None else total
+        if stopped is not None and (deployment.faults.any_number or complete < wanted):
+            return f"{status}, though exploration was stopped ({stopped}) before everything that was asked"
+        if said["witness_reached"] != (status == "holds"):
+            return f"{status}, though its witness was {'reached' if said['witness_reached'] else 'not reached'}"
+    if said["lemmas"] and status not in PASSES:
+        return f"{status}, and yet rests on lemmas"
+    for cut_set in said["cut_sets"]:
+        if total is not None and sum(cut_set.values()) > total:
+            return f"violated by {sum(cut_set.values())} faults, where {total} in total were asked for"
+        for kind, count in cut_set.items():
+            if kind not in deployment.faults.any_number and count > at_most.get(kind, 0):
+                return f"violated by {count} {kind}, where {at_most.get(kind, 0)} were asked for"
+    for part, whole in permutations(said["cut_sets"], 2):
+        if all(count <= whole.get(kind, 0) for kind, count in part.items()):
+            return "one of its smallest fault sets contains another"
+    return None
+
+
+def _grants(deployment: Deployment, prepared: Prepared, one: Group, prop: Property, said: Document) -> None:
+    """What a pass takes for granted stands behind what else is noted of it."""
+    granted = granted_of(deployment, prepared, one, prop.name, said)
+    if granted and said["notes"][-len(granted) :] != granted:
+        raise TamperedDocument(f"{prop.name}: its notes do not say what is taken for granted of this deployment")
+
+
+def granted_of(deployment: Deployment, prepared: Prepared, one: Group, name: str, said: Document) -> list[str]:
+    """What a verdict takes for granted, in notes: nothing where it is no pass."""
+    if said["status"] not in PASSES:
+        return []
+    seen = {variable.name for variable in one.cones[name].variables}
+    reads = prepared.model.pipeline.consumer.position.name in seen
+    return list(taken_for_granted(deployment, name, reads=reads, in_time=bool(said["lemmas"])))
+
+
+def reductions_of(document: Document) -> frozenset[Reduction]:
+    """The reductions that the command of a result asked for. Raises TamperedDocument for one that there is not."""
+    said: dict[str, list[str]] = {"--with": [], "--without": []}
+    try:
+        words = shlex.split(document["command"] or "")
+        for option, value in pairwise(words):
+            if option in said:
+                said[option].append(value)
+        return chosen(said["--with"], said["--without"])
+    except (ValueError, UnknownReduction):
+        raise TamperedDocument("its command cannot be read, and so not which reductions were used") from None
