@@ -152,9 +152,11 @@ def _compare_fewer(again: _Again, parts: Sequence[_Part], faults: int, said: Map
             up_to = f"{AGAIN} with up to {counted(faults, 'fault')}"
             sets = [dict(cut_set) for cut_set in found.cut_sets]
             reached = sorted(set(found.coverage.bounds_reached) - set(told["bounds"]["sizes_reached"]))
-            facts: dict[str, tuple[Any, Any]] = {"bounds that were reached and are not named": ([], reached)}
-            if not told["witness_reached"]:
-                facts["witness"] = (False, found.witness_reached)
+            facts: dict[str, tuple[Any, Any]] = {}
+            if not again.deployment.faults.any_number:
+                # Of any number of faults these say what was seen while the state space was closed, in other states.
+                facts["bounds that were reached and are not named"] = ([], reached)
+                facts["witness"] = (told["witness_reached"], found.witness_reached or told["witness_reached"])
             status = str(found.status)
             if told["status"] in PASSES and status == "violated":
                 facts["status"] = (told["status"], status)
