@@ -7,9 +7,12 @@ was read from are not there. So it is built again from as few of the settings as
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
 
 from checker.tampered import TamperedDocument
 from model.deployment import to_document
+from model.deployment.defaults import choices_of, is_known
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.rebuilding import Place, built_of, of_faults, said_of, same_question
@@ -40,7 +43,7 @@ def verify_settings(deployment: Deployment) -> tuple[tuple[str, ...], tuple[str,
         if closest is None or len(different) < len(closest):
             closest = different
     if why or closest is None:
-        return (), (f"settings: not verified: what is printed of them cannot be built again: {why}"[:400],)
+        return (), (f"settings: what is printed of them cannot be built again: {why}"[:400],)
     raise TamperedDocument(f"deployment.settings: what they say is not what was checked: {'; '.join(closest[:3])}")
 
 
@@ -69,12 +72,38 @@ def _attempts(deployment: Deployment, shown: Settings) -> Iterator[Deployment | 
 
 
 def _built(given: Settings, deployment: Deployment) -> Deployment | DeploymentError:
+    """The deployment of which this is given; where a client has its own words for values, one of which that comes."""
+    first = _built_of(given, deployment)
+    own = {place: words for place in given if (words := _own_words(given, place))}
+    if not isinstance(first, DeploymentError) or not own:
+        return first
+    for words in product(*own.values()):
+        told = {place: replace(given[place], value=word) for place, word in zip(own, words, strict=True)}
+        built = _built_of({**given, **told}, deployment)
+        if not isinstance(built, DeploymentError):
+            values = {_place(setting): setting.value for setting in built.settings}
+            if all(values.get(place) == given[place].value for place in own):
+                return built
+    return first
+
+
+def _built_of(given: Settings, deployment: Deployment) -> Deployment | DeploymentError:
     try:
         return built_of(given, deployment)
     except DeploymentError as error:
         return error
     except KeyError:
         return DeploymentError("nothing says which release the brokers are")
+
+
+def _own_words(given: Settings, place: Place) -> tuple[str, ...]:
+    """What the client calls values of a setting that is printed in Kafka's word: OffsetOldest for earliest."""
+    client = given.get((place[0], "client"))
+    table = "" if client is None else f"{client.value.partition(' ')[0]} {place[0]}"
+    if not is_known(table, place[1]):
+        return ()
+    words = tuple(str(choices_of(table, place[1])[-1][2]).split(", "))
+    return words if len(words) > 1 and given[place].value not in words else ()
 
 
 def _is_needed(place: Place) -> bool:

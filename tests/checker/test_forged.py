@@ -142,7 +142,7 @@ def test_settings_that_cannot_be_built_are_not_verified(document: Document, tmp_
     """Neither what is said nor what is modelled can be told from them: that is no pass."""
     changed = resealed(document, said("acks", "some"))
     found = verify(changed)
-    assert "settings: not verified" in found.open[0]
+    assert "settings: what is printed of them cannot be built" in found.open[0]
     file = tmp_path / "r.zip"
     file.write_bytes(write_bundle(changed))
     run = CliRunner().invoke(cli.app, ["verify", str(file)])
