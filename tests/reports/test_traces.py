@@ -66,7 +66,7 @@ def test_the_state_after_a_step() -> None:
     assert "│ broker 1's log: []\n" in start
     assert "●" not in start
     assert "● broker 1's log: [1] (before: [])\n" in appended
-    assert "● record 1: acknowledged (before: in flight)\n" in appended
+    assert "● record 1: acknowledged (before: on its way to broker 1)\n" in appended
     assert "│ broker 1: up\n" in appended
     assert "● broker 1: down (before: up)\n" in killed
     assert "│ broker 1's log: [1]\n" in killed
