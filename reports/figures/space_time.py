@@ -66,7 +66,7 @@ def draw_trace(telling: Telling, file: Path) -> None:
 
 
 def _sentence(step: Step) -> str:
-    return wording.plain(f"{step.fault}: {step.text}" if step.fault else step.text)
+    return wording.plain(wording.happens(step))
 
 
 def _faults(made: Sheet, telling: Telling, bottoms: list[int], width: int) -> None:

@@ -165,7 +165,7 @@ class TraceOnPaper(Flowable):  # type: ignore[misc]
 
 
 def _sentence(step: Step) -> str:
-    return drawable(wording.plain(f"{step.fault}: {step.text}" if step.fault else step.text))
+    return drawable(wording.plain(wording.happens(step)))
 
 
 def _broken(text: str, room: float, font: str) -> Sequence[str]:
