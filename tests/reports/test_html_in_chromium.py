@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import shutil
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -165,6 +167,55 @@ def test_it_prints_what_each_step_changes(browser: api.Browser, tmp_path: Path) 
     opened.page.emulate_media(media="print")
     assert opened.page.locator("#t1 .changes").first.is_visible()
     assert not opened.page.locator("#t1 .state").is_visible()
+
+
+def printed(opened: Opened) -> list[str]:
+    """The text of each page that comes out of the printer."""
+    pypdf = pytest.importorskip("pypdf")
+    reader = pypdf.PdfReader(io.BytesIO(opened.page.pdf(format="A4")))
+    # Ligatures are letters again.
+    return [" ".join(unicodedata.normalize("NFKC", page.extract_text()).split()) for page in reader.pages]
+
+
+def test_paper_has_what_a_reader_needs_and_no_more(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    text = " ".join(printed(opened))
+    for said in ("Verdicts", "Bounds", "Why not", "Configuration", "sizes: records 2, log 3, sends 2", "Cite"):
+        assert said in text
+    assert "broker 1 is killed" in text
+    assert "leadership moves to broker 2" not in text  # the second trace of the same property
+    assert "3 further traces are not printed here" in text
+    for hint in ("arrow keys", "Skip to", "After step"):
+        assert hint not in text
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator("#t1 .diagram").is_visible()
+    assert not opened.page.locator("#t2").is_visible()
+    opened.page.set_viewport_size({"width": 703, "height": 1000})
+    right = opened.page.evaluate(
+        "Math.max(...[...document.querySelectorAll('#t1 .part *')].map(one => one.getBoundingClientRect().right))"
+    )
+    assert right <= 703
+
+
+def test_many_traces_need_few_pages(browser: api.Browser, tmp_path: Path) -> None:
+    """One is printed, the others are named."""
+    sets = tuple((("kill", number),) for number in range(1, 41))
+    traces = tuple(replace(samples.KILL_TRACE, faults=faults) for faults in sets)
+    verdict = replace(samples.VIOLATED, cut_sets=sets, traces=traces)
+    pages = printed(Opened(browser, tmp_path, replace(samples.RESULT, verdicts=(verdict,))))
+    assert len(pages) <= 4
+    assert "39 further traces are not printed here" in " ".join(pages)
+
+
+def test_a_long_trace_is_printed_to_its_end(browser: api.Browser, tmp_path: Path) -> None:
+    steps = tuple(replace(samples.SEND, text=f"step number {number}.") for number in range(1, 101))
+    verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
+    pages = printed(Opened(browser, tmp_path, replace(samples.RESULT, verdicts=(verdict,))))
+    text = " ".join(pages)
+    assert [number for number in range(1, 101) if text.count(f"step number {number}.") != 1] == []
+    assert sum("producer broker 1 broker 2" in page and "step number" in page for page in pages) == 3, (
+        "lanes are named on each"
+    )
 
 
 def test_a_narrow_window_shows_the_state_below(browser: api.Browser, tmp_path: Path) -> None:
