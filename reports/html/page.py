@@ -82,11 +82,13 @@ class _Drawn:
         self.number = number
         self.telling = telling
         self.on_paper = on_paper
-        heights = [svg.row_height(wording.happens(step)) for step in telling.steps]
+        times = [len(wording.number(step.at)) for step in telling.steps if step.at is not None]
+        self.timed = bool(times)
+        time = max(times) + len(" ms  ") if times else 0
+        heights = [svg.row_height(wording.happens(step), time, bold=bool(step.fault)) for step in telling.steps]
         self.drawing = svg.drawing(space_time(telling.trace), heights, TALLEST)
         self.scale = round(min(1, SHEET / (self.drawing.width + SENTENCES)), 2)
         self.changing = [number for number, step in enumerate(telling.steps, 1) if step.changes]
-        self.timed = any(step.at is not None for step in telling.steps)
 
     @property
     def data(self) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, hypot
+from math import hypot
 
 from reports.space_time import Arrow, End, SpaceTime
 
@@ -17,8 +18,8 @@ HEAD = 28
 LINE, PADDING = 20, 12
 """Height of a line of text and what stands around it in a row, in px: the rows of the steps' list are the same."""
 
-LETTERS = 62
-"""So many letters of a step's sentence stand in a line at the least."""
+LETTERS, FEWER_IN_BOLD = 62, 5
+"""So many letters of a step, with its time, stand in a line at the least; in bold, as a fault is, fewer."""
 
 BROKEN = 0.55
 """What is lost gets so far."""
@@ -95,9 +96,10 @@ class Drawing:
     dots: tuple[Dot, ...]
 
 
-def row_height(sentence: str) -> int:
-    """The height of a step's row, in px, from how many lines its sentence takes."""
-    return LINE * max(1, ceil(len(sentence) / LETTERS)) + PADDING
+def row_height(sentence: str, time: int, *, bold: bool) -> int:
+    """The height of a step's row, in px, from how many lines its sentence takes beside ``time`` letters."""
+    lines = textwrap.wrap(sentence, LETTERS - time - (FEWER_IN_BOLD if bold else 0))
+    return LINE * max(1, len(lines)) + PADDING
 
 
 def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None) -> Drawing:

@@ -92,7 +92,9 @@ function go(trace, step) {
 function fromAddress() {
   const named = /^#(t\d+)-s(\d+)$/.exec(location.hash);
   const trace = named && traces.get(named[1]);
-  if (trace) go(trace, Number(named[2]));
+  if (!trace) return;
+  trace.article.scrollIntoView();
+  go(trace, Number(named[2]));
 }
 
 const MOVES = {
@@ -119,4 +121,6 @@ for (const trace of traces.values()) {
   choose(trace, trace.links.length);
 }
 window.addEventListener("hashchange", fromAddress);
+// While it loads, the browser goes to the step by itself, to the upper edge of the window.
+window.addEventListener("load", fromAddress);
 fromAddress();

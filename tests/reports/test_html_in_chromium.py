@@ -96,6 +96,10 @@ def test_a_permalink_opens_at_its_step(browser: api.Browser, tmp_path: Path) -> 
     opened = Opened(browser, tmp_path, samples.RESULT, anchor="#t2-s2")
     assert opened.chosen("t2") == 2
     assert opened.page.evaluate("document.activeElement.id") == "t2-s2"
+    title, step = (opened.page.locator(name).bounding_box() for name in ("#t2-title", "#t2-s2"))
+    assert title is not None
+    assert step is not None
+    assert 0 <= title["y"] < step["y"] < 900, "with what it is a step of"
 
 
 def test_each_step_shows_the_state_after_it(browser: api.Browser, tmp_path: Path) -> None:
