@@ -68,7 +68,7 @@ def trace(
         if number is None:
             _list(told, result)
         else:
-            _tell(told, number, step, written, file)
+            _tell(told, number, step, written, file, name)
     for path in written.values():
         if path is not None:
             complain(f"written: {path}")
@@ -148,7 +148,9 @@ def _list(told: list[Telling], result: Result) -> None:
         out.print("\nno trace: nothing was found to be violated")
 
 
-def _tell(told: list[Telling], number: int, step: int | None, written: dict[str, Path | None], file: Path) -> None:
+def _tell(
+    told: list[Telling], number: int, step: int | None, written: dict[str, Path | None], file: Path, name: str
+) -> None:
     if number > len(told):
         there = f"there are {len(told)}" if told else "nothing was found to be violated"
         fail(f"{file}: has no trace {number}; {there}")
@@ -163,7 +165,7 @@ def _tell(told: list[Telling], number: int, step: int | None, written: dict[str,
         if figure is not None:
             from reports.figures.space_time import draw_trace
 
-            draw_trace(telling, figure)
+            draw_trace(telling, name, figure)
     from reports.beside import StoryBeside
     from reports.one_step import StepReport
     from reports.pager import print_paged
