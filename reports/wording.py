@@ -21,7 +21,7 @@ STOPPED: dict[str, str] = {
     "states": "the limit of states was reached",
     "memory": "the memory limit was reached",
     "interrupted": "it was interrupted",
-    "second look": "a second look at what there may be no time for went too far (--time gives it more)",
+    "second look": "exploring with clocks, to see what there is time for, went too far (--time gives it more)",
     "lemmas": "there are more reasons in time than can be watched at once",
 }
 

@@ -74,7 +74,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
 class _Drawn:
     """A telling with its diagram and what the script needs of it. ``on_paper``: it is printed with the page.
 
-    ``scale`` is what makes diagram and steps fit on a sheet.
+    ``scale`` is what makes diagram and steps fit on a sheet, ``time`` how many letters the longest time has.
     """
 
     def __init__(self, number: int, telling: Telling, *, on_paper: bool) -> None:
@@ -84,8 +84,9 @@ class _Drawn:
         self.on_paper = on_paper
         times = [len(wording.number(step.at)) for step in telling.steps if step.at is not None]
         self.timed = bool(times)
-        time = max(times) + len(" ms  ") if times else 0
-        heights = [svg.row_height(wording.happens(step), time, bold=bool(step.fault)) for step in telling.steps]
+        self.time = max(times) + len(" ms") if times else 0
+        beside = self.time + 2 if times else 0
+        heights = [svg.row_height(wording.happens(step), beside, bold=bool(step.fault)) for step in telling.steps]
         self.drawing = svg.drawing(space_time(telling.trace), heights, TALLEST)
         self.scale = round(min(1, SHEET / (self.drawing.width + SENTENCES)), 2)
         self.changing = [number for number, step in enumerate(telling.steps, 1) if step.changes]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
 
 import pytest
 
 from checker.traces import shown_of, steps_of
 from model.language import Action, State
-from model.request_words import abandoned_at, goes_to
-from properties.verdict import Trace, states_of
+from model.state import Fate, Pipeline
+from properties.verdict import Trace
 from reports.space_time import ABANDONED, REQUEST, Arrow, End, space_time
 from tests.checker.plain_evaluator import holds, successor
 from tests.model.scripted import Scenario, scenario
@@ -21,8 +22,16 @@ ENDS = ("acknowledge", "give_up", "refuse_send", "refuse_for_good", "discard_del
 """After these there is soon nothing left to send."""
 
 
+@dataclass(frozen=True)
+class Run:
+    """A run as a trace, and to which brokers requests are on their way after each step, by the model's variables."""
+
+    trace: Trace
+    on_the_way: tuple[Counter[str], ...]
+
+
 @cache
-def wandering(example: str, seed: int) -> Trace:
+def wandering(example: str, seed: int) -> Run:
     """A random run of an example, in which the producer and its network have the most to do."""
     run = scenario(example)
     chance = random.Random(seed)
@@ -38,7 +47,16 @@ def wandering(example: str, seed: int) -> Trace:
         actions.append(action)
         states.append(after)
     system = run.model.system
-    return Trace((), steps_of(system, actions, states), "nothing", shown_of(system, states[0]))
+    trace = Trace((), steps_of(system, actions, states), "nothing", shown_of(system, states[0]))
+    return Run(trace, tuple(_on_the_way(run.pipeline, state) for state in states))
+
+
+def _on_the_way(pipeline: Pipeline, state: State) -> Counter[str]:
+    """Requests in flight that no broker has read, and those on which the client has given up."""
+    batches = pipeline.producer.batches
+    sent = [state[batch.target.name] for batch in batches if state[batch.fate.name] == Fate.SENT]
+    abandoned = [state[batch.delayed.name] for batch in batches if state[batch.delayed.name]]
+    return Counter(f"broker {number}" for number in (*sent, *abandoned))
 
 
 def _next(run: Scenario, chance: random.Random) -> Action | None:
@@ -57,15 +75,6 @@ def _haste(action: Action) -> float:
     return 4 if action.fault is None else 30
 
 
-def on_the_way(trace: Trace) -> list[Counter[str]]:
-    """To which brokers requests are on their way, abandoned or not, after each step: what the state says."""
-    words = [[shown.value for shown in state] for state in states_of(trace)]
-    return [
-        Counter(broker for text in state for read in (goes_to, abandoned_at) if (broker := read(text)))
-        for state in words
-    ]
-
-
 def requests(trace: Trace) -> list[Arrow]:
     return [arrow for arrow in space_time(trace).arrows if arrow.what in (REQUEST, ABANDONED)]
 
@@ -79,15 +88,15 @@ RUNS = [
 
 @pytest.mark.parametrize(("example", "seed"), RUNS)
 def test_arrows_are_on_the_way_where_the_state_says_so(example: str, seed: int) -> None:
-    trace = wandering(example, seed)
-    lanes, drawn = space_time(trace).lanes, requests(trace)
-    for row, expected in enumerate(on_the_way(trace)):
+    run = wandering(example, seed)
+    lanes, drawn = space_time(run.trace).lanes, requests(run.trace)
+    for row, expected in enumerate(run.on_the_way):
         assert Counter(lanes[one.to_lane] for one in drawn if one.row <= row < one.to_row) == expected, row
 
 
 @pytest.mark.parametrize(("example", "seed"), RUNS)
 def test_arrows_begin_where_something_is_sent_and_arrive_where_a_broker_acts(example: str, seed: int) -> None:
-    trace = wandering(example, seed)
+    trace = wandering(example, seed).trace
     lanes = space_time(trace).lanes
     for arrow in requests(trace):
         assert arrow.row < arrow.to_row
@@ -99,5 +108,5 @@ def test_arrows_begin_where_something_is_sent_and_arrive_where_a_broker_acts(exa
 
 def test_runs_have_what_is_to_be_seen() -> None:
     """Else the tests above would say little."""
-    seen = Counter((arrow.what, arrow.end) for one in RUNS for arrow in requests(wandering(*one)))
+    seen = Counter((arrow.what, arrow.end) for one in RUNS for arrow in requests(wandering(*one).trace))
     assert min(seen[what, end] for what in (REQUEST, ABANDONED) for end in (End.ARRIVES, End.LOST)) >= 3, seen

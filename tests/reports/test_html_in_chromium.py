@@ -89,6 +89,12 @@ def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path:
         assert opened.addressed(f"t1-s{step}")
     assert opened.page.locator("#t1 .mark.chosen").get_attribute("data-step") == "1"
     assert opened.chosen("t2") == 3  # another trace keeps its own
+    opened.page.locator("#t1-s3").click()
+    colours = [
+        opened.page.evaluate(f"getComputedStyle(document.querySelector('{which}')).stroke")
+        for which in ("#t1 .mark.fault.chosen", "#t3 .mark.fault")
+    ]
+    assert colours[0] == colours[1] == "rgb(179, 38, 30)", "a fault that is chosen stays one"
     assert opened.said == []
 
 
@@ -154,6 +160,29 @@ def test_a_long_trace_steps_to_its_end(browser: api.Browser, tmp_path: Path) -> 
     assert opened.page.locator(f"#t1-s{LONG}").is_visible()
     assert opened.addressed(f"t1-s{LONG}")
     assert opened.said == []
+
+
+STEPPING = """async () => {
+  const times = [];
+  for (let step = 0; step < 100; step++) {
+    const begun = performance.now();
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+    await new Promise((drawn) => requestAnimationFrame(drawn));
+    times.push(performance.now() - begun);
+  }
+  return times.sort((one, other) => one - other)[50];
+}"""
+"""Takes steps as a key does that is held down; how long half of them need at most, in ms."""
+
+
+def test_a_long_trace_stays_fluid(browser: api.Browser, tmp_path: Path) -> None:
+    """Half of the steps are drawn within a tenth of a second, on a busy machine too (17 ms on an idle one)."""
+    steps = tuple(replace(samples.SEND, text=f"step {number}", at=number) for number in range(LONG))
+    verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
+    opened = Opened(browser, tmp_path, Result((verdict,), samples.ENGINE, (), {}))
+    opened.page.locator("#t1-s1").click()
+    assert opened.page.evaluate(STEPPING) < 100
+    assert opened.chosen() == 101
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
