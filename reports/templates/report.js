@@ -69,11 +69,18 @@ function show(trace, step) {
   trace.panel.replaceChildren(...parts);
 }
 
+// Of a trace the Tab key stops at the chosen step only: arrows lead to the others.
 function choose(trace, step) {
-  trace.links[trace.chosen - 1]?.removeAttribute("aria-current");
+  for (const link of trace.chosen ? [trace.links[trace.chosen - 1]] : trace.links) {
+    link.removeAttribute("aria-current");
+    link.tabIndex = -1;
+  }
   for (const mark of trace.article.querySelectorAll(".chosen")) mark.classList.remove("chosen");
   trace.chosen = step;
-  trace.links[step - 1]?.setAttribute("aria-current", "step");
+  if (step) {
+    trace.links[step - 1].setAttribute("aria-current", "step");
+    trace.links[step - 1].tabIndex = 0;
+  }
   for (const mark of trace.article.querySelectorAll(`[data-step="${step}"]`)) mark.classList.add("chosen");
   show(trace, step);
 }

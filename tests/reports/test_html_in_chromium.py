@@ -98,6 +98,21 @@ def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path:
     assert opened.said == []
 
 
+def test_tab_stops_once_in_each_trace(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    opened.page.locator("#t1 .wide").focus()
+    opened.page.keyboard.press("ArrowUp")
+    assert opened.chosen() == 3
+    assert opened.page.evaluate("document.activeElement.id") == "t1-s3"
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.closest('article').id") == "t2"
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.id") == "t2-s3", "the step that is chosen there"
+    opened.page.keyboard.press("Shift+Tab")
+    opened.page.keyboard.press("Shift+Tab")
+    assert opened.page.evaluate("document.activeElement.id") == "t1-s3"
+
+
 def test_a_permalink_opens_at_its_step(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT, anchor="#t2-s2")
     assert opened.chosen("t2") == 2
