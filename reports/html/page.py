@@ -21,11 +21,11 @@ from reports.table import engine_line
 TEMPLATES = "templates"
 """The folder with the page's template, its style sheet and its script."""
 
-TALLEST = 1150
-"""What of a diagram stays together on a sheet of paper, in px at most: A4 has room for it, in the size below."""
+SENTENCES = 480
+"""Width of the steps beside a diagram, in px."""
 
-SENTENCES, SHEET = 480, 700
-"""Width of the steps beside a diagram, and what a sheet of A4 or Letter has room for, in px."""
+SHEET, TALLEST = 700, 860
+"""What a sheet of A4 or Letter has room for inside its margins, below a heading, in px: width and height."""
 
 
 def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
@@ -87,8 +87,9 @@ class _Drawn:
         self.time = max(times) + len(" ms") if times else 0
         beside = self.time + 2 if times else 0
         heights = [svg.row_height(wording.happens(step), beside, bold=bool(step.fault)) for step in telling.steps]
-        self.drawing = svg.drawing(space_time(telling.trace), heights, TALLEST)
-        self.scale = round(min(1, SHEET / (self.drawing.width + SENTENCES)), 2)
+        diagram = space_time(telling.trace)
+        self.scale = round(min(1, SHEET / (len(diagram.lanes) * svg.LANE + SENTENCES)), 2)
+        self.drawing = svg.drawing(diagram, heights, int(TALLEST / self.scale))
         self.changing = [number for number, step in enumerate(telling.steps, 1) if step.changes]
 
     @property

@@ -132,9 +132,9 @@ def test_a_long_diagram_is_in_parts_that_fit_on_paper() -> None:
     verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
     page = to_html(samples.DEPLOYMENT, replace(samples.HARMLESS, verdicts=(verdict,)), command=samples.COMMAND)
     read = Reader(page)
-    assert [int(start) for start in read.attributes("start")] == [1, 36, 71]
+    assert [int(start) for start in read.attributes("start")] == [1, 27, 53, 79]
     tops = [[int(one) for one in box.split()] for box in read.attributes("viewbox") if not box.startswith("0 0 8 ")]
-    assert [(top, top + height) for _, top, _, height in tops] == [(0, 1148), (1148, 2296), (2296, 3296)]
+    assert [(top, top + height) for _, top, _, height in tops] == [(0, 860), (860, 1720), (1720, 2580), (2580, 3324)]
     assert len([name for name in read.attributes("id") if name.startswith("t1-s")]) == 100
     assert page.count('<circle class="mark"') == 100
     assert [one.get("start") for name, one in read.elements if name == "ol" and one.get("class") == "steps"]
