@@ -75,9 +75,9 @@ class Part:
     top: int
     height: int
 
-    def shows(self, one: float, other: float | None = None) -> bool:
+    def shows(self, one: float, other: float) -> bool:
         """Whether anything between these heights lies in this part."""
-        low, high = sorted((one, one if other is None else other))
+        low, high = sorted((one, other))
         return low <= self.top + self.height and high >= self.top
 
 
