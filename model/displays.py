@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from model.deployment.choices import OnSendError
 from model.language import Display, State, Variable
+from model.request_words import ABANDONED, ON_ITS_WAY
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.state import Outcome, Status, Transactions
 from model.wording import broker_name, log_entries, log_words, members, reassignment_words, record_name
@@ -14,7 +15,7 @@ from model.wording import broker_name, log_entries, log_words, members, reassign
 _FATES = {
     Fate.UNSENT: "not sent",
     Fate.BUFFERED: "in the accumulator",
-    Fate.SENT: "on its way",
+    Fate.SENT: ON_ITS_WAY,
     Fate.APPENDED: "appended, not acknowledged",
     Fate.UNANSWERED: "in flight",
     Fate.ACKNOWLEDGED: "acknowledged",
@@ -77,7 +78,7 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
             words = "failed, and nobody looks"
         target = state[batch.target.name]
         if state[batch.fate.name] == Fate.SENT:
-            words += f" to {broker_name(target)}"
+            words += f" {broker_name(target)}"
         if state[batch.fate.name] == Fate.UNANSWERED:
             words += f" on a dead connection to {broker_name(target)}"
         if state[batch.fate.name] == Fate.FAILED and batch.doubtful is not None:
@@ -85,7 +86,7 @@ def _batch(pipeline: Pipeline, batch: Batch) -> Display:
         if state[batch.fate.name] == Fate.BUFFERED and state[batch.retries.name]:
             words += ", to be retried"
         if state[batch.delayed.name]:
-            words += f"; an abandoned request is at {broker_name(state[batch.delayed.name])}"
+            words += f"; {ABANDONED} {broker_name(state[batch.delayed.name])}"
         return words
 
     doubtful = () if batch.doubtful is None else (batch.doubtful,)

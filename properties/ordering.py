@@ -127,6 +127,18 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "a record was given up or lost",
         explain_gap,
     )
+
+    def explain_processing(state: State) -> str:
+        if not state[consumer.disorder.name]:
+            held = sorted({state[queued.name] for queued in consumer.queued if state[queued.name]})
+            records = " and ".join(str(record) for record in held)
+            return f"workers have records {records} at once, and nothing keeps them from finishing the later one first"
+        processed = [record for record, count in enumerate(consumer.processed, 1) if state[count.name]]
+        if len(processed) != 2:
+            return "a record was processed although one sent after it had been processed already"
+        earlier, later = processed
+        return f"record {earlier} was processed although record {later}, sent after it, had been processed already"
+
     yield Property(
         "processing-order",
         "ordering",
@@ -135,9 +147,5 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         z3.Or(consumer.disorder.is_set, two_with_workers(pipeline)),
         z3.And(*(z3.Not(unprocessed(pipeline, r)) for r in range(len(consumer.processed)))),
         "every record was processed",
-        lambda state: (
-            "a record was processed although one sent after it had been processed already"
-            if state[consumer.disorder.name]
-            else "workers have several records at once, and nothing keeps them from finishing the later one first"
-        ),
+        explain_processing,
     )

@@ -232,7 +232,12 @@ class Prevention:
 
 @dataclass(frozen=True)
 class Result:
-    """Everything one check says, in the order a report shows it. ``preventions`` is None where nobody looked."""
+    """Everything one check says, in the order a report shows it. ``preventions`` is None where nobody looked.
+
+    ``others_tried``: whether every other value of what is assumed was tried, and thresholds were looked for, so that
+    ``sensitivities`` and ``thresholds`` have what there is to find; None in results of earlier versions, which say
+    nothing of it.
+    """
 
     verdicts: tuple[Verdict, ...]
     engine: EngineRun
@@ -240,3 +245,4 @@ class Result:
     versions: Mapping[str, str]
     thresholds: tuple[Threshold, ...] = ()
     preventions: tuple[Prevention, ...] | None = None
+    others_tried: bool | None = False

@@ -53,6 +53,8 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         document["preventions"] = [
             {"property": one.property, "cut_set": dict(one.cut_set), "change": one.change} for one in result.preventions
         ]
+    if result.others_tried is not None:
+        document["others_tried"] = result.others_tried
     return {**document, SEAL: seal(document)}
 
 
@@ -77,6 +79,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
         thresholds=tuple(Threshold(**one) for one in document["thresholds"]),
         versions=dict(document["versions"]),
         preventions=_read_preventions(document.get("preventions")),
+        others_tried=document.get("others_tried"),
     )
 
 

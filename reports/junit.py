@@ -121,8 +121,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
 def _story(trace: Trace) -> Iterator[str]:
     for number, step in enumerate(trace.steps, 1):
         time = "" if step.at is None else f" {wording.number(step.at)} ms"
-        fault = f"FAULT {step.fault}: " if step.fault else ""
-        yield f"{number:>3}{time} {step.lane}: {fault}{step.text}"
+        yield f"{number:>3}{time} {step.lane}: {wording.announced(step)}"
     yield f"Fails: {trace.failure}"
 
 

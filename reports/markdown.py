@@ -9,6 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from model.deployment.deployment import Deployment
 from properties.verdict import Result
 from reports import assumptions, citation, summary, wording
+from reports.bounds import bound_lines, layers
 from reports.explained import explained
 from reports.story import tellings
 from reports.table import engine_line
@@ -38,14 +39,9 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         wording=wording,
         most_fault_sets=MOST_FAULT_SETS,
         tellings=tellings(result.verdicts, all_traces=True),
-        bounds=wording.grouped(result.verdicts, lambda v: wording.bounds(v.coverage)),
-        kinds=wording.grouped(result.verdicts, lambda v: wording.fault_kinds(v.coverage)),
-        sizes=wording.grouped(result.verdicts, lambda v: wording.sizes(v.coverage)),
-        reached=wording.grouped(result.verdicts, lambda v: wording.would_explore_more(v.coverage)),
-        stops=wording.grouped(result.verdicts, wording.stopped_at),
+        bounds=[*bound_lines(result), engine_line(result), layers(result.engine)],
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
-        engine=engine_line(result),
         explained=[] if result.preventions is None else list(explained(result)),
         citation=citation.paragraph(deployment, result, command=command),
         bibtex=citation.bibtex(deployment, result, command=command).splitlines(),

@@ -6,13 +6,15 @@ arguments of the action whose value is a broker's number. ``phase``:
 ==========  =====================================================================================
 both        sent and received in one step of the model
 sends       on its way from then on
-receives    what was on its way arrives
+receives    the broker has the request: the one that ends, in the state after this step
 answers     the same, and the answer is there at once
-loses       what was on its way never arrives; an answer: that of who received the record last
-holds       what was on its way is abandoned by its sender, and may arrive as ``abandoned`` later
+splits      the same, for every request to that broker that ends
+hears       an answer; an abandoned request that ends with it is what it answers
+loses       a request never arrives; an answer: that of who received the record last
 fetches     both, from the leader where records come with it; else the fetch itself tells the leader something
-drops       the connection is dead: nothing arrives any more of what was on its way to the receiver
 ==========  =====================================================================================
+
+Which requests are on their way is no part of the table: the state says it (:mod:`model.request_words`).
 """
 
 from __future__ import annotations

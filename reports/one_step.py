@@ -26,7 +26,7 @@ class StepReport:
         step = self.telling.steps[self.step - 1] if self.step else None
         yield from lines.title(f"at the start of {of}" if step is None else f"after step {self.step} of {of}", width)
         if step is not None:
-            said = f"{FAULT_MARK} FAULT {step.fault}: {step.text}" if step.fault else f"{STEP_MARK} {step.text}"
+            said = f"{FAULT_MARK if step.fault else STEP_MARK} {wording.announced(step)}"
             when = "" if step.at is None else f", at {step.at:,} ms"
             yield from lines.wrapped(
                 f"{said} ({step.actor}{when})", width, rest="  ", style="bold red" * bool(step.fault)

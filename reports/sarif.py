@@ -129,7 +129,7 @@ def _code_flow(trace: Trace, place: Origin | None) -> Log:
 
 
 def _step(number: int, step: Step, place: Origin | None) -> Log:
-    words = f"FAULT {step.fault}: {step.text}" if step.fault else step.text
+    words = wording.announced(step)
     time = "" if step.at is None else f" (at {wording.number(step.at)} ms)"
     return {
         "location": _location(place, words + time),

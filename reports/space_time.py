@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from properties.verdict import Step, Trace, states_of
-from reports.messages import message_of
+from model.request_words import abandoned_at, goes_to
+from properties.verdict import Change, Step, Trace, states_of
+from reports.messages import Message, message_of
 
 PRODUCER, COORDINATOR, CONTROLLER, CONSUMER = "producer", "coordinator", "controller", "consumer"
 REQUEST, ABANDONED = "request", "abandoned"
@@ -20,9 +21,6 @@ REQUEST, ABANDONED = "request", "abandoned"
 
 DOWN = "down"
 """What a lane's own part of the state says while its process is gone."""
-
-_Key = tuple[str, int]
-"""A message: what it is, and of which batch."""
 
 _LANE_OF = {"application": PRODUCER, "network": PRODUCER, "brokers": COORDINATOR}
 """Whose lane it is where an actor has none of its own; what all brokers keep together is a coordinator's."""
@@ -82,7 +80,7 @@ def space_time(trace: Trace) -> SpaceTime:
     lanes = _lanes(trace)
     marks = tuple(Mark(row, lanes.index(lane_of(step)), step.fault) for row, step in enumerate(trace.steps, 1))
     gaps = tuple(_gaps(trace, lanes))
-    return SpaceTime(lanes, len(trace.steps), marks, tuple(_Arrows(lanes).of(trace.steps, gaps)), gaps)
+    return SpaceTime(lanes, len(trace.steps), marks, tuple(_Arrows(lanes).of(trace.steps)), gaps)
 
 
 def lane_of(step: Step) -> str:
@@ -106,70 +104,102 @@ def _by_number(lane: str) -> tuple[str, int]:
     return (word, int(number)) if number.isdigit() else (lane, 0)
 
 
+@dataclass(frozen=True)
+class _Sent:
+    """A request that has left its sender: the step that sent it, and the broker it goes to."""
+
+    row: int
+    broker: str
+
+
 @dataclass
 class _Arrows:
     """The arrows of a trace, found from its first step to its last.
 
-    ``on_the_way``: the rows and ends of what was sent and has not arrived; ``received``: who received a record last.
+    What is on its way is what the state says of each record: ``requests``, and those that their sender has
+    ``abandoned``, of which the model keeps one a record. ``records``: what a trace calls a batch, learned where it is
+    sent; ``received``: where and in which row a record was received last.
     """
 
     lanes: Sequence[str]
-    on_the_way: dict[_Key, tuple[int, int, int]] = field(default_factory=dict)
-    received: dict[int, int] = field(default_factory=dict)
+    requests: dict[str, _Sent] = field(default_factory=dict)
+    abandoned: dict[str, _Sent] = field(default_factory=dict)
+    records: dict[int, str] = field(default_factory=dict)
+    received: dict[str, tuple[int, int]] = field(default_factory=dict)
 
-    def of(self, steps: Sequence[Step], gaps: Sequence[Gap]) -> Iterator[Arrow]:
+    def of(self, steps: Sequence[Step]) -> Iterator[Arrow]:
         for row, step in enumerate(steps, 1):
-            for gap in gaps:
-                if gap.row == row:
-                    yield from self._end(row, gap.lane)
             message = message_of(step)
+            for change in step.changes:
+                yield from self._of_record(row, step, message, change)
             if message is not None:
-                sender, receiver = (self.lanes.index(end) if end else -1 for end in (message.sender, message.receiver))
-                yield from self._of(
-                    row, (message.what, step.arguments.get("batch", -1)), message.phase, sender, receiver
-                )
-        for (what, _), (row, sender, receiver) in self.on_the_way.items():
-            yield Arrow(row, sender, len(steps) + 1, receiver, what, End.OPEN)
+                yield from self._of_message(row, step, message)
+        for what, left in ((REQUEST, self.requests), (ABANDONED, self.abandoned)):
+            for sent in left.values():
+                yield self._arrow(sent, len(steps) + 1, what, End.OPEN)
 
-    def _lane(self, name: str) -> int:
-        return self.lanes.index(name) if name else -1
+    def _of_record(self, row: int, step: Step, message: Message | None, change: Change) -> Iterator[Arrow]:
+        """What becomes of the requests of a record in a step."""
+        record = change.what
+        ended = self.requests.pop(record) if record in self.requests and not goes_to(change.after) else None
+        kept = self.abandoned.get(record)
+        left_at = abandoned_at(change.after)
+        if ended is not None:
+            if self._is_received(step, message, record, ended.broker):
+                yield self._received(row, record, ended, REQUEST)
+            elif left_at == ended.broker and not self._is_lost(step, message, record):
+                if kept is not None:
+                    yield self._arrow(kept, row, ABANDONED, End.LOST)
+                self.abandoned[record] = ended
+            else:
+                yield self._arrow(ended, row, REQUEST, End.LOST)
+        if kept is not None and self.abandoned[record] is kept and left_at != kept.broker:
+            del self.abandoned[record]
+            if ended is None and self._is_received(step, message, record, kept.broker):
+                yield self._received(row, record, kept, ABANDONED)
+            else:
+                yield self._arrow(kept, row, ABANDONED, End.LOST)
+        broker = goes_to(change.after)
+        if message is not None and message.phase == "sends" and message.receiver == broker:
+            self.requests[record] = _Sent(row, broker)
+            self.records[_batch(step)] = record
 
-    def _of(self, row: int, key: _Key, phase: str, sender: int, receiver: int) -> Iterator[Arrow]:
-        what, batch = key
-        match phase:
+    def _is_received(self, step: Step, message: Message | None, record: str, broker: str) -> bool:
+        """Whether a request of this record that ends in this step is read by the broker that it goes to."""
+        match message.phase if message is not None else "":
+            case "splits":
+                return message is not None and message.receiver == broker
+            case "receives" | "answers" | "hears":
+                return self.records.get(_batch(step)) == record
+        return False
+
+    def _is_lost(self, step: Step, message: Message | None, record: str) -> bool:
+        return message is not None and message.phase == "loses" and self.records.get(_batch(step)) == record
+
+    def _received(self, row: int, record: str, sent: _Sent, what: str) -> Arrow:
+        self.received[record] = self.lanes.index(sent.broker), row
+        return self._arrow(sent, row, what, End.ARRIVES)
+
+    def _arrow(self, sent: _Sent, to_row: int, what: str, end: End) -> Arrow:
+        return Arrow(sent.row, self.lanes.index(PRODUCER), to_row, self.lanes.index(sent.broker), what, end)
+
+    def _of_message(self, row: int, step: Step, message: Message) -> Iterator[Arrow]:
+        """What is sent and received in one step, answers among it."""
+        sender, receiver = (self.lanes.index(end) if end else -1 for end in (message.sender, message.receiver))
+        last, when = self.received.get(self.records.get(_batch(step), ""), (-1, 0))
+        match message.phase:
             case "both":
-                yield Arrow(row, sender, row, receiver, what)
-            case "sends":
-                yield from self._lost(row, key)
-                self.on_the_way[key] = (row, sender, receiver)
-            case "holds":
-                if key in self.on_the_way:
-                    self.on_the_way[ABANDONED, batch] = self.on_the_way.pop(key)
-            case "receives" | "answers":
-                if what == ABANDONED and key not in self.on_the_way:
-                    # Its sender is gone: what it had in flight is abandoned without a step of its own.
-                    key = (REQUEST, batch)
-                sent, *_ = self.on_the_way.pop(key, (row,))
-                yield Arrow(sent, sender, row, receiver, what)
-                self.received[batch] = receiver
-                if phase == "answers":
-                    yield Arrow(row, receiver, row, sender, "refusal")
-            case "loses" if receiver < 0:
-                yield from self._lost(row, key)
-            case "loses" if batch in self.received:
-                yield Arrow(row, self.received[batch], row, receiver, what, End.LOST)
-            case "drops":
-                yield from self._end(row, receiver)
+                yield Arrow(row, sender, row, receiver, message.what)
+            case "answers" | "splits":
+                yield Arrow(row, receiver, row, sender, "refusal")
+            case "hears" if sender >= 0 or when == row:
+                yield Arrow(row, sender if sender >= 0 else last, row, receiver, message.what)
+            case "loses" if receiver >= 0 and last >= 0:
+                yield Arrow(row, last, row, receiver, message.what, End.LOST)
 
-    def _lost(self, row: int, key: _Key) -> Iterator[Arrow]:
-        if key in self.on_the_way:
-            sent, sender, receiver = self.on_the_way.pop(key)
-            yield Arrow(sent, sender, row, receiver, key[0], End.LOST)
 
-    def _end(self, row: int, receiver: int) -> Iterator[Arrow]:
-        """Nothing that is on its way to this lane arrives any more."""
-        for key in [key for key, (*_, to) in self.on_the_way.items() if to == receiver]:
-            yield from self._lost(row, key)
+def _batch(step: Step) -> int:
+    return step.arguments.get("batch", -1)
 
 
 def _gaps(trace: Trace, lanes: Sequence[str]) -> Iterator[Gap]:

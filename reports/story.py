@@ -117,12 +117,13 @@ class Story:
     def line(self, position: int, step: Step, width: int) -> Iterator[Text]:
         """A step, numbered, with a mark on its lane."""
         mark = FAULT_MARK if step.fault else STEP_MARK
-        text = f"FAULT {step.fault}: {step.text}" if step.fault else step.text
         tracks = [mark if lane == step.lane else TRACK for lane in self.lanes]
         time = "" if not self.time_digits else f"{'' if step.at is None else f'{step.at:,}':>{self.time_digits}} "
         first = f"{position:>{self.digits}} {time}" + " ".join(tracks) + "  "
         rest = self.tracks() + "  "
-        yield from lines.wrapped(text, width, first=first, rest=rest, style="bold red" if step.fault else "")
+        yield from lines.wrapped(
+            wording.announced(step), width, first=first, rest=rest, style="bold red" if step.fault else ""
+        )
 
     def tracks(self) -> str:
         """A line on which nothing happens."""

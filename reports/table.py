@@ -121,7 +121,8 @@ def engine_line(result: Result) -> str:
 def _again(run: EngineRun) -> str:
     if not run.looks_again:
         return ""
-    return f"; {wording.number(run.states_again)} states in {wording.counted(run.looks_again, 'second look')} in time"
+    looks = wording.counted(run.looks_again, "exploration")
+    return f"; with clocks, to see what there is time for: {wording.number(run.states_again)} states in {looks}"
 
 
 def _name(verdict: Verdict) -> Text:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 
 from model.deployment.setting import Origin
-from properties.verdict import Coverage, CutSet, Sensitivity, Status, Threshold, Verdict
+from properties.verdict import Coverage, CutSet, Sensitivity, Status, Step, Threshold, Verdict
 
 SYMBOL: dict[Status, str] = {
     Status.VIOLATED: "✗",
@@ -21,7 +21,7 @@ STOPPED: dict[str, str] = {
     "states": "the limit of states was reached",
     "memory": "the memory limit was reached",
     "interrupted": "it was interrupted",
-    "second look": "a second look at what there may be no time for went too far (--time gives it more)",
+    "second look": "exploring with clocks, to see what there is time for, went too far (--time gives it more)",
     "lemmas": "there are more reasons in time than can be watched at once",
 }
 
@@ -79,6 +79,16 @@ def listed(items: Sequence[str]) -> str:
 def fault_set(cut_set: CutSet) -> str:
     """``{2 slow-follower, power-loss}``; ``{}`` is no fault at all."""
     return "{" + ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in cut_set) + "}"
+
+
+def happens(step: Step) -> str:
+    """A step in a sentence, a fault by its kind: ``kill: broker 1 is killed``."""
+    return f"{step.fault}: {step.text}" if step.fault else step.text
+
+
+def announced(step: Step) -> str:
+    """The same where nothing else marks a fault: ``FAULT kill: broker 1 is killed``."""
+    return f"FAULT {happens(step)}" if step.fault else step.text
 
 
 def faults_needed(cut_set: CutSet) -> str:

@@ -300,7 +300,8 @@ def _with_sensitivities(run: Run, result: Result, budget: Budget) -> Result:
         complain("interrupted: not every other value of the assumptions was tried")
     elif enough.is_set():
         complain(f"not every threshold was looked for: there are {SECONDS_OF_ALL:.0f} s for all of them")
-    return replace(result, sensitivities=found, thresholds=turning)
+    complete = not (stop.is_set() or enough.is_set())
+    return replace(result, sensitivities=found, thresholds=turning, others_tried=complete)
 
 
 def _with_preventions(run: Run, result: Result) -> Result:

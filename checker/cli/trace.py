@@ -183,7 +183,7 @@ def _ways_to_write(
     def draw(path: Path) -> None:
         from reports.figures.space_time import draw_trace
 
-        draw_trace(telling, path)
+        draw_trace(telling, name, path)
 
     return {"--itf": write_itf, "--png": draw, "--svg": draw, "--layers": draw_states}
 

@@ -24,6 +24,9 @@ LETTERS, BOLD_LETTERS = 66, 58
 """So many letters of a sentence stand in a line; a fault is bold, and takes more room."""
 
 LANE_LETTERS = 13
+NAMED = 0.3
+"""So far along an arrow that takes several rows stands its name: arrows that cross do so further on."""
+
 FAULT, MESSAGE, LOST, OPEN = "#b2182b", "#2166ac", "#b2182b", "#8c6d00"
 STYLES = {
     End.ARRIVES: (MESSAGE, "solid", "-|>"),
@@ -36,8 +39,8 @@ LEGEND = (
 )
 
 
-def draw_trace(telling: Telling, file: Path) -> None:
-    """Draw one trace into a file whose name ends in ``.png`` or ``.svg``."""
+def draw_trace(telling: Telling, name: str, file: Path) -> None:
+    """Draw one trace of the deployment of this name into a file whose name ends in ``.png`` or ``.svg``."""
     said = [textwrap.wrap(_sentence(step), BOLD_LETTERS if step.fault else LETTERS) or [""] for step in telling.steps]
     heights = [svg.LINE * len(lines) + svg.PADDING for lines in said]
     drawing = svg.drawing(space_time(telling.trace), heights)
@@ -61,12 +64,12 @@ def draw_trace(telling: Telling, file: Path) -> None:
             style = {"color": FAULT, "fontweight": "bold"} if step.fault else {}
             for line, text in enumerate(words):
                 made.text(drawing.width + 10, middle + (line - (len(words) - 1) / 2) * svg.LINE * 0.8, text, **style)
-        _words(made, telling, drawing.height, drawing.width + TEXT_PX)
+        _words(made, telling, name, drawing.height, drawing.width + TEXT_PX)
         made.save(file)
 
 
 def _sentence(step: Step) -> str:
-    return wording.plain(f"{step.fault}: {step.text}" if step.fault else step.text)
+    return wording.plain(wording.happens(step))
 
 
 def _faults(made: Sheet, telling: Telling, bottoms: list[int], width: int) -> None:
@@ -99,12 +102,13 @@ def _message(made: Sheet, message: svg.Message) -> None:
     made.axes.annotate("", xy=(at.x2, at.y2), xytext=(at.x1, at.y1), arrowprops=how, zorder=3)
     if message.end == End.LOST:
         made.axes.plot([at.x2], [at.y2], "x", color=colour, markersize=6, markeredgewidth=1.5, zorder=4)
-    x, y = (at.x1 + at.x2) / 2, (at.y1 + at.y2) / 2
+    along = 0.5 if at.y1 == at.y2 else NAMED
+    x, y = at.x1 + along * (at.x2 - at.x1), at.y1 + along * (at.y2 - at.y1)
     box = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
     made.text(x, y - 7, message.what, ha="center", fontsize=6.5, color=colour, bbox=box, zorder=3)
 
 
-def _words(made: Sheet, telling: Telling, bottom: int, width: int) -> None:
+def _words(made: Sheet, telling: Telling, name: str, bottom: int, width: int) -> None:
     names = wording.listed([verdict.property for verdict, _ in telling.violated])
     title = f"{names} violated by {wording.fault_set(telling.faults)}"
     letters = width * 0.16
@@ -112,4 +116,6 @@ def _words(made: Sheet, telling: Telling, bottom: int, width: int) -> None:
     for line, text in enumerate(reversed(above)):
         made.text(-8, -14 - 22 * line, text, fontsize=11, fontweight="bold")
     failures = dict.fromkeys(failure for _, failure in telling.violated)
-    made.paragraphs(-8, bottom + 8, [*(f"Fails: {failure}" for failure in failures), LEGEND], int(letters))
+    ids = "; ".join(f"{verdict.property}, id {verdict.id}" for verdict, _ in telling.violated)
+    below = [*(f"Fails: {failure}" for failure in failures), LEGEND, f"Proofka on {name}: {ids}"]
+    made.paragraphs(-8, bottom + 8, below, int(letters))

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
 from reports import assumptions, citation, summary, wording
+from reports.bounds import bound_lines, layers
 from reports.explained import prevented
 from reports.html import svg
+from reports.near_misses import near_misses
 from reports.space_time import space_time
 from reports.story import Telling, tellings
 from reports.table import engine_line
 
 TEMPLATES = "templates"
 """The folder with the page's template, its style sheet and its script."""
+
+SENTENCES = 480
+"""Width of the steps beside a diagram, in px."""
+
+SHEET, TALLEST = 700, 860
+"""What a sheet of A4 or Letter has room for inside its margins, below a heading, in px: width and height."""
 
 
 def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
@@ -33,6 +41,9 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
     )
     environment.filters["text"] = lambda text: wording.plain(str(text))
     told = tellings(result.verdicts, all_traces=True)
+    asked = [verdict for verdict in result.verdicts if verdict.required] or result.verdicts
+    printed = {_number_of(told, verdict, 0) for verdict in asked if verdict.traces}
+    drawn = [_Drawn(number, telling, on_paper=number in printed) for number, telling in enumerate(told, 1)]
     return environment.get_template("report.html.j2").render(
         deployment=deployment,
         result=result,
@@ -42,10 +53,12 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         holding=[verdict for verdict in result.verdicts if verdict.status is not Status.VIOLATED],
         violated=[verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED],
         answers=_answers(result.verdicts),
-        near_misses=lambda verdict: list(near_misses(verdict, result)),
+        near_misses=lambda verdict: near_misses(verdict, result),
+        bounds=[*bound_lines(result), engine_line(result), layers(result.engine)],
         events=events,
         trace_number=lambda verdict, at: _number_of(told, verdict, at),
-        tellings=[_Drawn(number, telling) for number, telling in enumerate(told, 1)],
+        tellings=drawn,
+        further=[one for one in drawn if not one.on_paper],
         assumptions=list(assumptions.assumption_lines(deployment, result)),
         notes=list(assumptions.note_lines(deployment, result)),
         engine=engine_line(result),
@@ -59,15 +72,25 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
 
 
 class _Drawn:
-    """A telling with its diagram and what the script needs of it."""
+    """A telling with its diagram and what the script needs of it. ``on_paper``: it is printed with the page.
 
-    def __init__(self, number: int, telling: Telling) -> None:
+    ``scale`` is what makes diagram and steps fit on a sheet, ``time`` how many letters the longest time has.
+    """
+
+    def __init__(self, number: int, telling: Telling, *, on_paper: bool) -> None:
         self.name = f"t{number}"
         self.number = number
         self.telling = telling
-        self.drawing = svg.drawing(space_time(telling.trace), [svg.row_height(_sentence(s)) for s in telling.steps])
+        self.on_paper = on_paper
+        times = [len(wording.number(step.at)) for step in telling.steps if step.at is not None]
+        self.timed = bool(times)
+        self.time = max(times) + len(" ms") if times else 0
+        beside = self.time + 2 if times else 0
+        heights = [svg.row_height(wording.happens(step), beside, bold=bool(step.fault)) for step in telling.steps]
+        diagram = space_time(telling.trace)
+        self.scale = round(min(1, SHEET / (len(diagram.lanes) * svg.LANE + SENTENCES)), 2)
+        self.drawing = svg.drawing(diagram, heights, int(TALLEST / self.scale))
         self.changing = [number for number, step in enumerate(telling.steps, 1) if step.changes]
-        self.timed = any(step.at is not None for step in telling.steps)
 
     @property
     def data(self) -> str:
@@ -91,10 +114,6 @@ def _shown(shown: Shown) -> list[Any]:
     return [shown.what, shown.owner, wording.plain(shown.value), *entries]
 
 
-def _sentence(step: Any) -> str:
-    return f"{step.fault}: {step.text}" if step.fault else str(step.text)
-
-
 def _answers(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
     """How many properties have each status, worst first."""
     found = {status: sum(verdict.status is status for verdict in verdicts) for status in Status}
@@ -104,16 +123,6 @@ def _answers(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
 def events(faults: CutSet) -> list[str]:
     """The faults of a set one by one, as the leaves of a fault tree: ``2 slow-follower``."""
     return [kind if count == 1 else f"{count} {kind}" for kind, count in faults]
-
-
-def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
-    """What is nearest to a violation of a property that holds: other values of what was assumed, and thresholds."""
-    for item in result.sensitivities:
-        if item.property == verdict.property and item.status is Status.VIOLATED:
-            yield wording.sensitivity(item)
-    for threshold in result.thresholds:
-        if threshold.property == verdict.property:
-            yield wording.threshold(threshold)
 
 
 def _number_of(told: Sequence[Telling], verdict: Verdict, at: int) -> int:

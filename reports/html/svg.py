@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from math import ceil, hypot
+from math import hypot
 
 from reports.space_time import Arrow, End, SpaceTime
 
@@ -18,8 +18,8 @@ HEAD = 28
 LINE, PADDING = 20, 12
 """Height of a line of text and what stands around it in a row, in px: the rows of the steps' list are the same."""
 
-LETTERS = 62
-"""So many letters of a step's sentence stand in a line at the least."""
+LETTERS, FEWER_IN_BOLD = 62, 5
+"""So many letters of a step, with its time, stand in a line at the least; in bold, as a fault is, fewer."""
 
 BROKEN = 0.55
 """What is lost gets so far."""
@@ -67,11 +67,27 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Rows ``first`` to ``last`` of a diagram, which stay together on paper: from ``top`` on, in px of the whole."""
+
+    first: int
+    last: int
+    top: int
+    height: int
+
+    def shows(self, one: float, other: float) -> bool:
+        """Whether anything between these heights lies in this part."""
+        low, high = sorted((one, other))
+        return low <= self.top + self.height and high >= self.top
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """Everything of one diagram, and the heights of its rows."""
+    """Everything of one diagram, and the heights of its rows. Each part has the lanes' names above its rows."""
 
     width: int
     height: int
+    parts: tuple[Part, ...]
     heights: tuple[int, ...]
     names: tuple[Name, ...]
     tracks: tuple[Line, ...]
@@ -80,16 +96,22 @@ class Drawing:
     dots: tuple[Dot, ...]
 
 
-def row_height(sentence: str) -> int:
-    """The height of a step's row, in px, from how many lines its sentence takes."""
-    return LINE * max(1, ceil(len(sentence) / LETTERS)) + PADDING
+def row_height(sentence: str, time: int, *, bold: bool) -> int:
+    """The height of a step's row, in px, from how many lines its sentence takes beside ``time`` letters."""
+    lines = textwrap.wrap(sentence, LETTERS - time - (FEWER_IN_BOLD if bold else 0))
+    return LINE * max(1, len(lines)) + PADDING
 
 
-def drawing(diagram: SpaceTime, heights: Sequence[int]) -> Drawing:
-    """The diagram with rows of these heights."""
-    bottoms = list(accumulate(heights, initial=HEAD))
-    middles = [HEAD / 2, *((top + bottom) / 2 for top, bottom in pairwise(bottoms))]
-    height = bottoms[-1] + PADDING
+def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None) -> Drawing:
+    """The diagram with rows of these heights, in parts of ``most`` px at most, or in one."""
+    parts = _parts(heights, most)
+    height = parts[-1].top + parts[-1].height
+    middles = [HEAD / 2]
+    for part in parts:
+        y = part.top + HEAD
+        for row in heights[part.first - 1 : part.last]:
+            middles.append(y + row / 2)
+            y += row
     middles.append(height)
 
     def x(lane: int) -> float:
@@ -99,6 +121,7 @@ def drawing(diagram: SpaceTime, heights: Sequence[int]) -> Drawing:
     return Drawing(
         width=LANE * len(diagram.lanes),
         height=height,
+        parts=parts,
         heights=tuple(heights),
         names=tuple(Name(x(lane), diagram.lanes[lane]) for lane in lanes),
         tracks=tuple(Line(x(lane), HEAD, x(lane), height) for lane in lanes),
@@ -114,6 +137,18 @@ def drawing(diagram: SpaceTime, heights: Sequence[int]) -> Drawing:
         messages=tuple(_message(arrow, x(arrow.lane), x(arrow.to_lane), middles) for arrow in diagram.arrows),
         dots=tuple(Dot(x(mark.lane), middles[mark.row], mark.row, mark.fault) for mark in diagram.marks),
     )
+
+
+def _parts(heights: Sequence[int], most: int | None) -> tuple[Part, ...]:
+    """The rows in as few parts as fit, one below the other; below the last one there is some room."""
+    parts: list[Part] = []
+    first, top, height = 1, 0, HEAD
+    for row, its in enumerate(heights, 1):
+        if most is not None and row > first and height + its > most:
+            parts.append(Part(first, row - 1, top, height))
+            first, top, height = row, top + height, HEAD
+        height += its
+    return (*parts, Part(first, len(heights), top, height + PADDING))
 
 
 def _message(arrow: Arrow, start: float, end: float, middles: Sequence[float]) -> Message:

@@ -21,6 +21,9 @@ SCALE = 0.47
 SIZE, LEADING = 7.5, svg.LINE * SCALE
 """Height of the letters of a step, and of a line of them, in points."""
 
+PADDING = 7
+"""What stands around the lines of a row, in px of the drawing: less than on a screen."""
+
 MOST_LINES = 20
 """A step's sentence is cut after so many: what is higher than a page cannot be drawn."""
 
@@ -43,7 +46,7 @@ class TraceOnPaper(Flowable):  # type: ignore[misc]
         self.left = svg.LANE * SCALE * len(self.space_time.lanes)
         self.room = width - self.left - NUMBER - (TIME if self.timed else 0) - GAP
         self.lines = [_broken(_sentence(step), self.room, BOLD if step.fault else TEXT) for step in trace.steps]
-        self.rows = [len(lines) * svg.LINE + svg.PADDING for lines in self.lines]
+        self.rows = [len(lines) * svg.LINE + PADDING for lines in self.lines]
         self.heights = [row * SCALE for row in self.rows]
         self.height = self._height(self.first, self.last)
 
@@ -165,7 +168,7 @@ class TraceOnPaper(Flowable):  # type: ignore[misc]
 
 
 def _sentence(step: Step) -> str:
-    return drawable(wording.plain(f"{step.fault}: {step.text}" if step.fault else step.text))
+    return drawable(wording.plain(wording.happens(step)))
 
 
 def _broken(text: str, room: float, font: str) -> Sequence[str]:

@@ -1,4 +1,8 @@
-"""The pages of a review: the claim and its answer, verdicts, bounds, assumptions, traces, how to repeat and to cite it.
+"""The pages of a review. The first one of a deployment stands alone; the others have what it leaves out.
+
+First come the answer, verdicts with their ids, bounds, assumptions, how to repeat it, and the shortest trace of the
+first required property that is violated, which goes on overleaf where a page is too short for it. Behind it: the traces
+of the others, what the properties say that nobody required, effective settings with their origins, notes, a citation.
 
 The bytes depend on the results alone: no date and no random identifier is in them.
 """
@@ -7,21 +11,23 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape
 
-from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
 from reports import assumptions, citation, summary, wording
+from reports.bounds import bound_lines
 from reports.formats import Answer
 from reports.pdf.fonts import BOLD, ITALIC, MONO, TEXT, drawable, register
-from reports.story import tellings
+from reports.pdf.settings import settings_table
+from reports.story import Telling, tellings
 from reports.table import engine_line
 
 MARGIN = 42
 """Around the text of an A4 page, in points."""
 
-ROOM_FOR_A_TRACE = 150
+ROOM_FOR_A_TRACE = 120
 """With less than that left on a page, in points, a trace begins on the next one."""
 
 MOST_OF_TITLE = 90
@@ -30,8 +36,14 @@ MOST_OF_TITLE = 90
 PADDING = 6
 """Of reportlab's frame inside the margin, in points."""
 
+SMALLEST = 0.85
+"""The first page is not made smaller than that to hold what belongs on it."""
+
 MOST_FAULT_SETS = 8
 """How many smallest fault sets of a property the table shows."""
+
+BEYOND = "A pass holds within these bounds and says nothing beyond them."
+ASSUMED = "No file says these; another value may need another verdict."
 
 _COLOURS = {
     Status.VIOLATED: "#b3261e",
@@ -63,7 +75,7 @@ def to_pdf(answers: Sequence[Answer]) -> bytes:
     flow: list[Any] = []
     for answer in answers:
         flow += [PageBreak()] if flow else []
-        flow += _Pages(answer, pages.width - 2 * PADDING).flow()
+        flow += _Pages(answer, pages.width - 2 * PADDING, pages.height - 2 * PADDING).flow()
     pages.build(flow, onFirstPage=_foot(title), onLaterPages=_foot(title))
     return content.getvalue()
 
@@ -80,61 +92,102 @@ def _foot(title: str) -> Any:
 class _Pages:
     """What stands on the pages of one deployment, in order."""
 
-    def __init__(self, answer: Answer, width: float) -> None:
+    def __init__(self, answer: Answer, width: float, height: float) -> None:
         from reportlab.lib.styles import ParagraphStyle
 
-        self.answer, self.width = answer, width
-        text = ParagraphStyle("text", fontName=TEXT, fontSize=8.5, leading=11.5, spaceAfter=3, splitLongWords=1)
+        self.answer, self.width, self.height = answer, width, height
+        text = ParagraphStyle("text", fontName=TEXT, fontSize=8, leading=10.5, spaceAfter=2, splitLongWords=1)
+        small = ParagraphStyle("small", text, fontSize=7, leading=8.8, spaceAfter=0)
         self.styles = {
             "text": text,
-            "title": ParagraphStyle("title", text, fontName=BOLD, fontSize=15, leading=19),
-            "answer": ParagraphStyle("answer", text, fontName=BOLD, fontSize=10.5, leading=14, spaceBefore=4),
-            "heading": ParagraphStyle("heading", text, fontName=BOLD, fontSize=10.5, leading=14, spaceBefore=8),
-            "trace": ParagraphStyle("trace", text, fontName=BOLD, spaceBefore=6),
-            "failure": ParagraphStyle("failure", text, textColor=_COLOURS[Status.VIOLATED]),
-            "quiet": ParagraphStyle("quiet", text, fontName=ITALIC, fontSize=7.5, leading=10),
-            "small": ParagraphStyle("small", text, fontSize=7.5, leading=10, spaceAfter=0),
-            "mono": ParagraphStyle("mono", text, fontName=MONO, fontSize=7.5, leading=10),
+            "title": ParagraphStyle("title", text, fontName=BOLD, fontSize=14, leading=17),
+            "answer": ParagraphStyle("answer", text, fontName=BOLD, fontSize=10, leading=13, spaceBefore=2),
+            "heading": ParagraphStyle("heading", text, fontName=BOLD, fontSize=9.5, leading=12, spaceBefore=6),
+            "failure": ParagraphStyle("failure", small, textColor=_COLOURS[Status.VIOLATED], spaceAfter=2),
+            "quiet": ParagraphStyle("quiet", small, fontName=ITALIC, fontSize=6.8),
+            "small": small,
+            "mono": ParagraphStyle("mono", small, fontName=MONO, fontSize=6.8),
         }
 
     def flow(self) -> Iterator[Any]:
+        from reportlab.platypus import CondPageBreak
+
+        deployment, result = self.answer.deployment, self.answer.result
+        told = tellings([verdict for verdict in result.verdicts if verdict.required], all_traces=False)
+        yield from self._on_one_page([*self._front(), *(self._trace(told[0]) if told else ())])
+        for telling in told[1:]:
+            yield CondPageBreak(ROOM_FOR_A_TRACE)
+            yield from self._trace(telling)
+        others = [f"{one.property}: {one.statement}" for one in result.verdicts if not one.required]
+        yield from self._section("Not required", others)
+        yield self._says("heading", "Configuration")
+        yield from settings_table(deployment, self.width)
+        yield from self._section("Notes", list(assumptions.note_lines(deployment, result)))
+        cited = citation.paragraph(deployment, result, command=self.answer.command)
+        yield from self._section("Cite", [cited])
+
+    def _on_one_page(self, flow: Sequence[Any]) -> Iterator[Any]:
+        """What fits on a page if it is a little smaller is made to; what does not begins there and goes on overleaf."""
+        from reportlab.platypus import KeepInFrame
+
+        gaps = [max(one.getSpaceAfter(), other.getSpaceBefore()) for one, other in pairwise(flow)]
+        needed = sum(one.wrap(self.width, self.height)[1] for one in flow) + sum(gaps)
+        if self.height < needed <= self.height / SMALLEST:
+            yield KeepInFrame(self.width, self.height, list(flow), mode="shrink")
+        else:
+            yield from flow
+
+    def _front(self) -> Iterator[Any]:
+        """The answer and all that it rests on."""
         deployment, result = self.answer.deployment, self.answer.result
         yield self._says("title", deployment.name)
         yield self._says("text", summary.cluster(deployment))
         yield self._says("text", summary.clients(deployment))
         yield self._says("answer", wording.answer(result.verdicts))
         yield from self._verdicts(result)
-        yield from self._bounds(result)
-        yield from self._traces(result)
-        yield from self._assumptions(deployment, result)
-        yield self._says("heading", "Again")
-        yield self._says("mono", self.answer.command)
-        versions = ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))
-        yield self._says("small", f"{versions}; {engine_line(result)}")
-        yield self._says("heading", "Cite")
-        yield self._says("small", citation.paragraph(deployment, result, command=self.answer.command))
+        yield from self._section("Bounds", [BEYOND, *bound_lines(result)])
+        assumed = list(assumptions.assumption_summary(deployment, result))
+        yield from self._section("Assumptions", [ASSUMED, *assumed] if assumed else [])
+        yield from self._again(result)
 
     def _says(self, style: str, text: str) -> Any:
         from reportlab.platypus import Paragraph
 
         return Paragraph(escape(drawable(wording.plain(text))), self.styles[style])
 
+    def _section(self, title: str, lines: Sequence[str]) -> Iterator[Any]:
+        """A heading and what stands under it; nothing where nothing does."""
+        if lines:
+            yield self._says("heading", title)
+        for line in lines:
+            yield self._says("quiet" if line in (BEYOND, ASSUMED) else "small", line)
+
+    def _again(self, result: Result) -> Iterator[Any]:
+        yield self._says("heading", "Again")
+        yield self._says("mono", self.answer.command)
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))
+        yield self._says("small", f"{versions}; {engine_line(result)}")
+
     def _verdicts(self, result: Result) -> Iterator[Any]:
         from reportlab.lib.colors import HexColor
         from reportlab.platypus import Table
 
         yield self._says("heading", "Verdicts")
-        rows = [[self._says("quiet", name) for name in ("property", "verdict", "smallest fault sets", "bounds", "id")]]
+        rows = [[self._says("quiet", name) for name in ("property", "verdict", "smallest fault sets", "id")]]
         rows += [self._row(verdict) for verdict in result.verdicts]
-        shares = (0.31, 0.12, 0.25, 0.15, 0.17)
+        shares = (0.42, 0.11, 0.3, 0.17)
         rule = ("LINEBELOW", (0, 0), (-1, -1), 0.3, HexColor("#d5dae0"))
         tight = [
             ("LEFTPADDING", (0, 0), (0, -1), 0),
-            ("TOPPADDING", (0, 0), (-1, -1), 2),
+            ("TOPPADDING", (0, 0), (-1, -1), 1),
+            ("BOTTOMPADDING", (0, 0), (-1, -1), 1.5),
             ("VALIGN", (0, 0), (-1, -1), "TOP"),
         ]
         yield Table(rows, [share * self.width for share in shares], repeatRows=1, hAlign="LEFT", style=[rule, *tight])
-        yield self._says("quiet", "* required")
+        required = sum(verdict.required for verdict in result.verdicts)
+        if required:
+            others = "" if required == len(result.verdicts) else "; what the others say stands behind the traces"
+            yield self._says("quiet", f"* required{others}")
 
     def _row(self, verdict: Verdict) -> list[Any]:
         from reportlab.platypus import Paragraph
@@ -146,55 +199,20 @@ class _Pages:
         sets += [f"and {wording.number(more)} more"] if more else []
         if verdict.status is Status.VACUOUS:
             sets.append(f"never reached: {verdict.witness}")
-        name = verdict.property + ("*" if verdict.required else "")
+        claim = [self._says("quiet", verdict.statement)] if verdict.required else []
         return [
-            [self._says("small", name), self._says("quiet", verdict.statement)],
+            [self._says("small", verdict.property + ("*" if verdict.required else "")), *claim],
             Paragraph(f'<font name="{BOLD}" color="{colour}">{escape(said)}</font>', self.styles["small"]),
             self._says("small", ", ".join(sets)),
-            self._says("small", wording.bounds(verdict.coverage)),
             self._says("mono", verdict.id),
         ]
 
-    def _bounds(self, result: Result) -> Iterator[Any]:
-        yield self._says("heading", "Bounds")
-        yield self._says("quiet", "A pass holds within these bounds and says nothing beyond them.")
-        told: tuple[tuple[str, wording.Words], ...] = (
-            ("faults", lambda verdict: wording.fault_kinds(verdict.coverage)),
-            ("sizes", lambda verdict: wording.sizes(verdict.coverage)),
-            ("cut short", lambda verdict: wording.would_explore_more(verdict.coverage)),
-            ("stopped", wording.stopped_at),
-        )
-        for title, words in told:
-            for names, text in wording.grouped(result.verdicts, words):
-                which = "" if len(names) == len(result.verdicts) else f" ({wording.listed(names)})"
-                yield self._says("small", f"{title}: {text}{which}")
-
-    def _traces(self, result: Result) -> Iterator[Any]:
-        """The shortest trace of each required property that is violated; those that share one share its diagram."""
-        from reportlab.platypus import CondPageBreak
-
+    def _trace(self, telling: Telling) -> Iterator[Any]:
+        """What is violated and how; properties that share a run share its diagram."""
         from reports.pdf.diagram import TraceOnPaper
 
-        required = [verdict for verdict in result.verdicts if verdict.required]
-        told = tellings(required, all_traces=False)
-        if told:
-            yield CondPageBreak(ROOM_FOR_A_TRACE)
-            yield self._says("heading", "Traces")
-        for telling in told:
-            names = wording.listed([verdict.property for verdict, _ in telling.violated])
-            yield CondPageBreak(ROOM_FOR_A_TRACE)
-            yield self._says("trace", f"{names} violated by {wording.fault_set(telling.faults)}")
-            yield TraceOnPaper(telling.trace, self.width)
-            for verdict, failure in telling.violated:
-                yield self._says("failure", f"{verdict.property} fails: {failure}")
-
-    def _assumptions(self, deployment: Deployment, result: Result) -> Iterator[Any]:
-        lines = list(assumptions.assumption_summary(deployment, result))
-        if lines:
-            yield self._says("heading", "Assumptions")
-            yield self._says("quiet", "No file says these; another value may need another verdict.")
-            yield from (self._says("small", line) for line in lines)
-        notes = list(assumptions.note_lines(deployment, result))
-        if notes:
-            yield self._says("heading", "Notes")
-            yield from (self._says("small", note) for note in notes)
+        names = wording.listed([verdict.property for verdict, _ in telling.violated])
+        yield self._says("heading", f"{names} violated by {wording.fault_set(telling.faults)}")
+        for verdict, failure in telling.violated:
+            yield self._says("failure", f"{verdict.property} fails: {failure}")
+        yield TraceOnPaper(telling.trace, self.width)

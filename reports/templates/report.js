@@ -69,11 +69,18 @@ function show(trace, step) {
   trace.panel.replaceChildren(...parts);
 }
 
+// Of a trace the Tab key stops at the chosen step only: arrows lead to the others.
 function choose(trace, step) {
-  trace.links[trace.chosen - 1]?.removeAttribute("aria-current");
+  for (const link of trace.chosen ? [trace.links[trace.chosen - 1]] : trace.links) {
+    link.removeAttribute("aria-current");
+    link.tabIndex = -1;
+  }
   for (const mark of trace.article.querySelectorAll(".chosen")) mark.classList.remove("chosen");
   trace.chosen = step;
-  trace.links[step - 1]?.setAttribute("aria-current", "step");
+  if (step) {
+    trace.links[step - 1].setAttribute("aria-current", "step");
+    trace.links[step - 1].tabIndex = 0;
+  }
   for (const mark of trace.article.querySelectorAll(`[data-step="${step}"]`)) mark.classList.add("chosen");
   show(trace, step);
 }
@@ -92,7 +99,9 @@ function go(trace, step) {
 function fromAddress() {
   const named = /^#(t\d+)-s(\d+)$/.exec(location.hash);
   const trace = named && traces.get(named[1]);
-  if (trace) go(trace, Number(named[2]));
+  if (!trace) return;
+  trace.article.scrollIntoView();
+  go(trace, Number(named[2]));
 }
 
 const MOVES = {
@@ -119,4 +128,6 @@ for (const trace of traces.values()) {
   choose(trace, trace.links.length);
 }
 window.addEventListener("hashchange", fromAddress);
+// While it loads, the browser goes to the step by itself, to the upper edge of the window.
+window.addEventListener("load", fromAddress);
 fromAddress();

@@ -140,11 +140,11 @@ COMPLETE = replace(COVERAGE, total=2, combinations=0, combinations_of_next=0, bo
 SEND = Step(
     "producer",
     "producer",
-    "send",
-    {"batch": 0},
+    "transmit",
+    {"batch": 0, "leader": 1},
     "the application sends record 1 to broker 1",
     None,
-    (Change("record 1", "not sent", "in flight"),),
+    (Change("record 1", "not sent", "on its way to broker 1"),),
 )
 APPEND = Step(
     "broker 1",
@@ -153,7 +153,7 @@ APPEND = Step(
     {"batch": 0, "leader": 1},
     "broker 1 appends record 1 at offset 0 and acknowledges it, as acks=1 asks for no follower",
     None,
-    (Change("broker 1's log", "[]", "[1]", ("1",)), Change("record 1", "in flight", "acknowledged")),
+    (Change("broker 1's log", "[]", "[1]", ("1",)), Change("record 1", "on its way to broker 1", "acknowledged")),
 )
 KILL = Step(
     "broker 1", "brokers", "kill", {"broker": 1}, "broker 1 is killed", "kill", (Change("broker 1", "up", "down"),)

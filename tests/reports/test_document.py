@@ -50,7 +50,7 @@ def test_what_a_reader_looks_for() -> None:
     assert verdict["cut_sets"] == [{"kill": 1}, {"leader-move": 1}, {"power-loss": 1, "slow-follower": 2}]
     assert verdict["trace"] == verdict["traces"][0]
     assert verdict["trace"]["faults"] == {"kill": 1}
-    assert [step["action"] for step in verdict["trace"]["steps"]] == ["send", "append", "kill", "elect"]
+    assert [step["action"] for step in verdict["trace"]["steps"]] == ["transmit", "append", "kill", "elect"]
     assert verdict["bounds"]["faults_complete_to"] == 2
     assert document["engine"]["layers"] == [120, 98_003, 1_136_444]
     assert [each["key"] for each in document["assumptions"]] == ["on_send_error", "processing"]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
-from properties.verdict import Result, states_of
+from properties.verdict import Result, TimingLemma, Trace, states_of
 from reports.html import to_html
-from reports.html.page import events, near_misses
+from reports.html.page import events
 from tests.reports import samples
 from tests.reports.golden_files import matches
 
@@ -88,18 +89,55 @@ def test_fault_trees_have_a_leaf_for_each_fault() -> None:
     assert events((("power-loss", 1), ("slow-follower", 2))) == ["power-loss", "2 slow-follower"]
     tree = PAGE[PAGE.index('id="fault-trees"') : PAGE.index('id="why-not"')]
     assert tree.count("<figure") == 3
-    assert "<li>power-loss</li><li>2 slow-follower</li>" in tree
+    assert '<li class="fault">power-loss</li><li class="fault">2 slow-follower</li>' in tree
+    assert '<li class="fault"><a href="#t1">kill</a></li>' in tree
     assert "no fault at all" in tree
 
 
 def test_a_pass_says_why_not_and_what_is_nearest() -> None:
-    holding = next(verdict for verdict in samples.RESULT.verdicts if verdict.property == "no-skip")
-    assert list(near_misses(holding, samples.RESULT)) == [
-        "with processing=handed-off, no-skip is violated by {consumer-crash}"
-    ]
     why_not = PAGE[PAGE.index('id="why-not"') : PAGE.index('id="assumptions"')]
-    assert "near miss" in why_not
+    assert "<dt>near miss</dt><dd>with processing=handed-off, no-skip is violated by {consumer-crash}</dd>" in why_not
+    assert "<dd>98,123 states; any 2 faults</dd>" in why_not
     assert "not reached: an offset read twice" in why_not
+
+
+def test_lemmas_are_part_of_why_not() -> None:
+    lemma = TimingLemma(("a",), ("b",), "30,000 (retention.ms) > 1,000")
+    result = replace(samples.HARMLESS, verdicts=(replace(samples.HOLDS, lemmas=(lemma,)),))
+    page = to_html(samples.DEPLOYMENT, result, command=samples.COMMAND)
+    assert "<dt>lemma</dt><dd>30,000 (retention.ms) &gt; 1,000</dd>" in page
+    assert "holds in time" in page
+
+
+def test_bounds_stand_beside_the_verdicts() -> None:
+    bounds = PAGE[PAGE.index('<section id="bounds"') : PAGE.index('<section id="traces"')]
+    assert "<li>sizes: records 2, log 3, sends 2</li>" in bounds
+    assert "<li>cut short: larger log would explore more (no-acked-loss, no-loss and recoverability)</li>" in bounds
+    assert "states per number of faults: 120, 98,003, 1,136,444" in bounds
+
+
+def test_paper_has_the_first_trace_of_what_is_required_and_names_the_others() -> None:
+    printed = re.findall(r'<article class="trace on-paper" id="(t\d)"', PAGE)
+    assert printed == ["t1"]
+    further = PAGE[PAGE.index('<div class="further">') : PAGE.index('<section id="fault-trees"')]
+    assert re.findall(r'<tr><td class="number">(\d)</td>', further) == ["2", "3", "4"]
+    assert "<code>proofka check orders.yaml --json RESULT.json</code>" in further
+    unasked = tuple(replace(verdict, required=False) for verdict in samples.RESULT.verdicts)
+    page = to_html(samples.DEPLOYMENT, replace(samples.RESULT, verdicts=unasked), command=samples.COMMAND)
+    assert re.findall(r'<article class="trace on-paper" id="(t\d)"', page) == ["t1", "t4"]
+
+
+def test_a_long_diagram_is_in_parts_that_fit_on_paper() -> None:
+    steps = tuple(replace(samples.SEND, text=f"step {number}") for number in range(1, 101))
+    verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
+    page = to_html(samples.DEPLOYMENT, replace(samples.HARMLESS, verdicts=(verdict,)), command=samples.COMMAND)
+    read = Reader(page)
+    assert [int(start) for start in read.attributes("start")] == [1, 27, 53, 79]
+    tops = [[int(one) for one in box.split()] for box in read.attributes("viewbox") if not box.startswith("0 0 8 ")]
+    assert [(top, top + height) for _, top, _, height in tops] == [(0, 860), (860, 1720), (1720, 2580), (2580, 3324)]
+    assert len([name for name in read.attributes("id") if name.startswith("t1-s")]) == 100
+    assert page.count('<circle class="mark"') == 100
+    assert [one.get("start") for name, one in read.elements if name == "ol" and one.get("class") == "steps"]
 
 
 def test_without_violations_there_are_no_traces() -> None:

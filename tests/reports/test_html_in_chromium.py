@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import re
 import shutil
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -87,13 +90,38 @@ def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path:
         assert opened.addressed(f"t1-s{step}")
     assert opened.page.locator("#t1 .mark.chosen").get_attribute("data-step") == "1"
     assert opened.chosen("t2") == 3  # another trace keeps its own
+    opened.page.locator("#t1-s3").click()
+    colours = [
+        opened.page.evaluate(f"getComputedStyle(document.querySelector('{which}')).stroke")
+        for which in ("#t1 .mark.fault.chosen", "#t3 .mark.fault")
+    ]
+    assert colours[0] == colours[1] == "rgb(179, 38, 30)", "a fault that is chosen stays one"
     assert opened.said == []
+
+
+def test_tab_stops_once_in_each_trace(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    opened.page.locator("#t1 .wide").focus()
+    opened.page.keyboard.press("ArrowUp")
+    assert opened.chosen() == 3
+    assert opened.page.evaluate("document.activeElement.id") == "t1-s3"
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.closest('article').id") == "t2"
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.id") == "t2-s3", "the step that is chosen there"
+    opened.page.keyboard.press("Shift+Tab")
+    opened.page.keyboard.press("Shift+Tab")
+    assert opened.page.evaluate("document.activeElement.id") == "t1-s3"
 
 
 def test_a_permalink_opens_at_its_step(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT, anchor="#t2-s2")
     assert opened.chosen("t2") == 2
     assert opened.page.evaluate("document.activeElement.id") == "t2-s2"
+    title, step = (opened.page.locator(name).bounding_box() for name in ("#t2-title", "#t2-s2"))
+    assert title is not None
+    assert step is not None
+    assert 0 <= title["y"] < step["y"] < 900, "with what it is a step of"
 
 
 def test_each_step_shows_the_state_after_it(browser: api.Browser, tmp_path: Path) -> None:
@@ -150,6 +178,29 @@ def test_a_long_trace_steps_to_its_end(browser: api.Browser, tmp_path: Path) -> 
     assert opened.said == []
 
 
+STEPPING = """async () => {
+  const times = [];
+  for (let step = 0; step < 100; step++) {
+    const begun = performance.now();
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+    await new Promise((drawn) => requestAnimationFrame(drawn));
+    times.push(performance.now() - begun);
+  }
+  return times.sort((one, other) => one - other)[50];
+}"""
+"""Takes steps as a key does that is held down; how long half of them need at most, in ms."""
+
+
+def test_a_long_trace_stays_fluid(browser: api.Browser, tmp_path: Path) -> None:
+    """Half of the steps are drawn within a tenth of a second, on a busy machine too (17 ms on an idle one)."""
+    steps = tuple(replace(samples.SEND, text=f"step {number}", at=number) for number in range(LONG))
+    verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
+    opened = Opened(browser, tmp_path, Result((verdict,), samples.ENGINE, (), {}))
+    opened.page.locator("#t1-s1").click()
+    assert opened.page.evaluate(STEPPING) < 100
+    assert opened.chosen() == 101
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_can_be_used_by_everybody(browser: api.Browser, tmp_path: Path, scheme: str) -> None:
     """The rules of axe-core: names, roles, contrast, structure."""
@@ -165,6 +216,65 @@ def test_it_prints_what_each_step_changes(browser: api.Browser, tmp_path: Path) 
     opened.page.emulate_media(media="print")
     assert opened.page.locator("#t1 .changes").first.is_visible()
     assert not opened.page.locator("#t1 .state").is_visible()
+
+
+def printed(opened: Opened) -> list[str]:
+    """The text of each page that comes out of the printer."""
+    pypdf = pytest.importorskip("pypdf")
+    reader = pypdf.PdfReader(io.BytesIO(opened.page.pdf(format="A4")))
+    # Ligatures are letters again.
+    return [" ".join(unicodedata.normalize("NFKC", page.extract_text()).split()) for page in reader.pages]
+
+
+def test_paper_has_what_a_reader_needs_and_no_more(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    text = " ".join(printed(opened))
+    for said in ("Verdicts", "Bounds", "Why not", "Configuration", "sizes: records 2, log 3, sends 2", "Cite"):
+        assert said in text
+    assert "broker 1 is killed" in text
+    assert "leadership moves to broker 2" not in text  # the second trace of the same property
+    assert "3 further traces are not printed here" in text
+    for hint in ("arrow keys", "Skip to", "After step"):
+        assert hint not in text
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator("#t1 .diagram").is_visible()
+    assert not opened.page.locator("#t2").is_visible()
+
+
+def test_a_wide_diagram_is_made_to_fit_on_paper(browser: api.Browser, tmp_path: Path) -> None:
+    coordinator = replace(samples.ELECT, actor="coordinator", changes=())
+    trace = replace(samples.KILL_TRACE, steps=(*samples.KILL_TRACE.steps, samples.CRASH, coordinator))
+    verdict = replace(samples.VIOLATED, cut_sets=(trace.faults,), traces=(trace,))
+    opened = Opened(browser, tmp_path, replace(samples.RESULT, verdicts=(verdict,)))
+    assert opened.page.locator("#t1 .lane").count() == 6
+    opened.page.emulate_media(media="print")
+    opened.page.set_viewport_size({"width": 703, "height": 1000})  # A4 without its margins
+    right = opened.page.evaluate(
+        "Math.max(...[...document.querySelectorAll('#t1 .part *')].map(one => one.getBoundingClientRect().right))"
+    )
+    assert right <= 703
+
+
+def test_many_traces_need_few_pages(browser: api.Browser, tmp_path: Path) -> None:
+    """One is printed, the others are named."""
+    sets = tuple((("kill", number),) for number in range(1, 41))
+    traces = tuple(replace(samples.KILL_TRACE, faults=faults) for faults in sets)
+    verdict = replace(samples.VIOLATED, cut_sets=sets, traces=traces)
+    pages = printed(Opened(browser, tmp_path, replace(samples.RESULT, verdicts=(verdict,))))
+    assert len(pages) <= 4
+    assert "39 further traces are not printed here" in " ".join(pages)
+
+
+def test_a_long_trace_is_printed_to_its_end(browser: api.Browser, tmp_path: Path) -> None:
+    steps = tuple(replace(samples.SEND, text=f"step number {number}.") for number in range(1, 101))
+    verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
+    pages = printed(Opened(browser, tmp_path, replace(samples.RESULT, verdicts=(verdict,))))
+    text = " ".join(pages)
+    assert [number for number in range(1, 101) if text.count(f"step number {number}.") != 1] == []
+    with_steps = [page for page in pages if "step number" in page]
+    firsts = [re.findall(r"step number (\d+)", page)[0] for page in with_steps]
+    assert firsts == ["1", "27", "53", "79"], "steps stay beside their part of the diagram"
+    assert [page for page in with_steps if "producer broker 1 broker 2" not in page] == [], "lanes are named on each"
 
 
 def test_a_narrow_window_shows_the_state_below(browser: api.Browser, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from properties.verdict import Result, Trace
 from reports.formats import Answer
 from tests.reports import samples
+from tests.reports.golden_files import matches
 
 pypdf = pytest.importorskip("pypdf")
 pytest.importorskip("reportlab")
@@ -42,8 +43,8 @@ def long_answer(steps: int) -> Answer:
     return replace(ANSWER, result=replace(samples.RESULT, verdicts=(verdict,)))
 
 
-def test_it_stands_alone() -> None:
-    text = words(" ".join(pages_of(ANSWER)))
+def test_the_first_page_stands_alone() -> None:
+    text = words(pages_of(ANSWER)[0])
     for said in (
         "orders Kafka 4.0, client java 4.0, 3 replicas",
         "No: no-acked-loss can fail with 1 kill.",
@@ -56,10 +57,45 @@ def test_it_stands_alone() -> None:
         "kill: broker 1 is killed",
         "no-acked-loss fails: record 1 was acknowledged, but is not in the log of broker 2, which leads",
         "model 1, proofka 0.1.0, z3 4.13.0",
-        "Cite Proofka 0.1.0 (model 1) checked the Kafka pipeline orders",
+        "A record whose send was acknowledged is in the log of every leader elected later.",
+        "on_send_error=drop, processing=poll-thread",
+        "Again proofka check orders.yaml",
     ):
         assert said in text
     assert "exactly-once-effect violated by" not in text  # not required
+
+
+def test_settings_have_their_origins() -> None:
+    text = words(" ".join(pages_of(ANSWER)))
+    for said in (
+        "topic min.insync.replicas = 1, default of Kafka 4.0",
+        "producer acks = 1, orders.yaml:12",
+        "producer enable.idempotence = false, rule: acks=1 turns idempotence off",
+        "producer linger.ms = 5, orders.yaml:14 (batching delays records but loses none)",
+        "Cite Proofka 0.1.0 (model 1) checked the Kafka pipeline orders",
+    ):
+        assert said in text
+
+
+@pytest.mark.parametrize("required", [8, 15])
+def test_the_first_trace_is_on_the_first_page_and_others_follow(required: int) -> None:
+    """It is made a little smaller where there is much to say."""
+    traces = [replace(samples.KILL_TRACE, faults=(("kill", number),)) for number in range(1, required + 1)]
+    verdicts = tuple(
+        replace(samples.VIOLATED, property=f"property-{number}", cut_sets=(trace.faults,), traces=(trace,))
+        for number, trace in enumerate(traces, 1)
+    )
+    first, *others = pages_of(replace(ANSWER, result=replace(samples.RESULT, verdicts=verdicts)))
+    assert "property-1 violated by {kill}" in first
+    assert words(first).count("the controller elects broker 2 from the ISR, epoch 2") >= 1
+    assert f"property-{required} violated by" in " ".join(others)
+    assert "Configuration" in " ".join(others)
+
+
+def test_golden() -> None:
+    """What is read on the pages, in the order of the file."""
+    pages = pages_of(ANSWER)
+    matches("result-pdf.txt", "".join(f"-- page {number}\n{text}\n" for number, text in enumerate(pages, 1)))
 
 
 def test_the_same_result_is_the_same_file() -> None:

@@ -26,8 +26,33 @@ def diagram(*steps: Step) -> list[Arrow]:
     return list(space_time(Trace((), steps, "fails", BROKERS)).arrows)
 
 
-TRANSMIT = step("transmit", "producer", batch=0, leader=1)
-APPEND = step("append", "broker 1", batch=0, leader=1)
+GONE = "; an abandoned request is at broker 1"
+WAITS = "in the accumulator"
+
+
+def of_record(number: int, before: str, after: str) -> Change:
+    return Change(f"record {number}", before, after)
+
+
+TRANSMIT = step(
+    "transmit", "producer", None, of_record(1, "in the accumulator", "on its way to broker 1"), batch=0, leader=1
+)
+APPEND = step("append", "broker 1", None, of_record(1, "on its way to broker 1", "appended"), batch=0, leader=1)
+KILL = step(
+    "kill",
+    "broker 1",
+    "kill",
+    Change("broker 1", "up", "down"),
+    of_record(1, "on its way to broker 1", WAITS),
+    broker=1,
+)
+LATE = step("execute_delayed", "broker 1", None, of_record(1, WAITS + GONE, WAITS), batch=0, leader=1)
+HELD = step(
+    "delay_request", "network", "delayed-request", of_record(1, "on its way to broker 1", WAITS + GONE), batch=0
+)
+AGAIN = step(
+    "transmit", "producer", None, of_record(1, WAITS + GONE, "on its way to broker 1" + GONE), batch=0, leader=1
+)
 
 
 def test_lanes_are_those_who_take_part_and_every_broker_by_number() -> None:
@@ -50,7 +75,9 @@ def test_a_request_leaves_in_one_step_and_arrives_in_another() -> None:
 
 
 def test_a_refusal_answers_at_once() -> None:
-    refusal = step("reject_not_leader", "broker 1", batch=0, broker=1)
+    refusal = step(
+        "reject_not_leader", "broker 1", None, of_record(1, "on its way to broker 1", WAITS), batch=0, broker=1
+    )
     assert diagram(TRANSMIT, refusal) == [
         Arrow(1, PRODUCER, 2, BROKER_1, "request"),
         Arrow(2, BROKER_1, 2, PRODUCER, "refusal"),
@@ -58,37 +85,87 @@ def test_a_refusal_answers_at_once() -> None:
 
 
 def test_what_never_arrives_is_lost() -> None:
-    lost = step("lose_request", "network", "lost-request", batch=0)
+    lost = step("lose_request", "network", "lost-request", of_record(1, "on its way to broker 1", "in flight"), batch=0)
     assert diagram(TRANSMIT, lost) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
     silent = step("lose_response", "network", "lost-response", batch=0)
     assert diagram(TRANSMIT, APPEND, silent)[1:] == [Arrow(3, BROKER_1, 3, PRODUCER, "answer", End.LOST)]
 
 
 def test_what_is_on_its_way_to_a_broker_that_dies_is_lost() -> None:
-    kill = step("kill", "broker 1", "kill", Change("broker 1", "up", "down"), broker=1)
-    assert diagram(TRANSMIT, kill) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
+    assert diagram(TRANSMIT, KILL) == [Arrow(1, PRODUCER, 2, BROKER_1, "request", End.LOST)]
     elsewhere = step("kill", "broker 2", "kill", Change("broker 2", "up", "down"), broker=2)
     assert diagram(TRANSMIT, elsewhere) == [Arrow(1, PRODUCER, 3, BROKER_1, "request", End.OPEN)]
 
 
-def test_a_dead_connection_loses_what_is_on_it() -> None:
-    assert diagram(TRANSMIT, step("notice", "producer", broker=1))[0].end is End.LOST
-    assert diagram(TRANSMIT, step("notice", "producer", broker=2))[0].end is End.OPEN
-
-
 def test_an_abandoned_request_may_arrive_after_its_retry() -> None:
-    held = step("delay_request", "network", "delayed-request", batch=0)
-    late = step("execute_delayed", "broker 1", batch=0, leader=1)
-    assert diagram(TRANSMIT, held, TRANSMIT, APPEND, late) == [
+    written = step(
+        "append", "broker 1", None, of_record(1, "on its way to broker 1" + GONE, "appended" + GONE), batch=0, leader=1
+    )
+    assert diagram(TRANSMIT, HELD, AGAIN, written, LATE) == [
         Arrow(3, PRODUCER, 4, BROKER_1, "request"),
         Arrow(1, PRODUCER, 5, BROKER_1, "abandoned"),
     ]
 
 
 def test_what_a_crashed_producer_had_in_flight_may_arrive_later() -> None:
-    crash = step("crash_producer", "application", "producer-crash", position=0)
-    late = step("execute_delayed", "broker 1", batch=0, leader=1)
-    assert diagram(TRANSMIT, crash, late) == [Arrow(1, PRODUCER, 3, BROKER_1, "abandoned")]
+    crash = step(
+        "crash_producer",
+        "application",
+        "producer-crash",
+        of_record(1, "on its way to broker 1", "forgotten" + GONE),
+        position=0,
+    )
+    assert diagram(TRANSMIT, crash, LATE) == [Arrow(1, PRODUCER, 3, BROKER_1, "abandoned")]
+    assert diagram(TRANSMIT, crash)[0].end is End.OPEN
+    dropped = step("discard_delayed", "network", None, of_record(1, "forgotten" + GONE, "forgotten"), batch=0)
+    assert diagram(TRANSMIT, crash, dropped) == [Arrow(1, PRODUCER, 3, BROKER_1, "abandoned", End.LOST)]
+
+
+def test_a_record_has_one_abandoned_request() -> None:
+    """The model forgets the earlier one, which does nothing from then on."""
+    held = step(
+        "delay_request",
+        "network",
+        "delayed-request",
+        of_record(1, "on its way to broker 1" + GONE, WAITS + GONE),
+        batch=0,
+    )
+    assert diagram(TRANSMIT, HELD, AGAIN, held, LATE) == [
+        Arrow(1, PRODUCER, 4, BROKER_1, "abandoned", End.LOST),
+        Arrow(3, PRODUCER, 5, BROKER_1, "abandoned"),
+    ]
+    lost = step("lose_request", "network", "lost-request", held.changes[0], batch=0)
+    assert diagram(TRANSMIT, HELD, AGAIN, lost, LATE) == [
+        Arrow(3, PRODUCER, 4, BROKER_1, "request", End.LOST),
+        Arrow(1, PRODUCER, 5, BROKER_1, "abandoned"),
+    ]
+
+
+def test_nothing_begins_where_it_is_received() -> None:
+    assert diagram(APPEND) == []
+    assert diagram(LATE) == []
+
+
+def test_a_late_answer_is_one_to_the_request_that_ends_with_it() -> None:
+    given_up = step("give_up", "producer", None, of_record(1, "on its way to broker 1", "failed" + GONE), batch=0)
+    error = step("hear_late_error", "producer", None, of_record(1, "failed" + GONE, "failed"), batch=0)
+    assert diagram(TRANSMIT, given_up, error) == [
+        Arrow(1, PRODUCER, 3, BROKER_1, "abandoned"),
+        Arrow(3, BROKER_1, 3, PRODUCER, "answer"),
+    ]
+    of_nothing = step("hear_late_error", "producer", batch=0)
+    assert diagram(TRANSMIT, APPEND, of_nothing) == [Arrow(1, PRODUCER, 2, BROKER_1, "request")]
+
+
+def test_a_batch_that_is_split_was_one_request() -> None:
+    other = step("transmit", "producer", None, of_record(2, WAITS, "on its way to broker 1"), batch=1, leader=1)
+    both = tuple(of_record(number, "on its way to broker 1", WAITS) for number in (1, 2))
+    split = step("split_batch", "broker 1", "split-batch", *both, batch=0, leader=1)
+    assert diagram(TRANSMIT, other, split) == [
+        Arrow(1, PRODUCER, 3, BROKER_1, "request"),
+        Arrow(2, PRODUCER, 3, BROKER_1, "request"),
+        Arrow(3, BROKER_1, 3, PRODUCER, "refusal"),
+    ]
 
 
 def test_a_fetch_goes_where_it_tells_something() -> None:
@@ -99,7 +176,7 @@ def test_a_fetch_goes_where_it_tells_something() -> None:
 
 
 def test_records_are_told_apart() -> None:
-    other = step("transmit", "producer", batch=1, leader=1)
+    other = step("transmit", "producer", None, of_record(2, WAITS, "on its way to broker 1"), batch=1, leader=1)
     assert diagram(TRANSMIT, other, APPEND) == [
         Arrow(1, PRODUCER, 3, BROKER_1, "request"),
         Arrow(2, PRODUCER, 4, BROKER_1, "request", End.OPEN),

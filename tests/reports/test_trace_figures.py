@@ -41,7 +41,7 @@ def said(sheet: Sheet) -> list[str]:
 def test_the_same_figure_is_the_same_file(tmp_path: Path, form: str) -> None:
     files = [tmp_path / f"{name}.{form}" for name in ("one", "other")]
     for file in files:
-        draw_trace(TIMED, file)
+        draw_trace(TIMED, "orders", file)
     assert files[0].read_bytes() == files[1].read_bytes()
     assert sorted(tmp_path.iterdir()) == sorted(files)
     for file in files:
@@ -50,14 +50,14 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path, form: str) -> None:
 
 
 def test_svg_needs_no_font_and_has_no_date(tmp_path: Path) -> None:
-    draw_trace(TIMED, tmp_path / "trace.svg")
+    draw_trace(TIMED, "orders", tmp_path / "trace.svg")
     text = (tmp_path / "trace.svg").read_text(encoding="utf-8")
     assert "<text" not in text
     assert not re.search(r"20\d\d-\d\d-\d\d", text)
 
 
 def test_what_a_trace_shows(tmp_path: Path, drawn: list[Sheet]) -> None:
-    draw_trace(TIMED, tmp_path / "trace.png")
+    draw_trace(TIMED, "orders", tmp_path / "trace.png")
     texts = said(drawn[0])
     lanes = ["producer", "broker 1", "broker 2", "controller"]
     assert [text for text in texts if text in lanes] == lanes
@@ -65,20 +65,22 @@ def test_what_a_trace_shows(tmp_path: Path, drawn: list[Sheet]) -> None:
     assert {"0", "1,000", "2,000", "3,000", "ms"} <= set(texts)
     assert "kill: broker 1 is killed" in texts
     assert any(text.startswith("Fails: record 1 was acknowledged") for text in texts)
+    cited = "Proofka on orders: no-acked-loss, id 0123456789abcdef; no-loss, id 0123456789abcdef"
+    assert any(text.endswith(cited) for text in texts), "on a slide it stands alone"
     assert len([patch for patch in drawn[0].axes.patches if patch.get_hatch()]) == 1, "broker 1 is down"
     marks = [line.get_marker() for line in drawn[0].axes.lines]
     assert (marks.count("o"), marks.count("x")) == (3, 1)
 
 
 def test_steps_without_times_are_numbered(tmp_path: Path, drawn: list[Sheet]) -> None:
-    draw_trace(TOLD[0], tmp_path / "trace.png")
+    draw_trace(TOLD[0], "orders", tmp_path / "trace.png")
     assert {"1", "2", "3", "4"} <= set(said(drawn[0]))
     assert "ms" not in said(drawn[0])
 
 
 def test_words_are_only_words(tmp_path: Path, drawn: list[Sheet]) -> None:
     formula = replace(HOSTILE.trace, steps=(replace(samples.SEND, text=r"$\frac{1}{$ \x1b"), *HOSTILE.steps))
-    draw_trace(replace(HOSTILE, trace=formula), tmp_path / "trace.svg")
+    draw_trace(replace(HOSTILE, trace=formula), samples.HOSTILE, tmp_path / "trace.svg")
     assert all(text.isprintable() for text in said(drawn[0]))
     assert any("$\\frac" in text for text in said(drawn[0]))
 
@@ -87,7 +89,7 @@ def test_long_sentences_have_room(tmp_path: Path, drawn: list[Sheet]) -> None:
     """No text lies on another, with rows of several lines each."""
     long: Step = replace(samples.SEND, text="the application sends record 1 to broker 1, " * 6)
     steps = (samples.SEND, long, samples.APPEND, long, samples.KILL, samples.ELECT)
-    draw_trace(replace(TOLD[0], trace=replace(samples.KILL_TRACE, steps=steps)), tmp_path / "trace.png")
+    draw_trace(replace(TOLD[0], trace=replace(samples.KILL_TRACE, steps=steps)), "orders", tmp_path / "trace.png")
     drawn[0].figure.canvas.draw()
     boxes = [(text.get_text(), text.get_window_extent()) for text in drawn[0].axes.texts if text.get_text()]
     for (one, its), (other, others) in combinations(boxes, 2):

@@ -15,7 +15,7 @@ from reports.one_step import StepReport
 from reports.pager import print_paged
 from reports.story import Telling, tellings
 from reports.trace_list import TraceList
-from tests.reports import samples
+from tests.reports import itf_reader, samples
 from tests.reports.test_terminal import matches, sheet, text_of
 
 TOLD = tellings(samples.RESULT.verdicts, all_traces=True)
@@ -66,7 +66,7 @@ def test_the_state_after_a_step() -> None:
     assert "│ broker 1's log: []\n" in start
     assert "●" not in start
     assert "● broker 1's log: [1] (before: [])\n" in appended
-    assert "● record 1: acknowledged (before: in flight)\n" in appended
+    assert "● record 1: acknowledged (before: on its way to broker 1)\n" in appended
     assert "│ broker 1: up\n" in appended
     assert "● broker 1: down (before: up)\n" in killed
     assert "│ broker 1's log: [1]\n" in killed
@@ -110,37 +110,45 @@ def test_only_what_is_longer_than_the_screen_is_paged(monkeypatch: pytest.Monkey
     assert "broker 1 is killed" in text_of(piped)
 
 
-# The rules of ADR 015, by hand.
-
-
-def check_value(value: object) -> None:
-    """A string, a truth value, a sequence of values, a big integer: numbers as such are none."""
-    match value:
-        case bool() | str():
-            pass
-        case list():
-            for each in value:
-                check_value(each)
-        case {"#bigint": str(digits)}:
-            assert int(digits) is not None
-        case _:
-            raise AssertionError(f"{value!r} is no value of ITF")
-
-
 def check_itf(text: str) -> dict[str, object]:
-    document = json.loads(text)
-    assert set(document) <= {"#meta", "params", "vars", "states", "loop"}
-    assert all(isinstance(name, str) and name for name in document["vars"])
-    assert len(set(document["vars"])) == len(document["vars"])
-    assert document["states"]
-    for index, state in enumerate(document["states"]):
-        assert state.pop("#meta") == {"index": index}
-        assert list(state) == document["vars"]
-        for value in state.values():
-            check_value(value)
-        for name, kind in document["#meta"]["varTypes"].items():
-            assert isinstance(state[name], {"Str": str, "Seq(Str)": list}[kind])
-    return document  # type: ignore[no-any-return]
+    """The document, which a strict reader takes and whose values have the types that it says."""
+    read = itf_reader.read(text)
+    types = read.meta["varTypes"]
+    assert set(types) == set(read.variables)
+    for state in read.states:
+        assert [
+            name for name in state if not isinstance(state[name], {"Str": str, "Seq(Str)": list}[types[name]])
+        ] == []
+        assert list(state) == list(read.variables)
+    return dict(json.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("states", "wrong"),
+    [
+        ('[{"x": 1}]', "1 is no value"),
+        ('[{"x": {"#bigint": 1}}]', "is no record"),
+        ('[{"x": {"#bigint": "01"}}]', "no number"),
+        ('[{"x": {"#map": [["a"]]}}]', "pairs"),
+        ('[{"x": {"#tup": [{"#set": [null]}]}}]', "None is no value"),
+        ('[{"y": "a"}]', "declared"),
+        ('[{"x": "a", "y": "b"}]', "declared"),
+        ('[{"x": "a", "x": "b"}]', "twice"),
+        ('[{"x": "a", "#meta": {"index": 1}}]', "another index"),
+        ('[{"x": NaN}]', "NaN"),
+        ("[]", "a state at least"),
+    ],
+)
+def test_the_reader_of_itf_is_strict(states: str, wrong: str) -> None:
+    with pytest.raises(itf_reader.NotITF, match=wrong):
+        itf_reader.read(f'{{"vars": ["x"], "states": {states}}}')
+
+
+def test_the_reader_of_itf_knows_every_kind_of_value() -> None:
+    value = '{"#map": [[{"#tup": [{"#bigint": "-12"}, true]}, {"#set": [{"a": "b"}, []]}]]}'
+    assert len(itf_reader.read(f'{{"vars": ["x"], "states": [{{"x": {value}}}], "loop": 0}}').states) == 1
+    with pytest.raises(itf_reader.NotITF, match="identifiers"):
+        itf_reader.read('{"vars": ["broker 1"], "states": [{"broker 1": ""}]}')
 
 
 def test_golden_itf() -> None:

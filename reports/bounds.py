@@ -1,0 +1,35 @@
+"""Within which bounds a result says something, line by line, for reports on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from properties.verdict import EngineRun, Result, Verdict
+from reports import wording
+
+
+def _would_explore_more(verdict: Verdict) -> str:
+    return wording.would_explore_more(verdict.coverage)
+
+
+LINES: tuple[tuple[str, wording.Words], ...] = (
+    ("explored", lambda verdict: wording.bounds(verdict.coverage)),
+    ("faults", lambda verdict: wording.fault_kinds(verdict.coverage)),
+    ("sizes", lambda verdict: wording.sizes(verdict.coverage)),
+    ("cut short", _would_explore_more),
+    ("stopped", wording.stopped_at),
+)
+"""What is said of each verdict, with its heading."""
+
+
+def bound_lines(result: Result) -> Iterator[str]:
+    """``sizes: records 2, log 3``, with the properties that it is said of where it is not said of all."""
+    for title, words in LINES:
+        for names, text in wording.grouped(result.verdicts, words):
+            which = "" if len(names) == len(result.verdicts) else f" ({wording.listed(names)})"
+            yield f"{title}: {text}{which}"
+
+
+def layers(run: EngineRun) -> str:
+    """``states per number of faults: 206, 260,118``, from no fault on."""
+    return f"states per number of faults: {', '.join(map(wording.number, run.layers)) or 'none'}"

@@ -1,0 +1,48 @@
+"""What is nearest to a violation of a property that holds, as far as anybody looked for it.
+
+A property that holds has no trace, and nothing here is explored: a near miss is what was found beside the verdict.
+Other values of what is assumed were tried with up to one fault (:mod:`checker.sensitivity`), durations where a verdict
+rests on them (:mod:`checker.thresholds`), and lemmas are there because some run violates the property without clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from properties.verdict import Result, Status, Verdict
+from reports import wording
+
+NOT_TRIED = "nobody looked further: other values of what is assumed, and of durations, were not {}tried"
+
+
+def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
+    """What is nearest to a violation, and whether anybody looked; at least one line."""
+    found = [*_in_time(verdict), *_around(verdict, result)]
+    yield from found
+    if verdict.status is Status.UNKNOWN:
+        yield "none is known of what is undecided itself"
+    elif result.others_tried is None:
+        yield "this result does not say whether other values of what is assumed, and of durations, were tried"
+    elif not result.others_tried:
+        yield NOT_TRIED.format("all " if result.sensitivities or result.thresholds else "")
+    elif not found:
+        yield "none found: no other value of what is assumed that was tried violates it with up to one fault"
+
+
+def _in_time(verdict: Verdict) -> Iterator[str]:
+    if verdict.lemmas:
+        tightest = verdict.lemmas[0].inequality
+        which = f"; the tightest of {len(verdict.lemmas)} such sums" if len(verdict.lemmas) > 1 else ""
+        yield f"without clocks some run violates it, for which these durations (in ms) leave no time: {tightest}{which}"
+
+
+def _around(verdict: Verdict, result: Result) -> Iterator[str]:
+    """Other values of what was assumed, and thresholds."""
+    for item in result.sensitivities:
+        if item.property == verdict.property and item.status is Status.VIOLATED:
+            yield wording.sensitivity(item)
+        elif item.property == verdict.property and item.status is Status.UNKNOWN:
+            yield f"perhaps with {item.assumption}={item.value}: there was no time to decide that"
+    for threshold in result.thresholds:
+        if threshold.property == verdict.property:
+            yield wording.threshold(threshold)

@@ -1,0 +1,67 @@
+"""What is said to be nearest to a violation, and that nobody looked where nobody did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from properties.verdict import Result, Sensitivity, Status, Threshold, TimingLemma
+from reports.document import result_from_document, to_document
+from reports.near_misses import near_misses
+from tests.reports import samples
+
+TRIED = replace(samples.HARMLESS, others_tried=True)
+
+
+def of(result: Result) -> list[str]:
+    return list(near_misses(samples.HOLDS, result))
+
+
+def test_other_values_that_violate_it() -> None:
+    sensitive = replace(TRIED, sensitivities=samples.SENSITIVITIES)
+    assert of(sensitive) == ["with processing=handed-off, no-skip is violated by {consumer-crash}"]
+    other = replace(samples.SENSITIVITIES[0], property="no-loss")
+    assert of(replace(TRIED, sensitivities=(other,)))[0].startswith("none found")
+
+
+def test_nobody_looked() -> None:
+    assert of(samples.HARMLESS) == [
+        "nobody looked further: other values of what is assumed, and of durations, were not tried"
+    ]
+    some = of(replace(samples.HARMLESS, sensitivities=samples.SENSITIVITIES))
+    assert some[-1] == "nobody looked further: other values of what is assumed, and of durations, were not all tried"
+    assert len(some) == 2
+
+
+def test_somebody_looked_and_found_nothing() -> None:
+    assert of(TRIED) == [
+        "none found: no other value of what is assumed that was tried violates it with up to one fault"
+    ]
+
+
+def test_what_was_not_decided_is_no_pass() -> None:
+    undecided = Sensitivity("sink", "plain", "no-skip", Status.UNKNOWN, ())
+    assert of(replace(TRIED, sensitivities=(undecided,))) == [
+        "perhaps with sink=plain: there was no time to decide that"
+    ]
+    assert list(near_misses(samples.UNKNOWN, TRIED)) == ["none is known of what is undecided itself"]
+
+
+def test_lemmas_and_thresholds() -> None:
+    lemmas = tuple(TimingLemma((), (), f"{number} > 1") for number in (2, 3))
+    (line,) = near_misses(replace(samples.HOLDS, lemmas=lemmas), TRIED)
+    assert line == (
+        "without clocks some run violates it, for which these durations (in ms) leave no time: 2 > 1; "
+        "the tightest of 2 such sums"
+    )
+    threshold = Threshold("no-skip", "retention.ms", 100, 50, 49, "")
+    assert of(replace(TRIED, thresholds=(threshold,)))[0].startswith("no-skip holds iff retention.ms >= 50 (now 100)")
+
+
+def test_a_result_keeps_whether_anybody_looked() -> None:
+    for tried in (True, False, None):
+        document = to_document(samples.DEPLOYMENT, replace(samples.RESULT, others_tried=tried))
+        assert result_from_document(document).others_tried is tried
+    earlier = replace(samples.HARMLESS, others_tried=None)
+    assert of(earlier) == [
+        "this result does not say whether other values of what is assumed, and of durations, were tried"
+    ]
