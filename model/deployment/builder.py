@@ -17,7 +17,7 @@ from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
 from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
-from model.deployment.durations import keys_of, read_durations
+from model.deployment.durations import read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
 from model.deployment.faults_in_vain import faults_in_vain
@@ -27,6 +27,7 @@ from model.deployment.group_rules import check_protocol, check_session, rebalanc
 from model.deployment.hiding import printable, shown_placeholder, shown_value
 from model.deployment.known_keys import MEANT, MISPLACED, reason_to_ignore
 from model.deployment.libraries import library
+from model.deployment.must_know import FOLLOWER_BYTES, must_know
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.reasons import find_reason
 from model.deployment.refusals import check_refusals
@@ -38,9 +39,6 @@ from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.times import Durations
 from model.deployment.values import check_value, has_placeholder
 from model.faults import Fault
-
-FOLLOWER_BYTES = "replica.fetch.min.bytes"
-"""A fetch of a follower waits for so much, as long as it may wait at all."""
 
 _READ_IN_EVERY_RELEASE = {
     ("broker", "zookeeper.connect"),
@@ -71,15 +69,14 @@ def build(given: GivenDeployment) -> Deployment:
     consumer = read_client("consumer", given.consumer, kafka)
     brokers = f"Kafka {kafka}"
     accept = partial(_accept, as_found=given.as_found)
-    topic_settings = accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
+    topic_settings = accept(Section("topic", brokers, kafka, given.topic, given.kafka))
     broker_section = Section("broker", brokers, kafka, given.broker, given.kafka)
-    own_keys = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *transaction_rules.KEYS)
-    broker_settings = accept(broker_section, (*own_keys, *keys_of("broker")))
+    broker_settings = accept(broker_section)
     sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
     producer_section = _client_section(producer, given.producer, given.kafka)
-    producer_settings = accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
+    producer_settings = accept(producer_section)
     consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
+    consumer_settings = accept(consumer_section)
     follows = sent_to_followers(broker_settings.section, consumer_section)
 
     era = era_of(broker_settings.section, topic_settings.section)
@@ -390,7 +387,7 @@ def _client_section(client: Client, given: GivenClient, kafka: Given) -> Section
     return Section(client.role, client.software, client.release, settings, given.version or kafka, client.library)
 
 
-def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = False) -> _Accepted:
+def _accept(section: Section, *, as_found: bool = False) -> _Accepted:
     """Check every setting by itself; put aside what this release, or this component, does not read."""
     scope, release = section.scope, section.release
     accepted: dict[str, Given] = {}
@@ -400,7 +397,7 @@ def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = Fals
         if (scope, key) not in _READ_IN_EVERY_RELEASE:
             reason = reason_to_ignore(section, value, as_found=as_found)
         if reason is None and has_placeholder(value.value):
-            if key in must_know:
+            if key in must_know(scope, section.library):
                 raise complaint(value, f"has a placeholder ({shown_placeholder(key, value.value)}); give a value")
             reason = _reason(section, key)
         definition = find_definition(section.table, key, release)
