@@ -1,4 +1,4 @@
-"""The words that are no settings: properties, faults, assumptions, client rules, exit statuses."""
+"""The words that are no settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reports.guide.entry import Entry, some, table
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
-STATUS = "exit status"
+VERDICT, STATUS = "verdict", "exit status"
 
 _OTHERS = {
     "replicas": "how many brokers keep a copy, whatever the topic's files say (1 to 5)",
@@ -113,9 +113,15 @@ def _claim(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     yield "again", f"proofka claims {row['id']} decides it"
 
 
+def verdicts() -> Mapping[str, Entry]:
+    """Every verdict, as tables of verdicts have it."""
+    return {row["verdict"]: Entry(row["verdict"], VERDICT, (("", row["meaning"]),)) for row in table("verdicts")}
+
+
 def statuses() -> Mapping[str, Entry]:
-    """Every exit status, by number."""
+    """Every exit status, by number and by name."""
     return {
-        row["status"]: Entry(row["status"], STATUS, (("", row["meaning"]), ("called", row["name"])))
+        row[said]: Entry(row["status"], STATUS, (("", row["meaning"]), ("called", row["name"])))
         for row in table("statuses")
+        for said in ("status", "name")
     }
