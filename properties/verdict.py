@@ -223,11 +223,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Prevention:
-    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``."""
+    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``.
+
+    ``settings``: the effective settings that it gives a value to (``application.commit``). ``brings``: what clients and
+    brokers make of others then, as in ``producer.enable.idempotence=true (rule P12)``.
+    """
 
     property: str
     cut_set: CutSet
     change: str
+    settings: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

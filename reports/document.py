@@ -51,7 +51,14 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
     }
     if result.preventions is not None:
         document["preventions"] = [
-            {"property": one.property, "cut_set": dict(one.cut_set), "change": one.change} for one in result.preventions
+            {
+                "property": one.property,
+                "cut_set": dict(one.cut_set),
+                "change": one.change,
+                "settings": list(one.settings),
+                "brings": list(one.brings),
+            }
+            for one in result.preventions
         ]
     return {**document, SEAL: seal(document)}
 
@@ -260,7 +267,12 @@ def _read_sensitivity(document: Mapping[str, Any]) -> Sensitivity:
 def _read_preventions(documents: Sequence[Mapping[str, Any]] | None) -> tuple[Prevention, ...] | None:
     if documents is None:
         return None
-    return tuple(Prevention(one["property"], _read_cut_set(one["cut_set"]), one["change"]) for one in documents)
+    return tuple(
+        Prevention(
+            one["property"], _read_cut_set(one["cut_set"]), one["change"], tuple(one["settings"]), tuple(one["brings"])
+        )
+        for one in documents
+    )
 
 
 def _read_cut_set(document: Mapping[str, int]) -> CutSet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from properties.verdict import CutSet, Result, Status, Verdict
+from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 
 
@@ -24,7 +24,19 @@ def why(verdict: Verdict) -> str:
 
 def prevented(result: Result, name: str, cut_set: CutSet) -> str:
     """The changes with which these faults do not violate the property."""
-    changes = [one.change for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
+    changes = [in_words(one) for one in preventions_of(result, name, cut_set)]
     if not changes:
-        return "none of the known changes prevents it alone (proofka repair looks for several)"
+        return "none of the known changes was found to prevent it alone (proofka repair looks for several)"
     return f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+
+
+def preventions_of(result: Result, name: str, cut_set: CutSet) -> list[Prevention]:
+    """What was found to prevent that these faults violate the property, cheapest first; nothing where nobody looked."""
+    return [one for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
+
+
+def in_words(prevention: Prevention) -> str:
+    """A change, with what follows from it: that may be what prevents the violation, and not what somebody writes."""
+    if not prevention.brings:
+        return prevention.change
+    return f"{prevention.change}, which brings {wording.listed(prevention.brings)}"

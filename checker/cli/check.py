@@ -222,12 +222,15 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     shown = asked.written.json_file != STANDARD_OUTPUT
     if shown:
         with one_line_errors():
-            _print_findings(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
-    if asked.sensitivity and not interrupted:
-        result = _with_sensitivities(run, result, asked.budget())
+            _print_verdicts(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
+    if shown:
+        with one_line_errors():
+            _print_why_and_traces(result, all_traces=asked.all_traces, quiet=asked.quiet)
+    if asked.sensitivity and not interrupted:
+        result = _with_sensitivities(run, result, asked.budget())
     with one_line_errors():
         asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
@@ -317,14 +320,25 @@ def _with_preventions(run: Run, result: Result) -> Result:
     return replace(result, preventions=found)
 
 
-def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
+def _print_verdicts(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
     from reports import terminal
 
     out = terminal.console()
     if quiet:
         terminal.print_answer(out, result)
     else:
-        terminal.print_findings(out, deployment, result, all_traces=all_traces)
+        terminal.print_verdicts(out, deployment, result, all_traces=all_traces)
+    sys.stdout.flush()
+
+
+def _print_why_and_traces(result: Result, *, all_traces: bool, quiet: bool) -> None:
+    """An explanation that was asked for is printed beside ``--quiet`` too."""
+    from reports import terminal
+
+    out = terminal.console()
+    terminal.print_why(out, result)
+    if not quiet:
+        terminal.print_traces(out, result, all_traces=all_traces)
     sys.stdout.flush()
 
 

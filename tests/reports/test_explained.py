@@ -23,8 +23,14 @@ KILL = (("kill", 1),)
 RESULT = replace(
     samples.RESULT,
     preventions=(
-        Prevention("no-acked-loss", KILL, "producer.acks=all"),
-        Prevention("no-acked-loss", KILL, "topic.flush.messages=1"),
+        Prevention(
+            "no-acked-loss",
+            KILL,
+            "producer.acks=all",
+            ("producer.acks",),
+            ("producer.enable.idempotence=true (rule P12)",),
+        ),
+        Prevention("no-acked-loss", KILL, "topic.flush.messages=1", ("topic.flush.messages",)),
     ),
 )
 
@@ -34,9 +40,10 @@ def test_why_and_what_would_have_prevented_it() -> None:
     assert told["no-acked-loss"] == (
         "no-acked-loss (acks: the guarantee it formalises) breaks with 1 kill: record 1 was acknowledged, but is not "
         "in the log of broker 2, which leads",
-        "prevented by any of producer.acks=all; topic.flush.messages=1",
+        "prevented by any of producer.acks=all, which brings producer.enable.idempotence=true (rule P12); "
+        "topic.flush.messages=1",
     )
-    assert "none of the known changes" in told["no-loss"][1]
+    assert "none of the known changes was found to prevent it alone" in told["no-loss"][1]
 
 
 def test_every_report_says_it_where_it_was_asked() -> None:
@@ -48,8 +55,10 @@ def test_every_report_says_it_where_it_was_asked() -> None:
         assert "topic.flush.messages=1" in page(samples.DEPLOYMENT, RESULT, command="x").replace("\\", "")
         assert "none of the known changes" not in page(samples.DEPLOYMENT, samples.RESULT, command="x")
     out = StringIO()
-    terminal.print_background(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x")
-    assert "\nWhy\n" in out.getvalue()
+    terminal.print_result(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x")
+    assert (
+        out.getvalue().index("can fail") < out.getvalue().index("\nWhy\n") < out.getvalue().index("violated by {kill},")
+    )
 
 
 @dataclass(frozen=True)
