@@ -225,8 +225,8 @@ class Progress:
 class Prevention:
     """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``.
 
-    ``settings``: the effective settings that it gives a value to (``application.commit``). ``brings``: what clients and
-    brokers make of others then, as in ``producer.enable.idempotence=true (rule P12)``.
+    ``settings``: the effective settings that it gives another value to (``application.commit``). ``brings``: what
+    clients and brokers make of others then, as in ``producer.enable.idempotence=true (rule P12)``.
     """
 
     property: str

@@ -83,10 +83,11 @@ def print_background(out: Console, deployment: Deployment, result: Result, *, co
     out.print(Text(wording.plain(f"again: {command}"), style="dim"), soft_wrap=True)
 
 
-def print_overview(out: Console, answers: Sequence[tuple[str, Result]]) -> None:
-    """The answer for each of several pipelines, a line each."""
+def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole: bool = True) -> None:
+    """The answer for several pipelines together, then for each, a line each. ``whole``: all that there are."""
     out.print()
-    out.print(Text(wording.counted(len(answers), "pipeline"), style="bold"))
+    rest = "" if whole else " Not all that was found could be checked."
+    _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
         said = f"{name}: {wording.answer(result.verdicts)}"
         for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=_answer_style(result)):

@@ -127,6 +127,8 @@ def check(
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
         refuse_what_is_not_asked(fail_on or (), deployments)
+        if explain and (fixed := next((one for one in deployments if one.given is None), None)):
+            fail(f"{fixed.name}: --explain changes settings one by one; name the files that it was read from")
         written.note_sources(deployments, source)
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
@@ -170,7 +172,8 @@ def check(
         if interrupted:
             break
     if len(asked.written.answers) > 1 and not quiet:
-        _print_overview(asked.written)
+        whole = number == len(deployments) and not (sought is not None and sought.problems)
+        _print_overview(asked.written, whole=whole)
     raise typer.Exit(worst_of(statuses))
 
 
@@ -342,11 +345,11 @@ def _print_why_and_traces(result: Result, *, all_traces: bool, quiet: bool) -> N
     sys.stdout.flush()
 
 
-def _print_overview(written: Written) -> None:
+def _print_overview(written: Written, *, whole: bool) -> None:
     from reports import terminal
 
     answers = [(one.deployment.name, one.result) for one in written.answers]
-    terminal.print_overview(terminal.console(), answers)
+    terminal.print_overview(terminal.console(), answers, whole=whole)
 
 
 def _print_background(deployment: Deployment, result: Result, command: str) -> None:

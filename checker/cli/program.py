@@ -80,9 +80,9 @@ def proofka(
 
 app.command(short_help="Check a deployment.")(check)
 app.command(short_help="Check many deployments, on Spark.")(audit)
-app.command(short_help="Show every effective setting.")(show)
+app.command(short_help="Show every effective setting, and where it is from.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
-app.command(short_help="Tell a trace step by step.")(trace)
+app.command(short_help="Tell a trace step by step, or draw it.")(trace)
 app.command(short_help="Check a result or bundle again.")(verify)
 app.command(short_help="Say what changed between two results.")(diff)
 app.command(short_help="Explore a published protocol.")(published)

@@ -160,6 +160,12 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
     return replace(made, name=deployment.name, faults=deployment.faults, require=deployment.require)
 
 
+def turned(before: Deployment, after: Deployment, change: Change) -> tuple[str, ...]:
+    """Those of a change's settings that have another value with it; one that had the value already is none of them."""
+    was, now = ({f"{one.scope}.{one.key}": one.value for one in deployment.settings} for deployment in (before, after))
+    return tuple(name for name in change.settings if name not in was or was[name] != now.get(name))
+
+
 def brought(before: Deployment, after: Deployment, change: Change) -> Iterator[str]:
     """What clients and brokers make of other settings once a change is made, by the rule that did or undid it.
 

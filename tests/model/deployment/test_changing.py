@@ -17,6 +17,7 @@ from model.deployment.changing import (
     companions,
     question,
     strengthenings,
+    turned,
 )
 from model.deployment.choices import Acks, Commit, OnSendError
 from model.deployment.deployment import Deployment
@@ -93,6 +94,14 @@ def test_what_a_change_brings_is_said_with_its_rule(tmp_path: Path) -> None:
     ):
         change = find(words)
         assert list(brought(weak, changed(weak, [change]), change)) == expected
+
+
+def test_only_what_a_change_turns_is_to_blame(tmp_path: Path) -> None:
+    change = find("consumer.enable.auto.commit=false and consumer.commit=after")
+    by_hand = deployment(tmp_path, "consumer: {enable.auto.commit: false, commit: before}")
+    assert turned(by_hand, changed(by_hand, [change]), change) == ("application.commit",)
+    by_itself = deployment(tmp_path, "consumer: {enable.auto.commit: true}")
+    assert "consumer.enable.auto.commit" in turned(by_itself, changed(by_itself, [change]), change)
 
 
 def test_a_change_of_two_things_is_one(tmp_path: Path) -> None:
