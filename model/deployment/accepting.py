@@ -5,7 +5,7 @@ All that is wrong in this look is told at once, before any rule looks at several
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from model.deployment.assumptions import check_assumption
@@ -91,11 +91,15 @@ def accept(given: GivenDeployment, sections: Sequence[Section]) -> list[Accepted
     return accepted
 
 
-def note_settings(given: GivenDeployment, problems: Problems) -> None:
-    """Note what is wrong with each value by itself, of a deployment of which something else is wrong already."""
+def note_settings(given: GivenDeployment, problems: Problems, doubtful: Collection[str]) -> None:
+    """Note what is wrong with each value by itself, of a deployment of which something else is wrong already.
+
+    Of ``doubtful`` components it is not known which client's settings they have.
+    """
     with problems.noted():
         for section in components_of(given).sections:
-            _accept(section, problems, as_found=given.as_found)
+            if section.scope not in doubtful:
+                _accept(section, problems, as_found=given.as_found)
     _check_words(given, problems)
 
 

@@ -57,7 +57,7 @@ def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
     if given is not None and not reader.problems.found:
         return given
     if given is not None:
-        note_settings(given, reader.problems)
+        note_settings(given, reader.problems, reader.doubtful)
     raise reader.problems.first()
 
 
@@ -80,6 +80,8 @@ class _Reader:
     def __init__(self, file: str) -> None:
         self._file = file
         self.problems = Problems()
+        self.doubtful: set[str] = set()
+        """Sections of which it is not known whose settings they hold."""
 
     def deployment(self, root: yaml_tree.Node, stem: str) -> GivenDeployment:
         entries = self._sections(root)
@@ -145,6 +147,8 @@ class _Reader:
         elif entry.key in words:
             section.words[entry.key] = self._scalar(entry, entry.key)
         elif not _is_setting(name, entry.key) and self._is_word_misspelt(entry, words):
+            if self._is_word_misspelt(entry, ("client", "version")):
+                self.doubtful.add(name)
             raise unknown(self._given(entry, "", entry.key), f"unknown {name} key", (*words, "settings"))
         else:
             self._put(section.settings, self._setting(entry, name))

@@ -60,11 +60,25 @@ def test_each_is_told_whatever_else_is_wrong(left_out: int, tmp_path: Path) -> N
     assert [one.line for one in wrong(file)] == [line for line in LINES if line != left_out]
 
 
-def test_what_follows_from_a_mistake_is_not_told(tmp_path: Path) -> None:
-    """With a misspelt ``replicas`` there is one replica, and min.insync.replicas exceeds that: nobody said so."""
+@pytest.mark.parametrize(
+    "text",
+    [
+        'kafka: "4.0"\nassume: {snik: plain}\nproducer: {max.in.flight.requests.per.connection: 10}\n',
+        'kafka: "4.0"\nproducer: {clint: librdkafka, queue.buffering.max.ms: 5}\n',
+    ],
+)
+def test_what_may_follow_from_a_mistake_is_not_told(text: str, tmp_path: Path) -> None:
+    """What rules refuse, and settings of nobody knows which client."""
     file = tmp_path / "d.yaml"
-    file.write_text('kafka: "3.6"\ntopic: {replcas: 3, min.insync.replicas: 2}\n', encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
     assert len(wrong(file)) == 1
+
+
+def test_values_are_told_together_where_every_key_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    text = 'kafka: "4.0"\nproducer: {acks: two}\nconsumer: {commit: later}\nbounds: {records: 9}\n'
+    file.write_text(text, encoding="utf-8")
+    assert [one.line for one in wrong(file)] == [2, 3, 4]
 
 
 def test_files_of_several_components_are_read_to_the_end(tmp_path: Path) -> None:
