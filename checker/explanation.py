@@ -49,8 +49,8 @@ def preventions(
             name,
             target,
             str(change),
-            turned(deployment, variant, change),
-            tuple(brought(deployment, variant, change)),
+            settings=turned(deployment, variant, change),
+            brings=tuple(brought(deployment, variant, change)),
         )
         for change, variant, left in zip(changes, variants, outcomes, strict=False)
         for name, target in targets.items()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -65,10 +65,13 @@ def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
     """Where to show what came out for a property."""
     if result.preventions is None or verdict.status is not Status.VIOLATED:
         return _by_table(deployment, verdict)
-    found = preventions_of(result, verdict.property, verdict.cut_sets[0])
-    if not found:
-        return Blame(_file(deployment), None, (), NOBODY_TO_BLAME)
-    return _computed(deployment, found)
+    tried = preventions_of(result, verdict.property, verdict.cut_sets[0])
+    left = [one.change for one in tried if not one.decided]
+    more = f" Not decided in time: {'; '.join(left)}." if left else ""
+    if found := [one for one in tried if one.decided]:
+        computed = _computed(deployment, found)
+        return replace(computed, sentence=computed.sentence + more)
+    return Blame(_file(deployment), None, (), NOBODY_TO_BLAME + more)
 
 
 def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:

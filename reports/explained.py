@@ -23,15 +23,20 @@ def why(verdict: Verdict) -> str:
 
 
 def prevented(result: Result, name: str, cut_set: CutSet) -> str:
-    """The changes with which these faults do not violate the property."""
-    changes = [in_words(one) for one in preventions_of(result, name, cut_set)]
-    if not changes:
-        return "none of the known changes was found to prevent it alone (proofka repair looks for several)"
-    return f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    """The changes with which these faults do not violate the property, and those of which that is not known."""
+    tried = preventions_of(result, name, cut_set)
+    changes, left = ([in_words(one) for one in tried if one.decided is decided] for decided in (True, False))
+    if changes:
+        said = f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    elif left:
+        said = "no change is known to prevent it alone"
+    else:
+        said = "none of the known changes was found to prevent it alone (proofka repair looks for several)"
+    return f"{said}; not decided in time: {'; '.join(left)}" if left else said
 
 
 def preventions_of(result: Result, name: str, cut_set: CutSet) -> list[Prevention]:
-    """What was found to prevent that these faults violate the property, cheapest first; nothing where nobody looked."""
+    """What prevents that these faults violate the property, or may, cheapest first; nothing where nobody looked."""
     return [one for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
 
 

@@ -114,9 +114,9 @@ def test_the_others_are_what_the_property_turns_on() -> None:
 # Where --explain ran, what it computed is said, and nothing else.
 
 BROUGHT = "producer.enable.idempotence=true (rule P12)"
-ALL = Prevention("no-acked-loss", KILL, "producer.acks=all", ("producer.acks",), (BROUGHT,))
-TWO = Prevention("no-acked-loss", KILL, "topic.min.insync.replicas=2", ("topic.min.insync.replicas",))
-AFTER = Prevention("no-acked-loss", KILL, "consumer.commit=after", ("application.commit",))
+ALL = Prevention("no-acked-loss", KILL, "producer.acks=all", settings=("producer.acks",), brings=(BROUGHT,))
+TWO = Prevention("no-acked-loss", KILL, "topic.min.insync.replicas=2", settings=("topic.min.insync.replicas",))
+AFTER = Prevention("no-acked-loss", KILL, "consumer.commit=after", settings=("application.commit",))
 FIRST = samples.verdict("no-acked-loss", Status.VIOLATED, cut_sets=(KILL, (("power-loss", 1),)))
 
 
@@ -165,6 +165,18 @@ def test_where_the_setting_stands_in_no_file_that_is_said_beside_its_component()
 def test_where_no_change_was_found_no_setting_is_blamed() -> None:
     found = computed(replace(ALL, property="no-skip"), replace(TWO, cut_set=CRASH))
     assert found == Blame(Origin("file", file="server.properties"), None, (), NOBODY_TO_BLAME)
+
+
+def test_what_was_not_decided_is_not_to_blame() -> None:
+    """A change of which nobody knows what it does blames no setting; it is named."""
+    settings = given(ACKS_1)
+    found = computed(replace(ALL, decided=False), settings=settings)
+    assert found.setting is None
+    assert found.sentence == f"{NOBODY_TO_BLAME} Not decided in time: producer.acks=all."
+    both = computed(TWO, replace(ALL, decided=False), settings=settings)
+    assert both.setting is None
+    assert both.sentence.startswith("Computed: with topic.min.insync.replicas=2, these")
+    assert both.sentence.endswith(" Not decided in time: producer.acks=all.")
 
 
 @pytest.mark.parametrize("name", KNOWN_PROPERTIES)

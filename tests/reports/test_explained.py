@@ -27,10 +27,11 @@ RESULT = replace(
             "no-acked-loss",
             KILL,
             "producer.acks=all",
-            ("producer.acks",),
-            ("producer.enable.idempotence=true (rule P12)",),
+            settings=("producer.acks",),
+            brings=("producer.enable.idempotence=true (rule P12)",),
         ),
-        Prevention("no-acked-loss", KILL, "topic.flush.messages=1", ("topic.flush.messages",)),
+        Prevention("no-acked-loss", KILL, "topic.flush.messages=1", settings=("topic.flush.messages",)),
+        Prevention("exactly-once-effect", (), "producer.sends=sync", decided=False, settings=("application.sends",)),
     ),
 )
 
@@ -44,6 +45,8 @@ def test_why_and_what_would_have_prevented_it() -> None:
         "topic.flush.messages=1",
     )
     assert "none of the known changes was found to prevent it alone" in told["no-loss"][1]
+    undecided = "no change is known to prevent it alone; not decided in time: producer.sends=sync"
+    assert told["exactly-once-effect"][1] == undecided
 
 
 def test_every_report_says_it_where_it_was_asked() -> None:
