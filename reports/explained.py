@@ -37,7 +37,13 @@ def prevented(result: Result, name: str, cut_set: CutSet) -> str:
 
 def preventions_of(result: Result, name: str, cut_set: CutSet) -> list[Prevention]:
     """What prevents that these faults violate the property, or may, cheapest first; nothing where nobody looked."""
-    return [one for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
+    those = [one for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
+    return [one for one in those if not any(_is_part(other, one) for other in those)]
+
+
+def _is_part(one: Prevention, other: Prevention) -> bool:
+    """A change says less than another one, and turns the same settings: what else the other says was so before."""
+    return one.settings == other.settings and set(one.change.split(" and ")) < set(other.change.split(" and "))
 
 
 def in_words(prevention: Prevention) -> str:

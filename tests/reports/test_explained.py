@@ -12,7 +12,7 @@ from model.deployment.deployment import Deployment
 from properties.verdict import Prevention, Result
 from reports import terminal
 from reports.document import result_from_document, to_document
-from reports.explained import explained
+from reports.explained import explained, preventions_of
 from reports.html import to_html
 from reports.markdown import to_markdown
 from reports.repairs import RepairReport, tolerated
@@ -47,6 +47,16 @@ def test_why_and_what_would_have_prevented_it() -> None:
     assert "none of the known changes was found to prevent it alone" in told["no-loss"][1]
     undecided = "no change is known to prevent it alone; not decided in time: producer.sends=sync"
     assert told["exactly-once-effect"][1] == undecided
+
+
+def test_a_change_that_says_what_is_so_already_is_told_once() -> None:
+    """Auto-commit is off here: the change of both comes to that of one."""
+    one = Prevention("no-loss", KILL, "consumer.commit=after", settings=("application.commit",))
+    both = replace(one, change=f"consumer.enable.auto.commit=false and {one.change}")
+    further = replace(both, settings=("consumer.enable.auto.commit", "application.commit"))
+    for told in ((one, both), (both, one)):
+        assert preventions_of(replace(RESULT, preventions=told), "no-loss", KILL) == [one]
+    assert len(preventions_of(replace(RESULT, preventions=(one, further)), "no-loss", KILL)) == 2
 
 
 def test_every_report_says_it_where_it_was_asked() -> None:
