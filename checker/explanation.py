@@ -10,7 +10,7 @@ from functools import partial
 from checker.budget import Budget
 from checker.check import Run, prepare_groups
 from checker.processes import in_processes
-from model.deployment.changing import changed, changes_of
+from model.deployment.changing import brought, changed, changes_of, turned
 from model.deployment.deployment import Deployment
 from model.deployment.explored import FaultBudget
 from properties.verdict import CutSet, Prevention, Status, Verdict
@@ -45,8 +45,14 @@ def preventions(
     # Fewer outcomes than changes where it was stopped.
     outcomes = in_processes(partial(left_over, properties=frozenset(targets), seconds=seconds), variants, stop)
     return tuple(
-        Prevention(name, target, str(change))
-        for change, left in zip(changes, outcomes, strict=False)
+        Prevention(
+            name,
+            target,
+            str(change),
+            settings=turned(deployment, variant, change),
+            brings=tuple(brought(deployment, variant, change)),
+        )
+        for change, variant, left in zip(changes, variants, outcomes, strict=False)
         for name, target in targets.items()
         if _prevents(left.get(name), target)
     )

@@ -192,7 +192,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         or_else = ", or another transaction aborted"
     yield Property(
         "no-acked-loss",
-        "durability",
+        "loss",
         "A record whose send was acknowledged is in the log of every leader from then on.",
         "durability of acknowledged writes",
         z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
@@ -229,7 +229,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         )
     yield Property(
         "no-silent-loss",
-        "durability",
+        "loss",
         "A record that send() accepted can be delivered to consumers, or its failure was reported to the application.",
         "no send fails without the application knowing",
         z3.Or(*(lost_silently(pipeline, record) for record in records)),
@@ -248,7 +248,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     yield Property(
         "no-skip",
-        "durability",
+        "loss",
         "No committed offset passes a record that the group never processed.",
         "at-least-once processing in the consumer group",
         z3.Or(*(skipped(pipeline, record) for record in records)),
@@ -267,7 +267,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     yield Property(
         "no-loss",
-        "durability",
+        "loss",
         "Every record that send() accepted is processed, or its failure was reported.",
         "at-least-once delivery from end to end",
         z3.Or(*(unprocessed_for_good(pipeline, record) for record in records)),
@@ -282,7 +282,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
 
     yield Property(
         "no-dropped-record",
-        "durability",
+        "loss",
         "A send that the application makes does not fail for good.",
         "the client holds out until the brokers are back",
         z3.Or(*(dropped(pipeline, record) for record in records)),

@@ -223,11 +223,19 @@ class Progress:
 
 @dataclass(frozen=True)
 class Prevention:
-    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``."""
+    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``.
+
+    ``decided`` is false where there was no time to find out whether they do. ``settings``: the effective settings that
+    it gives another value to (``application.commit``). ``brings``: what clients and brokers make of others then, as in
+    ``producer.enable.idempotence=true (rule P12)``.
+    """
 
     property: str
     cut_set: CutSet
     change: str
+    decided: bool = True
+    settings: tuple[str, ...] = ()
+    brings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,38 +1,49 @@
-"""Which line of the files a violation is shown at: that of the setting which is to blame for it.
+"""Which line of the files a violation is shown at, and what is said of the setting there.
 
-``tables/blame.csv`` has, for properties and faults of a trace, the settings that such a violation turns on, the first
-to look at first. ``safe`` is a regular expression for the values that are not to blame: who set ``acks=all`` did
-nothing wrong, even where a record is lost. ``faults``: only traces with one of them (``none``: without any fault).
-It is a place to show something at, and no proof: no run was repeated with another value.
+Where ``--explain`` was asked for, that is computed: the setting whose change prevents the violation
+(:class:`properties.verdict.Prevention`), or none where no change was found to.
+
+Where nobody looked, ``tables/blame.csv`` has, for properties and faults of a trace, the settings that such a violation
+may depend on, the likeliest first. ``safe`` is a regular expression for the values that it cannot be: who set
+``acks=all`` did nothing wrong, even where a record is lost. ``faults``: only traces with one of them (``none``: without
+any fault). No run was repeated with another value, and the words say so.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from model.deployment.assumptions import PRODUCER_KEYS
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Origin, Setting
-from properties.verdict import CutSet, Verdict
+from properties.verdict import CutSet, Prevention, Result, Status, Verdict
+from reports import wording
+from reports.explained import in_words, preventions_of
 
 NO_FAULT = "none"
 """What stands in the table for a trace without faults."""
 
+NOBODY_TO_BLAME = "Computed: no single change was found with which these faults do not violate it."
+
 
 @dataclass(frozen=True)
 class Blame:
-    """Where a verdict is shown: ``place`` in a file, or None where no file says anything.
+    """Where a verdict is shown, and why there.
 
-    ``setting`` is the one to blame, or None where no value from a file is: then the place is where the files begin.
-    ``others`` are the further settings from files that the property turns on.
+    ``place`` is a line of a file, or a file without a line, where nothing in it is to blame, or None where no file says
+    anything. ``setting``: the one that is shown, if any; ``others``: further settings from files that the violation
+    may depend on, or whose change prevents it as well. ``sentence``: what is known of them; empty where nothing is.
     """
 
     place: Origin | None
     setting: Setting | None
     others: tuple[Setting, ...]
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -50,12 +61,61 @@ class _Row:
         return not self.faults or bool(kinds & self.faults)
 
 
-def blame(deployment: Deployment, verdict: Verdict) -> Blame:
+def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
     """Where to show what came out for a property."""
+    if result.preventions is None or verdict.status is not Status.VIOLATED:
+        return _by_table(deployment, verdict)
+    tried = preventions_of(result, verdict.property, verdict.cut_sets[0])
+    left = [one.change for one in tried if not one.decided]
+    more = f" Not decided in time: {'; '.join(left)}." if left else ""
+    if found := [one for one in tried if one.decided]:
+        computed = _computed(deployment, found)
+        return replace(computed, sentence=computed.sentence + more)
+    return Blame(_file(deployment), None, (), NOBODY_TO_BLAME + more)
+
+
+def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
+    """By the cheapest change of a value that stands in a file, or else by the cheapest change."""
+    of_each = [_settings_of(deployment, prevention) for prevention in found]
+    at = next((at for at, settings in enumerate(of_each) if any(_in_file(one.origin) for one in settings)), 0)
+    chosen, settings = found[at], of_each[at]
+    shown = next((one for one in settings if _in_file(one.origin)), settings[0] if settings else None)
+    said = f"Computed: with {in_words(chosen)}, these faults do not violate it"
+    if shown is None or not _in_file(shown.origin):
+        name = chosen.settings[0] if shown is None else f"{shown.scope}.{shown.key}"
+        now = "" if shown is None else f"; it is {shown.value}, {wording.origin(shown.origin)}"
+        said += f" ({name} is not set in a file{now})"
+        place = _nearest(deployment, name)
+    else:
+        said += f" (now {shown.key}={shown.value})"
+        place = shown.origin
+    rest = [in_words(one) for one in found if one is not chosen]
+    said += f". So it is with {'any of ' if len(rest) > 1 else ''}{'; '.join(rest)}." if rest else "."
+    others = dict.fromkeys(one for settings in of_each for one in settings if _in_file(one.origin) and one != shown)
+    return Blame(place, shown, tuple(others), said)
+
+
+def _settings_of(deployment: Deployment, prevention: Prevention) -> list[Setting]:
+    """The effective settings that a change gives another value to."""
+    return [one for one in deployment.settings if f"{one.scope}.{one.key}" in prevention.settings]
+
+
+def _nearest(deployment: Deployment, name: str) -> Origin | None:
+    """Where somebody would write the setting: the first line that speaks of the same component, or its file."""
+    scope, _, key = name.partition(".")
+    if scope == "application":
+        scope = "producer" if key in PRODUCER_KEYS else "consumer"
+    origins = [*(one.origin for one in deployment.settings if one.scope == scope)]
+    origins += [one.origin for one in deployment.ignored if one.scope == scope]
+    lines = sorted((str(one.file), one.line) for one in origins if _in_file(one) and one.line is not None)
+    return Origin("file", file=lines[0][0], line=lines[0][1]) if lines else _file(deployment)
+
+
+def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
     rows = [row for row in _rows() if verdict.property in row.properties]
-    given = _from_files(deployment)
+    given = {(one.scope, one.key): one for one in deployment.settings if _says(one.origin)}
     faults = verdict.cut_sets[0] if verdict.cut_sets else None
-    guilty = next(
+    likely = next(
         (
             setting
             for row in rows
@@ -65,22 +125,26 @@ def blame(deployment: Deployment, verdict: Verdict) -> Blame:
         None,
     )
     about = dict.fromkeys(setting for row in rows if (setting := given.get((row.scope, row.key))))
-    others = tuple(setting for setting in about if setting is not guilty)
-    return Blame(guilty.origin if guilty else _beginning(deployment), guilty, others)
+    others = tuple(setting for setting in about if setting is not likely)
+    if likely is None:
+        return Blame(_file(deployment), None, others, "")
+    said = f"It may depend on {likely.key}={likely.value}; --explain computes what it depends on."
+    return Blame(likely.origin, likely, others, said)
 
 
-def _from_files(deployment: Deployment) -> dict[tuple[str, str], Setting]:
-    return {(one.scope, one.key): one for one in deployment.settings if _in_file(one.origin)}
-
-
-def _in_file(origin: Origin) -> bool:
+def _says(origin: Origin) -> bool:
+    """A file says the value itself: no rule made another one of it."""
     return origin.kind == "file" and bool(origin.file)
 
 
-def _beginning(deployment: Deployment) -> Origin | None:
-    """The first line of the first file that says anything."""
+def _in_file(origin: Origin) -> bool:
+    return bool(origin.file)
+
+
+def _file(deployment: Deployment) -> Origin | None:
+    """The first file that says anything, and no line of it."""
     said = [*(one.origin for one in deployment.settings), *(one.origin for one in deployment.ignored)]
-    return next((Origin("file", file=one.file, line=1) for one in said if _in_file(one)), None)
+    return next((Origin("file", file=one.file) for one in said if _in_file(one)), None)
 
 
 @cache

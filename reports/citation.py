@@ -1,7 +1,8 @@
-"""How to cite a result: one paragraph, and an entry for BibTeX.
+"""How to cite a result: one paragraph, and an entry for BibTeX. Both say the same.
 
 There is no date in either: the same question has the same answer on any day, and who cites it knows when that was. The
-ids of the verdicts and the hash of the configuration say which question it was, a year later too.
+ids of the verdicts and the hash of the configuration say which question it was, a year later too. Nor is there an
+address: none has been published by which this version is found.
 """
 
 from __future__ import annotations
@@ -55,15 +56,24 @@ def paragraph(deployment: Deployment, result: Result, *, command: str) -> str:
     """What was shown, for which configuration, under which assumptions and bounds, and by which version."""
     said = [
         f"{_tool(result)} checked the Kafka pipeline {deployment.name} (configuration "
-        f"{configuration_hash(deployment)[:SHOWN]}: {summary.cluster(deployment)}; {summary.clients(deployment)}).",
-        *_claims(result),
-        *_scope(result),
+        f"{configuration_hash(deployment)[:SHOWN]}: {_configuration(deployment)}).",
+        *_found(deployment, result, command),
     ]
+    return wording.plain(" ".join(said))
+
+
+def _configuration(deployment: Deployment) -> str:
+    return f"{summary.cluster(deployment)}; {summary.clients(deployment)}"
+
+
+def _found(deployment: Deployment, result: Result, command: str) -> Iterator[str]:
+    """What was found, how far it goes, what it takes for granted, and how to ask again."""
+    yield from _claims(result)
+    yield from _scope(result)
     if deployment.assumptions:
         assumed = ", ".join(f"{one.key}={one.value}" for one in deployment.assumptions)
-        said.append(f"Assumed, for no file says it: {assumed}.")
-    said.append(f"Asked by: {command}")
-    return wording.plain(" ".join(said))
+        yield f"Assumed, for no file says it: {assumed}."
+    yield f"Asked by: {command}"
 
 
 def bibtex(deployment: Deployment, result: Result, *, command: str) -> str:
@@ -73,7 +83,9 @@ def bibtex(deployment: Deployment, result: Result, *, command: str) -> str:
     fields = {
         "title": f"Verdicts on the Kafka pipeline {deployment.name}, configuration {shown}",
         "howpublished": _tool(result),
-        "note": " ".join([*_claims(result), *_scope(result), f"Asked by: {command}"]),
+        "note": " ".join(
+            [f"Configuration {shown}: {_configuration(deployment)}.", *_found(deployment, result, command)]
+        ),
     }
     # The second braces keep styles from changing capitals of the title.
     lines = [f"  {field} = {{{{{_latex(text)}}}}}," for field, text in fields.items()]

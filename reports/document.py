@@ -50,9 +50,7 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         "thresholds": [asdict(threshold) for threshold in result.thresholds],
     }
     if result.preventions is not None:
-        document["preventions"] = [
-            {"property": one.property, "cut_set": dict(one.cut_set), "change": one.change} for one in result.preventions
-        ]
+        document["preventions"] = [_prevention(one) for one in result.preventions]
     if result.others_tried is not None:
         document["others_tried"] = result.others_tried
     return {**document, SEAL: seal(document)}
@@ -260,10 +258,31 @@ def _read_sensitivity(document: Mapping[str, Any]) -> Sensitivity:
     )
 
 
+def _prevention(one: Prevention) -> Document:
+    told = {
+        "property": one.property,
+        "cut_set": dict(one.cut_set),
+        "change": one.change,
+        "settings": list(one.settings),
+        "brings": list(one.brings),
+    }
+    return told if one.decided else {**told, "decided": False}
+
+
 def _read_preventions(documents: Sequence[Mapping[str, Any]] | None) -> tuple[Prevention, ...] | None:
     if documents is None:
         return None
-    return tuple(Prevention(one["property"], _read_cut_set(one["cut_set"]), one["change"]) for one in documents)
+    return tuple(
+        Prevention(
+            one["property"],
+            _read_cut_set(one["cut_set"]),
+            one["change"],
+            one.get("decided", True),
+            tuple(one["settings"]),
+            tuple(one["brings"]),
+        )
+        for one in documents
+    )
 
 
 def _read_cut_set(document: Mapping[str, int]) -> CutSet:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from properties.verdict import CutSet, Result, Status, Verdict
+from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 
 
@@ -23,8 +23,31 @@ def why(verdict: Verdict) -> str:
 
 
 def prevented(result: Result, name: str, cut_set: CutSet) -> str:
-    """The changes with which these faults do not violate the property."""
-    changes = [one.change for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
-    if not changes:
-        return "none of the known changes prevents it alone (proofka repair looks for several)"
-    return f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    """The changes with which these faults do not violate the property, and those of which that is not known."""
+    tried = preventions_of(result, name, cut_set)
+    changes, left = ([in_words(one) for one in tried if one.decided is decided] for decided in (True, False))
+    if changes:
+        said = f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    elif left:
+        said = "no change is known to prevent it alone"
+    else:
+        said = "none of the known changes was found to prevent it alone (proofka repair looks for several)"
+    return f"{said}; not decided in time: {'; '.join(left)}" if left else said
+
+
+def preventions_of(result: Result, name: str, cut_set: CutSet) -> list[Prevention]:
+    """What prevents that these faults violate the property, or may, cheapest first; nothing where nobody looked."""
+    those = [one for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
+    return [one for one in those if not any(_is_part(other, one) for other in those)]
+
+
+def _is_part(one: Prevention, other: Prevention) -> bool:
+    """A change says less than another one, and turns the same settings: what else the other says was so before."""
+    return one.settings == other.settings and set(one.change.split(" and ")) < set(other.change.split(" and "))
+
+
+def in_words(prevention: Prevention) -> str:
+    """A change, with what follows from it: that may be what prevents the violation, and not what somebody writes."""
+    if not prevention.brings:
+        return prevention.change
+    return f"{prevention.change}, which brings {wording.listed(prevention.brings)}"

@@ -27,13 +27,15 @@ class FoundReport:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        configurations = wording.counted(len(self.accounts), "configuration")
+        own, read = self.findings.deployments, self.accounts
+        counts = [wording.counted(len(own), "deployment")] if own else []
+        counts += [wording.counted(len(read), "configuration")] if read or not own else []
         others = f", {wording.counted(self.findings.others, 'other file')} passed over" if self.findings.others else ""
-        yield from lines.wrapped(f"{self.findings.place}: {configurations}{others}", width, style="bold")
+        yield from lines.wrapped(f"{self.findings.place}: {', '.join(counts)}{others}", width, style="bold")
         for account in self.accounts:
             yield from self._file(account, width)
-        for own in self.findings.deployments:
-            yield from lines.wrapped(f"{self._short(str(own))}: a deployment", width, rest="    ")
+        for path in own:
+            yield from lines.wrapped(f"{self._short(str(path))}: a deployment", width, rest="    ")
         for unread in self.findings.unread:
             where = f"line {unread.line}: " if unread.line is not None else ""
             told = f"{self._short(unread.file)}: cannot be read: {where}{unread.reason}"

@@ -65,14 +65,17 @@ def _case(answer: Answer, verdict: Verdict) -> xml.Element:
     case = xml.Element(
         "testcase", {"classname": _legal(answer.deployment.name), "name": _legal(verdict.property), "time": "0"}
     )
-    place = blame(answer.deployment, verdict).place
-    if place is not None:
-        case.attrib |= {"file": _legal(str(place.file)), "line": str(place.line or 1)}
+    found = blame(answer.deployment, answer.result, verdict)
+    if found.place is not None:
+        line = {} if found.place.line is None else {"line": str(found.place.line)}
+        case.attrib |= {"file": _legal(str(found.place.file)), **line}
     bounds = wording.bounds(verdict.coverage)
     required = "yes" if verdict.required else "no"
     _properties(case, {"id": verdict.id, "required": required, "bounds": bounds, "statement": verdict.statement})
     kind = outcome(verdict)
-    text = "\n".join(_legal(line) for line in _lines(verdict))  # each on its own: no input starts a line
+    text = "\n".join(
+        _legal(line) for line in _lines(verdict, found.sentence)
+    )  # each on its own: no input starts a line
     if kind is None:
         xml.SubElement(case, "system-out").text = text
         return case
@@ -106,12 +109,14 @@ def _not_required(verdict: Verdict) -> str:
     return "" if verdict.required else " (not required)"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
-    """The statement, what was explored, and the shortest trace."""
+def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
+    """The statement, what was explored, what is blamed, and the shortest trace."""
     yield verdict.statement
     yield f"{wording.status(verdict)}, {wording.bounds(verdict.coverage)}, {wording.number(verdict.states)} states"
     for number, faults in enumerate(verdict.cut_sets, 1):
         yield f"smallest fault set {number}: {wording.fault_set(faults)}"
+    if blamed and verdict.status is Status.VIOLATED:
+        yield blamed
     if verdict.traces:
         yield ""
         yield from _story(verdict.traces[0])

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from model.deployment.setting import Origin, Setting
+from model.deployment.setting import Origin
 from properties.verdict import Status, Step, Trace, Verdict
 from reports import wording
 from reports.blame import blame
@@ -71,12 +71,13 @@ def _results(answer: Answer, names: Sequence[str]) -> Iterator[Log]:
 
 
 def _result(answer: Answer, verdict: Verdict, rule: int) -> Log:
-    found = blame(answer.deployment, verdict)
+    found = blame(answer.deployment, answer.result, verdict)
+    told = f"{answer.deployment.name}: {_said(verdict)} {found.sentence}".rstrip()
     result: Log = {
         "ruleId": verdict.property,
         "ruleIndex": rule,
         "level": _level(verdict),
-        "message": _message(f"{answer.deployment.name}: {_said(verdict)}{_to_blame(found.setting)}"),
+        "message": _message(told),
         "locations": [] if found.place is None else [_location(found.place)],
         "fingerprints": {"proofka/verdict/v1": verdict.id},
         "partialFingerprints": {"primaryLocationLineHash": _alert(answer, verdict, found.place)},
@@ -117,10 +118,6 @@ def _said(verdict: Verdict) -> str:
             return f"{verdict.property} {wording.outcome(verdict.status, verdict.cut_sets)}."
 
 
-def _to_blame(setting: Setting | None) -> str:
-    return "" if setting is None else f" Look at {setting.key}={setting.value} first."
-
-
 def _code_flow(trace: Trace, place: Origin | None) -> Log:
     steps = [_step(number, step, place) for number, step in enumerate(trace.steps, 1)]
     if not steps:  # a thread flow has one location at least
@@ -142,8 +139,8 @@ def _location(place: Origin | None, words: str = "") -> Log:
     message = {"message": _message(words)} if words else {}
     if place is None:
         return message
-    region = {"startLine": max(1, place.line or 1)}
-    return {"physicalLocation": {"artifactLocation": {"uri": uri(str(place.file))}, "region": region}, **message}
+    region = {} if place.line is None else {"region": {"startLine": max(1, place.line)}}
+    return {"physicalLocation": {"artifactLocation": {"uri": uri(str(place.file))}, **region}, **message}
 
 
 def uri(path: str) -> str:

@@ -36,18 +36,30 @@ def print_result(
     out: Console, deployment: Deployment, result: Result, *, command: str, all_traces: bool = False
 ) -> None:
     """Everything a check says. ``command`` reproduces it."""
-    print_findings(out, deployment, result, all_traces=all_traces)
+    print_verdicts(out, deployment, result, all_traces=all_traces)
+    print_why(out, result)
+    print_traces(out, result, all_traces=all_traces)
     print_background(out, deployment, result, command=command)
 
 
-def print_findings(out: Console, deployment: Deployment, result: Result, *, all_traces: bool = False) -> None:
-    """The deployment, the answer, the table and the traces."""
+def print_verdicts(out: Console, deployment: Deployment, result: Result, *, all_traces: bool = False) -> None:
+    """The deployment, the answer and the table."""
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     out.print()
     print_answer(out, result)
     out.print()
     out.print(VerdictTable(result.verdicts, all_sets=all_traces))
+
+
+def print_why(out: Console, result: Result) -> None:
+    """Why each violated property breaks, and what would have prevented it, where that was asked."""
+    if result.preventions is not None:
+        _print_section(out, "Why", (line for pair in explained(result) for line in (pair[0], f"  {pair[1]}")))
+
+
+def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> None:
+    """The traces, or the first of each property, and how many there are besides."""
     for telling in tellings(result.verdicts, all_traces=all_traces):
         out.print()
         out.print(Story(telling))
@@ -57,9 +69,7 @@ def print_findings(out: Console, deployment: Deployment, result: Result, *, all_
 
 
 def print_background(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
-    """Why it breaks where that was asked, what was assumed, changed or ignored, and how to get all this again."""
-    if result.preventions is not None:
-        _print_section(out, "Why", (line for pair in explained(result) for line in (pair[0], f"  {pair[1]}")))
+    """What was assumed, changed or ignored, and how to get all this again."""
     _print_section(
         out,
         "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",
@@ -73,10 +83,11 @@ def print_background(out: Console, deployment: Deployment, result: Result, *, co
     out.print(Text(wording.plain(f"again: {command}"), style="dim"), soft_wrap=True)
 
 
-def print_overview(out: Console, answers: Sequence[tuple[str, Result]]) -> None:
-    """The answer for each of several pipelines, a line each."""
+def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole: bool = True) -> None:
+    """The answer for several pipelines together, then for each, a line each. ``whole``: all that there are."""
     out.print()
-    out.print(Text(wording.counted(len(answers), "pipeline"), style="bold"))
+    rest = "" if whole else " Not all that was found could be checked."
+    _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
         said = f"{name}: {wording.answer(result.verdicts)}"
         for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=_answer_style(result)):

@@ -256,6 +256,22 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 
 
+def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
+    """The results of several pipelines in one sentence: the worst that is true of one of them, and of how many."""
+    required = [{verdict.status for verdict in verdicts if verdict.required} for verdicts in pipelines]
+    every = counted(len(pipelines), "pipeline")
+    for status, words in (
+        (Status.VIOLATED, "No: a required property can fail in"),
+        (Status.UNKNOWN, "Undecided: a required property in"),
+        (Status.VACUOUS, "No evidence: a required property holds only because what it speaks of never happened, in"),
+    ):
+        if those := sum(status in of_one for of_one in required):
+            return f"{words} {number(those)} of {every}."
+    if not any(required):
+        return f"Nothing is required of {every}."
+    return f"Yes: all required properties of {every} hold within the bounds above."
+
+
 def _how_violated(violated: Sequence[Verdict], required: int) -> str:
     how = [f" with {faults_needed(v.cut_sets[0])}" if v.cut_sets else "" for v in violated]
     if len(violated) == 1:

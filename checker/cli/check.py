@@ -127,6 +127,8 @@ def check(
         deployments = [source.read()] if sought is None else list(sought.deployments)
         deployments = [narrowed(one, faults, require) for one in deployments]
         refuse_what_is_not_asked(fail_on or (), deployments)
+        if explain and (fixed := next((one for one in deployments if one.given is None), None)):
+            fail(f"{fixed.name}: --explain changes settings one by one; name the files that it was read from")
         written.note_sources(deployments, source)
         reductions = chosen(switch_on or (), switch_off or ())
         if len(deployments) > MOST_CHECKED:
@@ -170,7 +172,8 @@ def check(
         if interrupted:
             break
     if len(asked.written.answers) > 1 and not quiet:
-        _print_overview(asked.written)
+        whole = number == len(deployments) and not (sought is not None and sought.problems)
+        _print_overview(asked.written, whole=whole)
     raise typer.Exit(EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses))
 
 
@@ -222,12 +225,15 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     shown = asked.written.json_file != STANDARD_OUTPUT
     if shown:
         with one_line_errors():
-            _print_findings(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
-    if asked.sensitivity and not interrupted:
-        result = _with_sensitivities(run, result, asked.budget())
+            _print_verdicts(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
+    if shown:
+        with one_line_errors():
+            _print_why_and_traces(result, all_traces=asked.all_traces, quiet=asked.quiet)
+    if asked.sensitivity and not interrupted:
+        result = _with_sensitivities(run, result, asked.budget())
     asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
         with one_line_errors():
@@ -317,22 +323,33 @@ def _with_preventions(run: Run, result: Result) -> Result:
     return replace(result, preventions=found)
 
 
-def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
+def _print_verdicts(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
     from reports import terminal
 
     out = terminal.console()
     if quiet:
         terminal.print_answer(out, result)
     else:
-        terminal.print_findings(out, deployment, result, all_traces=all_traces)
+        terminal.print_verdicts(out, deployment, result, all_traces=all_traces)
     sys.stdout.flush()
 
 
-def _print_overview(written: Written) -> None:
+def _print_why_and_traces(result: Result, *, all_traces: bool, quiet: bool) -> None:
+    """An explanation that was asked for is printed beside ``--quiet`` too."""
+    from reports import terminal
+
+    out = terminal.console()
+    terminal.print_why(out, result)
+    if not quiet:
+        terminal.print_traces(out, result, all_traces=all_traces)
+    sys.stdout.flush()
+
+
+def _print_overview(written: Written, *, whole: bool) -> None:
     from reports import terminal
 
     answers = [(one.deployment.name, one.result) for one in written.answers]
-    terminal.print_overview(terminal.console(), answers)
+    terminal.print_overview(terminal.console(), answers, whole=whole)
 
 
 def _print_background(deployment: Deployment, result: Result, command: str) -> None:

@@ -29,13 +29,15 @@ def one_line_usage_errors() -> Iterator[None]:
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Input that is wrong ends the command with one line on standard error and status 2."""
+    """Input that is wrong ends the command with status 2, and one line on standard error for each thing wrong."""
     from model.input_error import InputError
 
     try:
         yield
     except InputError as error:
-        fail(str(error))
+        for one in (error, *error.others):
+            complain(str(one))
+        raise typer.Exit(EXIT_BAD_INPUT) from None
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         fail(f"{place}{reason_of(error)}")

@@ -16,12 +16,13 @@ def help_on(
         str | None,
         typer.Argument(
             metavar="[WORD]",
-            help="A property, setting, fault, assumption, client rule (P08), exit status or command.",
+            help="A property, setting, fault, assumption, client rule (P08), verdict, exit status or command.",
             autocompletion=complete_word,
         ),
     ] = None,
 ) -> None:
-    """Explain a property, a setting of any client or broker, a fault, an assumption, a client rule or an exit status.
+    """Explain a property, a setting of any client or broker, a fault, an assumption, a client rule, a claim, a verdict
+    or an exit status.
 
     Exit status: 0 it was explained, 2 there is no such word.
     """

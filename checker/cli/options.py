@@ -133,7 +133,7 @@ NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not tr
 Explain = Annotated[
     bool, typer.Option("--explain", help="Say why each property breaks, and which change would have prevented it.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print the answer in one sentence, and what --explain finds.")]
 
 WholeSeconds = Annotated[
     float | None, typer.Option("--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then.")

@@ -3,59 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 
-from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
+from model.deployment import broker_rules, group_rules, producer_rules, transaction_rules
+from model.deployment.accepting import Accepted, accept, components_of, ignored_for, why_it_does_not_matter
 from model.deployment.assumptions import read_application
 from model.deployment.bounds import read_bounds
 from model.deployment.broker_rules import BrokerValues, apply_broker_rules
 from model.deployment.budget import read_budget
 from model.deployment.choices import Commit, OffsetReset, ProducerId, Sink
-from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
+from model.deployment.clients import Client
 from model.deployment.connecting import PROTOCOL, messages_to_connect
 from model.deployment.consumer_rules import TRANSACTIONS, ConsumerValues
-from model.deployment.defaults import find_definition
 from model.deployment.deployment import Deployment
-from model.deployment.durations import keys_of, read_durations
+from model.deployment.durations import read_durations
 from model.deployment.era import era_of, notes_of, settings_of
 from model.deployment.errors import NotModelledError
 from model.deployment.faults_in_vain import faults_in_vain
 from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent_to_followers
-from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
+from model.deployment.given import GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
-from model.deployment.hiding import printable, shown_placeholder, shown_value
-from model.deployment.known_keys import MEANT, MISPLACED, reason_to_ignore
+from model.deployment.hiding import printable, shown_value
+from model.deployment.known_keys import MEANT, MISPLACED
 from model.deployment.libraries import library
+from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
-from model.deployment.reasons import find_reason
-from model.deployment.refusals import check_refusals
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
 from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
 from model.deployment.times import Durations
-from model.deployment.values import check_value, has_placeholder
 from model.faults import Fault
-
-FOLLOWER_BYTES = "replica.fetch.min.bytes"
-"""A fetch of a follower waits for so much, as long as it may wait at all."""
-
-_READ_IN_EVERY_RELEASE = {
-    ("broker", "zookeeper.connect"),
-    ("broker", "eligible.leader.replicas.version"),
-    ("broker", transaction_rules.FEATURE),
-}
-
-
-@dataclass(frozen=True)
-class _Accepted:
-    """One component's settings after the first look: what its rules read, and what they never will."""
-
-    section: Section
-    ignored: tuple[Ignored, ...]
-
 
 _NOT_IN_TRANSACTIONS = {
     Fault.UNKNOWN_TOPIC: "whose topic is gone from its metadata",
@@ -66,20 +45,11 @@ _NOT_IN_TRANSACTIONS = {
 
 def build(given: GivenDeployment) -> Deployment:
     """Apply the defaults of the release and the rules of client and broker; raise DeploymentError if one refuses."""
-    kafka = read_broker_release(given.kafka)
-    producer = read_client("producer", given.producer, kafka)
-    consumer = read_client("consumer", given.consumer, kafka)
-    brokers = f"Kafka {kafka}"
-    accept = partial(_accept, as_found=given.as_found)
-    topic_settings = accept(Section("topic", brokers, kafka, given.topic, given.kafka), broker_rules.TOPIC_KEYS)
-    broker_section = Section("broker", brokers, kafka, given.broker, given.kafka)
-    own_keys = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, *group_rules.KEYS, *transaction_rules.KEYS)
-    broker_settings = accept(broker_section, (*own_keys, *keys_of("broker")))
+    components = components_of(given)
+    kafka, producer, consumer = components.kafka, components.producer, components.consumer
+    producer_section, consumer_section = components.producer_section, components.consumer_section
+    topic_settings, broker_settings, producer_settings, consumer_settings = accept(given, components.sections)
     sends, reads = library(producer.library, kafka), library(consumer.library, kafka)
-    producer_section = _client_section(producer, given.producer, given.kafka)
-    producer_settings = accept(producer_section, (*sends.producer_keys, *keys_of("producer", sends.durations)))
-    consumer_section = _client_section(consumer, given.consumer, given.kafka)
-    consumer_settings = accept(consumer_section, (*reads.consumer_keys, *keys_of("consumer", reads.durations)))
     follows = sent_to_followers(broker_settings.section, consumer_section)
 
     era = era_of(broker_settings.section, topic_settings.section)
@@ -357,7 +327,7 @@ def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
         )
 
 
-def _misspelt(*read: _Accepted) -> Iterator[str]:
+def _misspelt(*read: Accepted) -> Iterator[str]:
     """Settings that nobody reads and whose name is nearly that of one: whoever wrote them believes in them."""
     for ignored in (one for accepted in read for one in accepted.ignored):
         if MEANT in ignored.reason:
@@ -385,52 +355,12 @@ def _slow_polls(given: GivenDeployment, durations: Durations) -> Iterator[str]:
             )
 
 
-def _client_section(client: Client, given: GivenClient, kafka: Given) -> Section:
-    settings = by_its_own_names(client, given.settings)
-    return Section(client.role, client.software, client.release, settings, given.version or kafka, client.library)
-
-
-def _accept(section: Section, must_know: Iterable[str], *, as_found: bool = False) -> _Accepted:
-    """Check every setting by itself; put aside what this release, or this component, does not read."""
-    scope, release = section.scope, section.release
-    accepted: dict[str, Given] = {}
-    ignored: list[Ignored] = []
-    for key, value in section.given.items():
-        reason = None
-        if (scope, key) not in _READ_IN_EVERY_RELEASE:
-            reason = reason_to_ignore(section, value, as_found=as_found)
-        if reason is None and has_placeholder(value.value):
-            if key in must_know:
-                raise complaint(value, f"has a placeholder ({shown_placeholder(key, value.value)}); give a value")
-            reason = _reason(section, key)
-        definition = find_definition(section.table, key, release)
-        if reason is not None:
-            ignored.append(_ignored(scope, value, reason))
-            continue
-        if definition is not None and value.value != consumer_rules.NULL_GROUP:
-            check_value(value, definition, library(section.library, release).exception)
-        accepted[key] = value
-    checked = replace(section, given=accepted)
-    check_refusals(checked)
-    return _Accepted(checked, tuple(ignored))
-
-
 def _left_over(section: Section, used: set[tuple[str, str]], overridden: tuple[str, ...]) -> Iterable[Ignored]:
     for key, given in section.given.items():
         if section.scope == "broker" and key in overridden and key not in COUNTS_BESIDES:
-            yield _ignored("broker", given, "another setting of this topic or broker takes precedence")
+            yield ignored_for("broker", given, "another setting of this topic or broker takes precedence")
         elif (section.scope, key) not in used:
-            yield _ignored(section.scope, given, _reason(section, key) or "no property depends on it")
-
-
-def _reason(section: Section, key: str) -> str | None:
-    """Why a setting does not matter; Python's clients have Java's names with underscores."""
-    as_java = key if section.library == JAVA else key.replace("_", ".")
-    return find_reason(section.scope, key) or find_reason(section.scope, as_java)
-
-
-def _ignored(scope: str, given: Given, reason: str) -> Ignored:
-    return Ignored(scope, given.key, shown_value(given.key, given.value.strip()), given.origin, reason)
+            yield ignored_for(section.scope, given, why_it_does_not_matter(section, key) or "no property depends on it")
 
 
 def _standing_in(values: BrokerValues, broker: Section) -> set[tuple[str, str]]:

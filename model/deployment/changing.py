@@ -8,12 +8,14 @@ throughput or availability, 4 and 5 change a program, 6 needs machines or anothe
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
 
+from model.deployment.assumptions import PRODUCER_KEYS
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
@@ -23,6 +25,9 @@ from model.deployment.setting import Origin
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
 ORIGIN = Origin("option", "a change that is tried")
 """Where a value comes from that no file says."""
+
+_RULE = re.compile(r"[A-Z][0-9]{2}(?=:)")
+"""How the origin of what a rule made begins."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +45,30 @@ class Change:
     availability: str
 
     def __str__(self) -> str:
-        return " and ".join(f"{scope}.{key}={value}" for scope, key, value in self.values)
+        """As a deployment file has it: what the application does stands in ``producer`` or ``consumer`` there."""
+        return " and ".join(f"{_section(scope, key)}.{key}={value}" for scope, key, value in self.values)
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
         """The scopes and keys that it sets: two changes that share one are alternatives."""
         return frozenset((scope, key) for scope, key, _ in self.values)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The effective settings that it gives a value to: ``application.commit``."""
+        return tuple(_SETTINGS.get(f"{scope}.{key}", f"{scope}.{key}") for scope, key, _ in self.values)
+
+
+def _section(scope: str, key: str) -> str:
+    if scope == "application":
+        return "producer" if key in PRODUCER_KEYS else "consumer"
+    return "broker" if scope == "kafka" else scope
+
+
+_SETTINGS = {"kafka.elr": "broker.eligible.leader.replicas.version"}
+"""Words of the format that are no settings of Kafka -> the setting that they give a value to."""
+
+_OF_KAFKA = ("topic", "broker", "producer", "consumer")
 
 
 class Unchangeable(DeploymentError):
@@ -135,6 +158,26 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
         given = _with(given, change)
     made = build(given)
     return replace(made, name=deployment.name, faults=deployment.faults, require=deployment.require)
+
+
+def turned(before: Deployment, after: Deployment, change: Change) -> tuple[str, ...]:
+    """Those of a change's settings that have another value with it; one that had the value already is none of them."""
+    was, now = ({f"{one.scope}.{one.key}": one.value for one in deployment.settings} for deployment in (before, after))
+    return tuple(name for name in change.settings if name not in was or was[name] != now.get(name))
+
+
+def brought(before: Deployment, after: Deployment, change: Change) -> Iterator[str]:
+    """What clients and brokers make of other settings once a change is made, by the rule that did or undid it.
+
+    ``producer.enable.idempotence=true (rule P12)``: ``acks=1`` alone had switched it off.
+    """
+    was = {(one.scope, one.key): one for one in before.settings}
+    for setting in after.settings:
+        name = f"{setting.scope}.{setting.key}"
+        known = was.get((setting.scope, setting.key))
+        if setting.scope in _OF_KAFKA and name not in change.settings and known and known.value != setting.value:
+            rules = [found[0] for one in (setting, known) if (found := _RULE.match(one.origin.detail))]
+            yield f"{name}={setting.value}" + (f" (rule {rules[0]})" if rules else "")
 
 
 def question(deployment: Deployment) -> Deployment:

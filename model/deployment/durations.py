@@ -76,8 +76,10 @@ def keys_of(scope: str, own: Mapping[str, Source] | None = None) -> tuple[str, .
         )
         for zookeeper, brokers_protocol in product((False, True), repeat=2)
     )
-    keys = [key for found in every for component, key, _ in found.values() if component == scope]
-    return tuple(dict.fromkeys((*keys, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
+    said = [source for found in every for source in found.values() if source[0] == scope]
+    stand_ins = [instead for _, _, instead in said if isinstance(instead, str)]
+    keys = [key for _, key, _ in said if " " not in key]  # what stands in for a setting that nobody has is a phrase
+    return tuple(dict.fromkeys((*keys, *stand_ins, *(FIRST_PAUSE[key] for key in keys if key in FIRST_PAUSE))))
 
 
 @dataclass(frozen=True)

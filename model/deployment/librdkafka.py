@@ -42,6 +42,7 @@ CONSUMER_KEYS = (
     "max.poll.interval.ms",
     "session.timeout.ms",
     "fetch.min.bytes",
+    "isolation.level",
 )
 """The settings that these rules read: their values must be known."""
 

@@ -42,6 +42,16 @@ REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(
 """What is required when nothing says which, of a producer without transactions."""
 
 
+def check_property(name: Given) -> None:
+    """Raise DeploymentError unless there is such a property."""
+    text = name.value.strip()
+    if text not in KNOWN_PROPERTIES:
+        error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
+        then = "" if error.message.endswith("?") else ";"
+        error.message += f"{then} choose from {', '.join(KNOWN_PROPERTIES)}"
+        raise error
+
+
 def read_required(given: tuple[Given, ...] | None, *, transactional: bool) -> tuple[str, ...]:
     """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none.
 
@@ -60,11 +70,7 @@ def read_required(given: tuple[Given, ...] | None, *, transactional: bool) -> tu
             raise complaint(
                 name, f"{what}not modelled yet: how long a coordinator of transactions takes", NotModelledError
             )
-        if text not in KNOWN_PROPERTIES:
-            error = unknown(Given(text, "", name.origin), "unknown property", KNOWN_PROPERTIES)
-            then = "" if error.message.endswith("?") else ";"
-            error.message += f"{then} choose from {', '.join(KNOWN_PROPERTIES)}"
-            raise error
+        check_property(name)
         if text in names:
             raise complaint(name, f"{text} is required twice")
         names[text] = name

@@ -36,6 +36,7 @@ CONSUMER_KEYS = (
     "Consumer.Group.Heartbeat.Interval",
     "Consumer.Group.ResetInvalidOffsets",
     "Consumer.Fetch.Min",
+    "Consumer.IsolationLevel",
 )
 """The settings that these rules read: their values must be known."""
 

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from model.deployment import yaml_tree
+from model.deployment.accepting import note_settings
 from model.deployment.assumptions import ASSUMPTIONS, CONSUMER_KEYS, PRODUCER_KEYS
 from model.deployment.bounds import RANGES
 from model.deployment.budget import FAULT_KEYS
@@ -23,6 +24,7 @@ from model.deployment.hiding import shown_key
 from model.deployment.known_keys import unknown
 from model.deployment.libraries import LIBRARIES
 from model.deployment.options import outrank, read_options
+from model.deployment.problems import Problems
 from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8, read_bytes
 from model.faults import Fault
@@ -48,7 +50,15 @@ def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping
 
 def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
     """What a tree says of a deployment, before defaults and rules. Raises DeploymentError."""
-    return _Reader(file).deployment(root, name)
+    reader = _Reader(file)
+    given = None
+    with reader.problems.noted():
+        given = reader.deployment(root, name)
+    if given is not None and not reader.problems.found:
+        return given
+    if given is not None:
+        note_settings(given, reader.problems, reader.doubtful)
+    raise reader.problems.first()
 
 
 def _is_setting(section: str, key: str) -> bool:
@@ -65,8 +75,13 @@ class _Section:
 
 
 class _Reader:
+    """Reads what can be read, and puts aside what is wrong."""
+
     def __init__(self, file: str) -> None:
         self._file = file
+        self.problems = Problems()
+        self.doubtful: set[str] = set()
+        """Sections of which it is not known whose settings they hold."""
 
     def deployment(self, root: yaml_tree.Node, stem: str) -> GivenDeployment:
         entries = self._sections(root)
@@ -110,25 +125,33 @@ class _Reader:
         if {"base", "values"} <= {entry.key for entry in root.entries}:
             raise DeploymentError("is a matrix, of many deployments: proofka audit takes it by itself", file=self._file)
         for entry in root.entries:
-            if entry.key not in SECTIONS:
-                belongs = entry.key in (*ASSUMPTIONS, *ENVIRONMENT)
-                what = "unknown section; it belongs under assume" if belongs else "unknown section"
-                raise unknown(self._given(entry, "", entry.key), what, () if belongs else SECTIONS)
+            with self.problems.noted():
+                if entry.key not in SECTIONS:
+                    belongs = entry.key in (*ASSUMPTIONS, *ENVIRONMENT)
+                    what = "unknown section; it belongs under assume" if belongs else "unknown section"
+                    raise unknown(self._given(entry, "", entry.key), what, () if belongs else SECTIONS)
         return {entry.key: entry for entry in root.entries}
 
     def _component(self, entries: Mapping[str, yaml_tree.Entry], name: str, words: tuple[str, ...]) -> _Section:
         section = _Section()
         for entry in self._mapping(entries.get(name), name):
-            if entry.key == "settings":
-                for setting in self._mapping(entry, "settings"):
-                    self._put(section.settings, self._setting(setting, name))
-            elif entry.key in words:
-                section.words[entry.key] = self._scalar(entry, entry.key)
-            elif not _is_setting(name, entry.key) and self._is_word_misspelt(entry, words):
-                raise unknown(self._given(entry, "", entry.key), f"unknown {name} key", (*words, "settings"))
-            else:
-                self._put(section.settings, self._setting(entry, name))
+            with self.problems.noted():
+                self._entry(section, entry, name, words)
         return section
+
+    def _entry(self, section: _Section, entry: yaml_tree.Entry, name: str, words: tuple[str, ...]) -> None:
+        if entry.key == "settings":
+            for setting in self._mapping(entry, "settings"):
+                with self.problems.noted():
+                    self._put(section.settings, self._setting(setting, name))
+        elif entry.key in words:
+            section.words[entry.key] = self._scalar(entry, entry.key)
+        elif not _is_setting(name, entry.key) and self._is_word_misspelt(entry, words):
+            if self._is_word_misspelt(entry, ("client", "version")):
+                self.doubtful.add(name)
+            raise unknown(self._given(entry, "", entry.key), f"unknown {name} key", (*words, "settings"))
+        else:
+            self._put(section.settings, self._setting(entry, name))
 
     @staticmethod
     def _is_word_misspelt(entry: yaml_tree.Entry, words: tuple[str, ...]) -> bool:
@@ -148,12 +171,13 @@ class _Reader:
         faults: dict[str, Given] = {}
         choices = (*ASSUMPTIONS, *ENVIRONMENT, "replicas", "elr", "faults")
         for item in self._mapping(entry, "assume"):
-            if item.key == "faults":
-                faults = self._faults(item)
-            elif item.key in choices:
-                assumed[item.key] = self._scalar(item, item.key)
-            else:
-                raise self._unknown(item, "unknown assumption", choices)
+            with self.problems.noted():
+                if item.key == "faults":
+                    faults = self._faults(item)
+                elif item.key in choices:
+                    assumed[item.key] = self._scalar(item, item.key)
+                else:
+                    raise self._unknown(item, "unknown assumption", choices)
         return assumed, faults
 
     def _faults(self, entry: yaml_tree.Entry) -> dict[str, Given]:
@@ -166,17 +190,19 @@ class _Reader:
                 self._put(faults, Given(item.value, str(most_of(Fault(item.value))), item.origin))
             return faults
         for item_entry in node.entries:
-            if item_entry.key not in FAULT_KEYS:
-                raise self._unknown(item_entry, "unknown fault", FAULT_KEYS)
-            faults[item_entry.key] = self._scalar(item_entry, f"faults.{item_entry.key}")
+            with self.problems.noted():
+                if item_entry.key not in FAULT_KEYS:
+                    raise self._unknown(item_entry, "unknown fault", FAULT_KEYS)
+                faults[item_entry.key] = self._scalar(item_entry, f"faults.{item_entry.key}")
         return faults
 
     def _bounds(self, entry: yaml_tree.Entry | None) -> dict[str, Given]:
         bounds: dict[str, Given] = {}
         for item in self._mapping(entry, "bounds"):
-            if item.key not in RANGES:
-                raise self._unknown(item, "unknown bound", RANGES)
-            bounds[item.key] = self._scalar(item, f"bounds.{item.key}")
+            with self.problems.noted():
+                if item.key not in RANGES:
+                    raise self._unknown(item, "unknown bound", RANGES)
+                bounds[item.key] = self._scalar(item, f"bounds.{item.key}")
         return bounds
 
     def _require(self, entry: yaml_tree.Entry | None) -> tuple[Given, ...] | None:

@@ -10,6 +10,9 @@ from reports.guide import settings, words
 from reports.guide.entry import Entry
 
 MOST_NEAR = 5
+LEAST_ALIKE = 0.7
+"""Words that have less in common than this (by difflib's ratio) are no slips of each other."""
+
 LONGEST = 100
 """No word is so long; comparing longer ones takes long."""
 
@@ -35,7 +38,7 @@ def near(word: str) -> list[str]:
     if not key:
         return []
     within = sorted((one for one in _spellings() if len(key) > 3 and key in one), key=lambda one: (len(one), one))
-    alike = get_close_matches(key.replace("_", "."), _spellings(), n=MOST_NEAR, cutoff=0.6)
+    alike = get_close_matches(key.replace("_", "."), _spellings(), n=MOST_NEAR, cutoff=LEAST_ALIKE)
     return [_spellings()[one][0] for one in dict.fromkeys([*alike, *within])][:MOST_NEAR]
 
 
@@ -47,6 +50,7 @@ def named() -> tuple[Mapping[str, Entry], ...]:
         words.faults(),
         words.assumptions(),
         words.rules(),
+        words.verdicts(),
         words.statuses(),
         words.claims(),
     )

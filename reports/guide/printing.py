@@ -40,13 +40,14 @@ class Contents:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        properties, faults, assumptions, rules, _, claims = named()
+        properties, faults, assumptions, rules, verdicts, _, claims = named()
         yield Text("proofka help WORD explains a word; proofka COMMAND --help a command.", no_wrap=width >= 68)
         for heading, names in (
             ("commands", self.commands),
             ("properties", properties),
             ("faults", faults),
             ("assumptions (--assume KEY=VALUE)", [key for key in assumptions if not key.startswith("faults.")]),
+            ("verdicts", verdicts),
             ("exit statuses", [f"{row['status']} {row['name']}" for row in table("statuses")]),
             ("client rules", _ranges(list(rules))),
             ("claims, findings and incidents", _ranges(list(claims))),

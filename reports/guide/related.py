@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 
-from reports import wording
 from reports.guide.entry import some, table
 
 MOST_CLAIMS = 6
@@ -26,7 +25,7 @@ _OF = {
 def related(word: str, of: Collection[str]) -> Iterator[tuple[str, str]]:
     """Paragraphs on a word; ``of``: whose it is, where it is a setting (``librdkafka producer``)."""
     for row in table("rules"):
-        if word in named_in(row) and (not of or set(of) & set(_whose(row["of"]))):
+        if word in named_in(row) and (not of or set(of) & set(whose(row["of"]))):
             yield f"rule {row['id']}", rule_in_words(row)
     yield from _claims(word)
     yield from some("semantics", _sections().get(word, ""))
@@ -47,7 +46,8 @@ def named_in(row: Mapping[str, str]) -> set[str]:
     return set(_NAMED.findall(f"{row['condition']} {row['does']}"))
 
 
-def _whose(heading: str) -> tuple[str, ...]:
+def whose(heading: str) -> tuple[str, ...]:
+    """The components that the rules of a heading speak of."""
     return _OF.get(heading, (f"{heading} producer", f"{heading} consumer"))
 
 
@@ -57,7 +57,7 @@ def _claims(word: str) -> Iterator[tuple[str, str]]:
         return
     asked = dict.fromkeys(name for row in found for name in row["properties"].split())
     if asked and word not in asked:
-        yield "bears on", wording.listed(list(asked)) + " (as claims about it ask)"
+        yield "bears on", f"{', '.join(asked)}, among others (claims about it ask for these)"
     for row in found[:MOST_CLAIMS]:
         yield f"claim {row['id']}", claim_in_words(row)
     if more := found[MOST_CLAIMS:]:

@@ -120,7 +120,9 @@ def name_elsewhere(name: str) -> Entry:
         (whose, f"sets {setting.replace('|', ', ')}" if setting else reason)
         for whose, setting, reason in names_elsewhere()[name]
     ]
-    return Entry(name, OTHER_NAME, (*paragraphs, *related(name, ["Kafka Streams"])))
+    # A setting of Kafka by the same name has an entry of its own, with what is said of it.
+    further = () if name in owners() else related(name, ["Kafka Streams"])
+    return Entry(name, OTHER_NAME, (*paragraphs, *further))
 
 
 @cache

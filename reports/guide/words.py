@@ -1,4 +1,4 @@
-"""The words that are no settings: properties, faults, assumptions, client rules, exit statuses."""
+"""The words that are no settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from model.deployment.durations import ENVIRONMENT
 from model.deployment.options import OPTION_KEYS
 from model.deployment.required_properties import OF_TRANSACTIONS, REQUIRED_BY_DEFAULT
 from model.faults import COVERED_BY, DESCRIPTION, ONCE, ONLY_BY_NAME, Fault
-from reports.guide.entry import Entry, some, table
+from reports.guide.entry import Entries, Entry, row_of, some, table
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
-STATUS = "exit status"
+VERDICT, STATUS = "verdict", "exit status"
 
 _OTHERS = {
     "replicas": "how many brokers keep a copy, whatever the topic's files say (1 to 5)",
@@ -26,11 +26,11 @@ _OTHERS = {
 
 def properties() -> Mapping[str, Entry]:
     """Every property, by name."""
-    return {row["name"]: Entry(row["name"], PROPERTY, tuple(_property(row))) for row in table("properties")}
+    return Entries(PROPERTY, (row["name"] for row in table("properties")), _property)
 
 
-def _property(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    name = row["name"]
+def _property(name: str) -> Iterator[tuple[str, str]]:
+    row = row_of("properties", "name", name)
     yield "says", row["statement"]
     yield "guarantee", row["guarantee"]
     yield "witness", f"{row['witness']} (a pass where that never happens is vacuous)"
@@ -47,10 +47,11 @@ def _property(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def faults() -> Mapping[str, Entry]:
     """Every kind of fault, by name."""
-    return {fault.value: Entry(fault.value, FAULT, tuple(_fault(fault))) for fault in Fault}
+    return Entries(FAULT, (fault.value for fault in Fault), _fault)
 
 
-def _fault(fault: Fault) -> Iterator[tuple[str, str]]:
+def _fault(name: str) -> Iterator[tuple[str, str]]:
+    fault = Fault(name)
     yield "is", DESCRIPTION[fault]
     if fault in ONLY_BY_NAME:
         yield "happens", f"only where it is named: --assume faults.{fault}=1"
@@ -65,7 +66,7 @@ def _fault(fault: Fault) -> Iterator[tuple[str, str]]:
 
 def assumptions() -> Mapping[str, Entry]:
     """Every key of ``--assume``."""
-    return {key: Entry(key, ASSUMPTION, tuple(_assumption(key))) for key in OPTION_KEYS}
+    return Entries(ASSUMPTION, OPTION_KEYS, _assumption)
 
 
 def _assumption(key: str) -> Iterator[tuple[str, str]]:
@@ -94,28 +95,42 @@ def _assumption(key: str) -> Iterator[tuple[str, str]]:
 
 def rules() -> Mapping[str, Entry]:
     """Every rule of a client or broker that is applied, by id."""
-    return {row["id"]: Entry(row["id"], RULE, tuple(_rule(row))) for row in table("rules")}
+    return Entries(RULE, (row["id"] for row in table("rules")), _rule)
 
 
-def _rule(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _rule(name: str) -> Iterator[tuple[str, str]]:
+    row = row_of("rules", "id", name)
     yield "", rule_in_words(row)
     yield from some("about", ", ".join(sorted(named_in(row))))
 
 
 def claims() -> Mapping[str, Entry]:
     """Every claim, finding and incident, by id."""
-    return {row["id"]: Entry(row["id"], CLAIM, tuple(_claim(row))) for row in table("claims")}
+    return Entries(CLAIM, (row["id"] for row in table("claims")), _claim)
 
 
-def _claim(row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _claim(name: str) -> Iterator[tuple[str, str]]:
+    row = row_of("claims", "id", name)
     yield "", claim_in_words(row)
     yield from some("asks", ", ".join(row["properties"].split()))
     yield "again", f"proofka claims {row['id']} decides it"
 
 
+def verdicts() -> Mapping[str, Entry]:
+    """Every verdict, as tables of verdicts have it."""
+    return Entries(VERDICT, (row["verdict"] for row in table("verdicts")), _verdict)
+
+
+def _verdict(name: str) -> Iterator[tuple[str, str]]:
+    yield "", row_of("verdicts", "verdict", name)["meaning"]
+
+
 def statuses() -> Mapping[str, Entry]:
-    """Every exit status, by number."""
-    return {
-        row["status"]: Entry(row["status"], STATUS, (("", row["meaning"]), ("called", row["name"])))
-        for row in table("statuses")
-    }
+    """Every exit status, by number and by name."""
+    return Entries(STATUS, (row[column] for column in ("status", "name") for row in table("statuses")), _status)
+
+
+def _status(said: str) -> Iterator[tuple[str, str]]:
+    row = row_of("statuses", "status" if said.isdigit() else "name", said)
+    yield "", row["meaning"]
+    yield ("called", row["name"]) if said.isdigit() else ("number", row["status"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shlex
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from ruamel.yaml import YAML
 
 from checker.cli.program import app
 from properties.verdict import Trace
+from reports import wording
 from reports.formats import FORMATS
 from reports.markdown import to_markdown
 from tests.reports import samples
@@ -64,3 +67,27 @@ def test_a_summary_begins_with_the_verdicts_and_has_room_for_many_traces() -> No
     assert page.count("<details>") == page.count("</details>") == 100
     assert page.index("## Verdicts") < page.index("<details>")
     assert len(page.encode()) < SUMMARY / 2
+
+
+@pytest.mark.parametrize("times", [1, 40])
+def test_the_recipe_s_summary_is_small_enough_and_links_nothing_that_is_missing(times: int, tmp_path: Path) -> None:
+    """Run as GitHub runs it: with ``bash -e``, at the end of what other steps wrote."""
+    github = YAML(typ="safe", pure=True).load(WORKFLOWS[0])
+    (run,) = (step["run"] for step in github["jobs"]["check"]["steps"] if step.get("name") == "Summary")
+    traces = tuple(replace(samples.KILL_TRACE, faults=(("kill", number),)) for number in range(1, 100 * times))
+    verdict = replace(samples.VIOLATED, traces=traces, cut_sets=tuple(trace.faults for trace in traces))
+    result = replace(samples.RESULT, verdicts=(verdict, samples.HOLDS))
+    page = to_markdown(samples.HOSTILE_DEPLOYMENT, result, command=samples.COMMAND)
+    (tmp_path / "proofka.md").write_text(page, encoding="utf-8")
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(summary)}
+    subprocess.run(["bash", "-e", "-c", run], cwd=tmp_path, env=environment, check=True)
+    written = summary.read_bytes()
+    assert written.startswith(b"before\n# ")
+    assert len(written) <= SUMMARY
+    assert (len(page.encode()) > SUMMARY) == (times > 1)
+    text = written.decode(errors="ignore")
+    assert "](" not in text.replace("\\](", "")
+    assert wording.answer(result.verdicts)[:30] in text[:2000]
+    assert "## Verdicts" in text

@@ -475,7 +475,7 @@ def test_requirements(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_properties_are_listed() -> None:
     run = proofka("properties")
     assert run.exit_code == 0
-    assert "\nno-skip (durability)\n  says " in run.stdout
+    assert "\nno-skip (loss)\n  says " in run.stdout
     assert run.stdout.count("  witness ") == len(KNOWN_PROPERTIES)
 
 

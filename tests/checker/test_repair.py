@@ -31,8 +31,8 @@ require: [no-acked-loss, no-silent-loss, no-log-duplicate]
 FEW = (
     "producer.acks=all",
     "topic.min.insync.replicas=2",
-    "application.on_send_error=resend",
-    "application.on_restart=resend",
+    "producer.on_send_error=resend",
+    "producer.on_restart=resend",
     "topic.unclean.leader.election.enable=false",
 )
 
@@ -115,7 +115,7 @@ def test_what_would_have_prevented_a_violation() -> None:
     found = preventions(deployment(), result().verdicts, seconds=None)
     of_loss = {one.change for one in found if one.property == "no-acked-loss"}
     assert {"producer.acks=all", "topic.unclean.leader.election.enable=false"} & of_loss
-    assert "application.on_restart=resend" not in of_loss
+    assert "producer.on_restart=resend" not in of_loss
     for one in found:
         change = next(change for change in strengthenings() if str(change) == one.change)
         again = checks(changed(deployment(), [change]))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from model.deployment import read_properties, to_document
 from model.deployment.dialects import finding
 from model.deployment.dialects.accounting import accounts_of
 from model.deployment.dialects.finding import find
@@ -46,7 +47,7 @@ def test_a_folder_is_checked_pipeline_by_pipeline(folder: Path) -> None:
     assert "2 pipelines" in run.stdout
     assert "which differs in nothing that matters" not in run.stdout
     assert f"proofka check {folder} --pipeline 2 --faults 0" in " ".join(run.stdout.split())
-    overview = run.stdout.rpartition("\n2 pipelines\n")[2]
+    overview = run.stdout.rpartition(" of 2 pipelines")[2]
     assert overview.count("spring.kafka.producer") == 2
 
 
@@ -207,3 +208,14 @@ def test_the_number_of_faults_is_shown_as_it_was_asked_for(tmp_path: Path) -> No
     settings = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["deployment"]["settings"]
     (total,) = [one for one in settings if one["key"] == "faults.total"]
     assert (total["value"], total["origin"]["detail"]) == ("0", "--faults 0")
+
+
+def test_what_cannot_be_changed_is_not_explored_in_vain(tmp_path: Path) -> None:
+    """A normalised deployment has no settings that could be changed one by one: that is said at once."""
+    file = tmp_path / "deployment.json"
+    document = to_document(read_properties(kafka="4.0", assume={"replicas": "3"}))
+    file.write_text(json.dumps(document), encoding="utf-8")
+    run = proofka("check", file, "--explain", "--faults", "any")
+    assert run.exit_code == 2
+    assert "--explain changes settings one by one; name the files that it was read from" in run.stderr
+    assert run.stdout == ""

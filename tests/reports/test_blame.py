@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from model.deployment import read_properties
 from model.deployment.assumptions import ASSUMPTIONS
 from model.deployment.defaults import TABLES
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
-from properties.verdict import CutSet, Status
-from reports.blame import NO_FAULT, _rows, blame
+from properties.verdict import CutSet, Prevention, Status
+from reports.blame import NO_FAULT, NOBODY_TO_BLAME, Blame, _rows, blame
 from tests.reports import samples
 
 
@@ -27,8 +28,11 @@ def given(*settings: tuple[str, str, str]) -> tuple[Setting, ...]:
 
 def key_of(name: str, faults: CutSet, *settings: tuple[str, str, str]) -> str | None:
     deployment = replace(samples.DEPLOYMENT, settings=given(*settings), ignored=())
-    found = blame(deployment, samples.verdict(name, Status.VIOLATED, cut_sets=(faults,)))
-    return None if found.setting is None else found.setting.key
+    found = blame(deployment, samples.RESULT, samples.verdict(name, Status.VIOLATED, cut_sets=(faults,)))
+    if found.setting is None:
+        return None
+    assert found.sentence.startswith(f"It may depend on {found.setting.key}={found.setting.value};")
+    return found.setting.key
 
 
 KILL: CutSet = (("kill", 1),)
@@ -72,27 +76,107 @@ def test_late_requests_of_transactions_are_the_release_s() -> None:
     assert key_of("no-hanging-transaction", late, ("broker", "release", "4.0")) is None
 
 
-def test_without_a_setting_it_is_shown_where_the_files_begin() -> None:
+def test_a_crash_of_a_producer_without_transactions_is_not_the_release_s() -> None:
+    """Files of a release before 4.0: everybody's has one."""
+    deployment = read_properties(kafka="3.7", assume={"replicas": "3"})
+    settings = tuple(replace(one, origin=Origin("file", file="o.yaml", line=2)) for one in deployment.settings)
+    for name in ("no-silent-loss", "no-loss", "exactly-once-effect"):
+        for said in (given(("broker", "release", "3.7")), settings):
+            one = replace(deployment, settings=tuple(one for one in said if one.key != "on_restart"))
+            crash = samples.verdict(name, Status.VIOLATED, cut_sets=((("producer-crash", 1),),))
+            assert blame(one, samples.RESULT, crash).setting is None
+
+
+def test_without_a_setting_it_is_shown_at_the_file_and_at_no_line() -> None:
+    """Its first line may be a comment."""
     deployment = replace(samples.DEPLOYMENT, settings=given(("topic", "replication.factor", "3")))
-    found = blame(deployment, samples.verdict("no-skip", Status.VACUOUS))
-    assert (found.place, found.setting) == (Origin("file", file="o.yaml", line=1), None)
+    found = blame(deployment, samples.RESULT, samples.verdict("no-skip", Status.VACUOUS))
+    assert found == Blame(Origin("file", file="o.yaml"), None, (), "")
     nowhere = replace(samples.DEPLOYMENT, settings=(), ignored=())
-    assert blame(nowhere, samples.VIOLATED).place is None
+    assert blame(nowhere, samples.RESULT, samples.VIOLATED).place is None
 
 
 def test_a_default_is_at_no_line() -> None:
     """The sample's min.insync.replicas is a default, its enable.idempotence was changed by a rule."""
-    found = blame(samples.DEPLOYMENT, samples.verdict("read-stability", Status.VIOLATED, cut_sets=(KILL,)))
-    assert (found.setting, found.others) == (None, ())
-    assert found.place == Origin("file", file="server.properties", line=1)
+    violated = samples.verdict("read-stability", Status.VIOLATED, cut_sets=(KILL,))
+    found = blame(samples.DEPLOYMENT, samples.RESULT, violated)
+    assert found == Blame(Origin("file", file="server.properties"), None, (), "")
 
 
 def test_the_others_are_what_the_property_turns_on() -> None:
     clean = ("topic", "unclean.leader.election.enable", "false")
     deployment = replace(samples.DEPLOYMENT, settings=given(HANDED_OFF, clean, ACKS_1))
-    found = blame(deployment, samples.VIOLATED)
+    found = blame(deployment, samples.RESULT, samples.VIOLATED)
     assert found.setting is not None
     assert (found.setting.key, [one.key for one in found.others]) == ("acks", [clean[1]])
+
+
+# Where --explain ran, what it computed is said, and nothing else.
+
+BROUGHT = "producer.enable.idempotence=true (rule P12)"
+ALL = Prevention("no-acked-loss", KILL, "producer.acks=all", settings=("producer.acks",), brings=(BROUGHT,))
+TWO = Prevention("no-acked-loss", KILL, "topic.min.insync.replicas=2", settings=("topic.min.insync.replicas",))
+AFTER = Prevention("no-acked-loss", KILL, "consumer.commit=after", settings=("application.commit",))
+FIRST = samples.verdict("no-acked-loss", Status.VIOLATED, cut_sets=(KILL, (("power-loss", 1),)))
+
+
+def computed(*preventions: Prevention, settings: tuple[Setting, ...] = samples.SETTINGS) -> Blame:
+    deployment = replace(samples.DEPLOYMENT, settings=settings, ignored=())
+    return blame(deployment, replace(samples.RESULT, preventions=preventions), FIRST)
+
+
+def test_what_was_computed_outranks_the_table() -> None:
+    settings = given(ACKS_1, ("topic", "min.insync.replicas", "1"))
+    found = computed(TWO, settings=settings)
+    assert (found.place, found.setting, found.others) == (settings[1].origin, settings[1], ())
+    assert found.sentence == (
+        "Computed: with topic.min.insync.replicas=2, these faults do not violate it (now min.insync.replicas=1)."
+    )
+
+
+def test_what_a_change_brings_and_what_else_prevents_it_is_said() -> None:
+    settings = given(ACKS_1, ("topic", "min.insync.replicas", "1"))
+    found = computed(ALL, TWO, settings=settings)
+    assert (found.setting, found.others) == (settings[0], (settings[1],))
+    assert found.sentence == (
+        f"Computed: with producer.acks=all, which brings {BROUGHT}, these faults do not violate it (now acks=1). "
+        "So it is with topic.min.insync.replicas=2."
+    )
+
+
+def test_a_value_that_stands_in_a_file_is_shown_before_one_that_does_not() -> None:
+    """The sample's min.insync.replicas is a default; acks stands in line 12."""
+    found = computed(TWO, ALL)
+    assert found.setting is not None
+    assert (found.setting.key, found.place) == ("acks", Origin("file", file="orders.yaml", line=12))
+
+
+def test_where_the_setting_stands_in_no_file_that_is_said_beside_its_component() -> None:
+    unclean = Setting("topic", "unclean.leader.election.enable", "true", Origin("file", file="topic.yaml", line=7))
+    found = computed(TWO, settings=(*samples.SETTINGS, unclean))
+    assert found.place == unclean.origin
+    assert found.sentence.endswith("(topic.min.insync.replicas is not set in a file; it is 1, default of Kafka 4.0).")
+    nowhere = computed(TWO)  # no file speaks of the topic
+    assert nowhere.place == Origin("file", file="server.properties")
+    group = Setting("consumer", "group.id", "g", Origin("file", file="orders.yaml", line=20))
+    assert computed(AFTER, settings=(*samples.SETTINGS, group)).place == group.origin
+
+
+def test_where_no_change_was_found_no_setting_is_blamed() -> None:
+    found = computed(replace(ALL, property="no-skip"), replace(TWO, cut_set=CRASH))
+    assert found == Blame(Origin("file", file="server.properties"), None, (), NOBODY_TO_BLAME)
+
+
+def test_what_was_not_decided_is_not_to_blame() -> None:
+    """A change of which nobody knows what it does blames no setting; it is named."""
+    settings = given(ACKS_1)
+    found = computed(replace(ALL, decided=False), settings=settings)
+    assert found.setting is None
+    assert found.sentence == f"{NOBODY_TO_BLAME} Not decided in time: producer.acks=all."
+    both = computed(TWO, replace(ALL, decided=False), settings=settings)
+    assert both.setting is None
+    assert both.sentence.startswith("Computed: with topic.min.insync.replicas=2, these")
+    assert both.sentence.endswith(" Not decided in time: producer.acks=all.")
 
 
 @pytest.mark.parametrize("name", KNOWN_PROPERTIES)

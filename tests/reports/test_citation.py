@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from model.deployment.setting import Origin, Setting
 from properties.verdict import Status
-from reports.citation import bibtex, configuration_hash, paragraph, to_bibtex
+from reports.citation import _LATEX, bibtex, configuration_hash, paragraph, to_bibtex
 from reports.formats import Answer
 from reports.html import to_html
 from reports.markdown import to_markdown
@@ -59,6 +59,14 @@ def test_the_paragraph_says_all() -> None:
     assert SAID.endswith("Asked by: proofka check orders.yaml")
     assert "no-loss" not in SAID  # not required
     assert not re.search(r"\b20\d\d\b", SAID)
+
+
+def test_bibtex_says_what_the_paragraph_says() -> None:
+    note = to_bibtex([ANSWER]).partition("note = {{")[2]
+    for sentence in SAID.partition("). ")[2].split(". "):
+        assert "".join(_LATEX.get(letter, letter) for letter in sentence) in note
+    assert "Assumed, for no file says it: on\\_send\\_error=drop" in note
+    assert f"Configuration {configuration_hash(samples.DEPLOYMENT)[:12]}: Kafka 4.0" in note
 
 
 def test_what_does_not_hold_is_not_cited_as_if_it_did() -> None:

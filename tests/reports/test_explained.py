@@ -12,7 +12,7 @@ from model.deployment.deployment import Deployment
 from properties.verdict import Prevention, Result
 from reports import terminal
 from reports.document import result_from_document, to_document
-from reports.explained import explained
+from reports.explained import explained, preventions_of
 from reports.html import to_html
 from reports.markdown import to_markdown
 from reports.repairs import RepairReport, tolerated
@@ -23,8 +23,15 @@ KILL = (("kill", 1),)
 RESULT = replace(
     samples.RESULT,
     preventions=(
-        Prevention("no-acked-loss", KILL, "producer.acks=all"),
-        Prevention("no-acked-loss", KILL, "topic.flush.messages=1"),
+        Prevention(
+            "no-acked-loss",
+            KILL,
+            "producer.acks=all",
+            settings=("producer.acks",),
+            brings=("producer.enable.idempotence=true (rule P12)",),
+        ),
+        Prevention("no-acked-loss", KILL, "topic.flush.messages=1", settings=("topic.flush.messages",)),
+        Prevention("exactly-once-effect", (), "producer.sends=sync", decided=False, settings=("application.sends",)),
     ),
 )
 
@@ -34,9 +41,22 @@ def test_why_and_what_would_have_prevented_it() -> None:
     assert told["no-acked-loss"] == (
         "no-acked-loss (acks: the guarantee it formalises) breaks with 1 kill: record 1 was acknowledged, but is not "
         "in the log of broker 2, which leads",
-        "prevented by any of producer.acks=all; topic.flush.messages=1",
+        "prevented by any of producer.acks=all, which brings producer.enable.idempotence=true (rule P12); "
+        "topic.flush.messages=1",
     )
-    assert "none of the known changes" in told["no-loss"][1]
+    assert "none of the known changes was found to prevent it alone" in told["no-loss"][1]
+    undecided = "no change is known to prevent it alone; not decided in time: producer.sends=sync"
+    assert told["exactly-once-effect"][1] == undecided
+
+
+def test_a_change_that_says_what_is_so_already_is_told_once() -> None:
+    """Auto-commit is off here: the change of both comes to that of one."""
+    one = Prevention("no-loss", KILL, "consumer.commit=after", settings=("application.commit",))
+    both = replace(one, change=f"consumer.enable.auto.commit=false and {one.change}")
+    further = replace(both, settings=("consumer.enable.auto.commit", "application.commit"))
+    for told in ((one, both), (both, one)):
+        assert preventions_of(replace(RESULT, preventions=told), "no-loss", KILL) == [one]
+    assert len(preventions_of(replace(RESULT, preventions=(one, further)), "no-loss", KILL)) == 2
 
 
 def test_every_report_says_it_where_it_was_asked() -> None:
@@ -48,8 +68,10 @@ def test_every_report_says_it_where_it_was_asked() -> None:
         assert "topic.flush.messages=1" in page(samples.DEPLOYMENT, RESULT, command="x").replace("\\", "")
         assert "none of the known changes" not in page(samples.DEPLOYMENT, samples.RESULT, command="x")
     out = StringIO()
-    terminal.print_background(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x")
-    assert "\nWhy\n" in out.getvalue()
+    terminal.print_result(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x")
+    assert (
+        out.getvalue().index("can fail") < out.getvalue().index("\nWhy\n") < out.getvalue().index("violated by {kill},")
+    )
 
 
 @dataclass(frozen=True)

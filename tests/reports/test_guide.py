@@ -11,6 +11,7 @@ from model.deployment.defaults import known_keys
 from model.deployment.options import OPTION_KEYS
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
+from properties.verdict import Status
 from reports.guide.entry import table
 from reports.guide.lookup import find, near
 from reports.guide.printing import Contents, EntryReport
@@ -179,3 +180,24 @@ def test_golden_contents(width: int) -> None:
     text = printed(out)
     assert max(map(len, text.splitlines())) <= width
     matches(f"help-{width}.txt", text)
+
+
+@pytest.mark.parametrize("word", ["holds", "in time", "violated", "vacuous", "unknown"])
+def test_verdicts_are_words(word: str) -> None:
+    assert said(word, "verdict")
+    assert "size" in " ".join(said("unknown", "verdict")[""])  # a bound that was reached
+    assert "size" in " ".join(said("undecided", "exit status")[""])
+
+
+def test_every_status_has_an_entry() -> None:
+    assert {status.value for status in Status} <= {row["verdict"] for row in table("verdicts")}
+
+
+def test_nothing_is_said_twice_of_a_name_that_others_use_too() -> None:
+    setting, elsewhere = find("acks")
+    assert not set(setting.paragraphs) & set(elsewhere.paragraphs)
+
+
+@pytest.mark.parametrize("word", ["nonsense", "qwertz", "kafka"])
+def test_what_is_like_nothing_is_taken_for_nothing(word: str) -> None:
+    assert not {"sends", "bounds.sends"} & set(near(word))

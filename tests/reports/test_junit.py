@@ -8,6 +8,7 @@ from xml.etree import ElementTree as xml
 import pytest
 
 from properties.verdict import Result, Status, Verdict
+from reports.blame import NOBODY_TO_BLAME
 from reports.formats import Answer
 from reports.junit import outcome, to_junit
 from tests.reports import samples
@@ -57,6 +58,18 @@ def test_a_failure_tells_the_trace() -> None:
     assert failure.text.endswith("Fails: " + samples.KILL_TRACE.failure)
 
 
+def test_what_is_blamed_is_told_beside_its_line() -> None:
+    case = xml.fromstring(to_junit([ANSWER])).find(".//testcase[@name='no-acked-loss']")
+    assert case is not None
+    assert (case.attrib["file"], case.attrib["line"]) == ("orders.yaml", "12")
+    assert "\nIt may depend on acks=1; --explain computes what it depends on.\n" in str(case.findtext("failure"))
+    nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
+    case = xml.fromstring(to_junit([nobody])).find(".//testcase[@name='no-acked-loss']")
+    assert case is not None
+    assert "line" not in case.attrib
+    assert NOBODY_TO_BLAME in str(case.findtext("failure"))
+
+
 def test_what_was_asked_can_be_asked_again() -> None:
     suite = xml.fromstring(to_junit([ANSWER])).find("testsuite")
     assert suite is not None
@@ -80,7 +93,7 @@ def test_input_breaks_nothing() -> None:
     assert failure is not None
     assert failure.text is not None
     assert failure.text.split("\n")[0] == shown
-    assert len(failure.text.split("\n")) == 8
+    assert len(failure.text.split("\n")) == 9
     xml.fromstring(to_junit([HOSTILE]))
 
 

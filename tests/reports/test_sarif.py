@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from model.deployment.setting import Origin
 from properties.verdict import Result, Status
+from reports.blame import NOBODY_TO_BLAME
 from reports.formats import Answer
 from reports.sarif import to_sarif, uri
 from tests.reports import samples
@@ -38,10 +39,8 @@ def closed(required: dict[str, Any], optional: dict[str, Any] | None = None) -> 
 TEXT = {"type": "string", "minLength": 1}
 MESSAGE = closed({"text": TEXT})
 PHYSICAL = closed(
-    {
-        "artifactLocation": closed({"uri": {"type": "string", "pattern": "^[A-Za-z0-9._~/%:-]+$"}}),
-        "region": closed({"startLine": {"type": "integer", "minimum": 1}}),
-    }
+    {"artifactLocation": closed({"uri": {"type": "string", "pattern": "^[A-Za-z0-9._~/%:-]+$"}})},
+    {"region": closed({"startLine": {"type": "integer", "minimum": 1}})},
 )
 LOCATION = closed({}, {"id": {"type": "integer", "minimum": 0}, "physicalLocation": PHYSICAL, "message": MESSAGE})
 FLOW = closed({"locations": {"type": "array", "minItems": 1, "items": closed(
@@ -195,7 +194,18 @@ def test_without_files_there_is_no_place() -> None:
     assert "relatedLocations" not in first
     lineless = replace(samples.SETTINGS[2], origin=Origin("file", file="orders.yaml"))
     first = run_of(replace(ANSWER, deployment=replace(bare, settings=(lineless,))))["results"][0]
-    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
+    assert first["locations"] == [{"physicalLocation": {"artifactLocation": {"uri": "orders.yaml"}}}]
+
+
+def test_the_message_says_how_it_is_known_what_to_blame() -> None:
+    """Looked up where nobody computed it, and never as if it were known."""
+    first = run_of(ANSWER)["results"][0]["message"]["text"]
+    assert first.endswith("which leads. It may depend on acks=1; --explain computes what it depends on.")
+    assert "Look at" not in to_sarif([ANSWER])
+    nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
+    told = run_of(nobody)["results"][0]
+    assert told["message"]["text"].endswith(f"which leads. {NOBODY_TO_BLAME}")
+    assert "region" not in told["locations"][0]["physicalLocation"]
 
 
 def test_a_violation_without_a_trace_is_still_told() -> None:

@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from model.deployment.deployment import Deployment
-from properties.verdict import Progress, Result
+from properties.verdict import Progress, Result, Verdict
 from reports.progress import ProgressLine, describe
 from reports.settings import SettingsReport
-from reports.terminal import console, print_answer, print_result
+from reports.terminal import console, print_answer, print_overview, print_result
+from reports.wording import answer_of_all
 from tests.reports import samples
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -157,3 +158,32 @@ def test_progress() -> None:
     with ProgressLine(watched) as show:
         show(progress)
     assert line in text_of(watched)
+
+
+def test_several_pipelines_have_one_answer_and_each_its_own() -> None:
+    out = sheet(60)
+    print_overview(out, [("orders", samples.RESULT), ("billing", samples.HARMLESS)])
+    text = text_of(out)
+    assert max(map(len, text.splitlines())) <= 60
+    assert text.startswith(
+        "\nNo: a required property can fail in 1 of 2 pipelines.\n  orders: No: no-acked-loss can fail"
+    )
+    assert "\n  billing: Yes: " in text
+    out = sheet(80)
+    print_overview(out, [("billing", samples.HARMLESS)] * 2, whole=False)
+    assert "Not all that was found could be checked." in " ".join(text_of(out).split())
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "answer"),
+    [
+        ((samples.HOLDS, samples.VIOLATED), "No: a required property can fail in 1 of 2 pipelines."),
+        ((samples.UNKNOWN, samples.VACUOUS), "Undecided: a required property in 1 of 2 pipelines."),
+        ((samples.VACUOUS, samples.HOLDS), "No evidence: "),
+        ((samples.HOLDS, samples.HOLDS), "Yes: all required properties of 2 pipelines hold within the bounds above."),
+    ],
+)
+def test_the_worst_decides(verdicts: tuple[Verdict, ...], answer: str) -> None:
+    assert answer_of_all([[replace(one, required=True)] for one in verdicts]).startswith(answer)
+    unasked = [[replace(one, required=False)] for one in verdicts]
+    assert answer_of_all(unasked) == "Nothing is required of 2 pipelines."

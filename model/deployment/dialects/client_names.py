@@ -12,6 +12,7 @@ from pathlib import Path
 from model.deployment.defaults import is_known, known_keys
 from model.deployment.dialects.component import Role
 from model.deployment.hiding import is_secret
+from model.deployment.must_know import must_know
 from model.deployment.reasons import find_reason, names_key
 from model.deployment.synonyms import TOPIC_NAMES
 
@@ -106,6 +107,6 @@ def _keys(scope: str) -> list[str]:
 
 def matters(scope: str, key: str) -> bool:
     """Whether a setting of the component, or the topic's that it stands in for, can matter to what the model says."""
-    if is_known(scope, key) and find_reason(scope, key) is None:
+    if key in must_know(scope) or (is_known(scope, key) and find_reason(scope, key) is None):
         return True
     return scope == "broker" and key in TOPIC_NAMES and matters("topic", TOPIC_NAMES[key])

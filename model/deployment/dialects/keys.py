@@ -6,12 +6,10 @@ import csv
 from functools import cache
 from pathlib import Path
 
-from model.deployment import broker_rules, consumer_rules, producer_rules
 from model.deployment.clients import aliases
 from model.deployment.defaults import is_known
 from model.deployment.dialects.component import Role
-from model.deployment.duration_settings import OF_JAVA
-from model.deployment.libraries import LIBRARIES
+from model.deployment.must_know import must_know
 from model.deployment.reasons import find_reason, names_key
 from model.deployment.release import JAVA
 
@@ -37,8 +35,8 @@ def matters(library: str, role: Role, key: str) -> bool:
     """Whether the setting may change a delivery, so that its value has to be known."""
     name = own_name(library, key)
     if library == JAVA:
-        return find_reason(role, name) is None or name in _read(library, role)
-    return not has_key(library, role, key) or name in _read(library, role)
+        return find_reason(role, name) is None or name in must_know(role, library)
+    return not has_key(library, role, key) or name in must_know(role, library)
 
 
 def harmless(library: str, role: Role, key: str) -> str:
@@ -46,19 +44,6 @@ def harmless(library: str, role: Role, key: str) -> str:
     name = own_name(library, key)
     reason = find_reason(role, name) or find_reason(role, name if library == JAVA else name.replace("_", "."))
     return reason or "does not change which deliveries are possible"
-
-
-@cache
-def _read(library: str, role: Role) -> frozenset[str]:
-    """The settings that a library's rules read, and its durations."""
-    sources = {**OF_JAVA, **({} if library == JAVA else LIBRARIES[library].durations)}.values()
-    durations = {name for of, key, instead in sources if of == role for name in (key, instead) if isinstance(name, str)}
-    if role is Role.TOPIC:
-        return frozenset((*broker_rules.TOPIC_KEYS, *durations))
-    if library == JAVA:
-        return frozenset((*(producer_rules.KEYS if role is Role.PRODUCER else consumer_rules.KEYS), *durations))
-    rules = LIBRARIES[library]
-    return frozenset((*(rules.producer_keys if role is Role.PRODUCER else rules.consumer_keys), *durations))
 
 
 @cache

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from model.deployment import DeploymentError, from_document, read_deployment, to_document
-from model.deployment.changing import Change, Unchangeable, changed, changes_of, companions, question, strengthenings
+from model.deployment.changing import (
+    Change,
+    Unchangeable,
+    brought,
+    changed,
+    changes_of,
+    companions,
+    question,
+    strengthenings,
+    turned,
+)
 from model.deployment.choices import Acks, Commit, OnSendError
 from model.deployment.deployment import Deployment
 from model.deployment.errors import UnknownKeyError
@@ -44,13 +54,58 @@ def test_rules_of_the_client_follow_a_change(tmp_path: Path) -> None:
     assert (weak.acks, weak.idempotence) == (Acks.LEADER, False)
     strong = changed(weak, [find("producer.acks=all")])
     assert (strong.acks, strong.idempotence) == (Acks.ALL, True)  # acks=1 had switched it off
-    both = changed(weak, [find("producer.acks=all"), find("application.on_send_error=resend")])
+    both = changed(weak, [find("producer.acks=all"), find("producer.on_send_error=resend")])
     assert (both.acks, both.on_send_error) == (Acks.ALL, OnSendError.RESEND)
     assert (weak.acks, weak.on_send_error) == (Acks.LEADER, OnSendError.DROP)
 
 
+@pytest.mark.parametrize("change", strengthenings(), ids=str)
+def test_a_change_is_written_as_a_file_has_it(change: Change, tmp_path: Path) -> None:
+    """What is printed can be put into a deployment, and comes to the same as the change does."""
+    version = ', version: "2.0"' if change.library == "kafka-python" else ""
+    client = f"client: {change.library}{version}" if change.library else ""
+    sections = {"topic": "replicas: 3", "broker": "", "producer": client, "consumer": client}
+    said = dict(sections)
+    for part in str(change).split(" and "):
+        place, _, value = part.partition("=")
+        section, _, key = place.partition(".")
+        said[section] = ", ".join(filter(None, [*said[section].split(", "), f"{key}: '{value}'"]))
+    said["topic"] = said["topic"].replace("replicas: 3, replication.factor", "replication.factor")
+    files = [tmp_path / "before.yaml", tmp_path / "after.yaml"]
+    for file, words in zip(files, (sections, said), strict=True):
+        text = "".join(f"{section}: {{{inner}}}\n" for section, inner in words.items())
+        file.write_text(f'kafka: "4.0"\n{text}', encoding="utf-8")
+    try:
+        expected = changed(read_deployment(files[0]), [change])
+    except DeploymentError:
+        with pytest.raises(DeploymentError):
+            read_deployment(files[1])
+        return
+    assert question(read_deployment(files[1])) == question(expected)
+
+
+def test_what_a_change_brings_is_said_with_its_rule(tmp_path: Path) -> None:
+    weak = deployment(tmp_path)
+    for words, expected in (
+        ("producer.acks=all", ["producer.enable.idempotence=true (rule P12)"]),
+        ("topic.min.insync.replicas=2", []),
+        ("broker.elr=on", []),
+        ("consumer.enable.auto.commit=false and consumer.commit=after", []),
+    ):
+        change = find(words)
+        assert list(brought(weak, changed(weak, [change]), change)) == expected
+
+
+def test_only_what_a_change_turns_is_to_blame(tmp_path: Path) -> None:
+    change = find("consumer.enable.auto.commit=false and consumer.commit=after")
+    by_hand = deployment(tmp_path, "consumer: {enable.auto.commit: false, commit: before}")
+    assert turned(by_hand, changed(by_hand, [change]), change) == ("application.commit",)
+    by_itself = deployment(tmp_path, "consumer: {enable.auto.commit: true}")
+    assert "consumer.enable.auto.commit" in turned(by_itself, changed(by_itself, [change]), change)
+
+
 def test_a_change_of_two_things_is_one(tmp_path: Path) -> None:
-    change = find("consumer.enable.auto.commit=false and application.commit=after")
+    change = find("consumer.enable.auto.commit=false and consumer.commit=after")
     assert changed(deployment(tmp_path), [change]).commit is Commit.AFTER
 
 

@@ -1,0 +1,168 @@
+"""The first look at what was said, each value by itself: unknown keys, impossible values, placeholders.
+
+All that is wrong in this look is told at once, before any rule looks at several values together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from model.deployment.assumptions import check_assumption
+from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS, read_number
+from model.deployment.budget import read_budget
+from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
+from model.deployment.consumer_rules import NULL_GROUP
+from model.deployment.defaults import find_definition
+from model.deployment.durations import read_range
+from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
+from model.deployment.hiding import shown_placeholder, shown_value
+from model.deployment.known_keys import reason_to_ignore
+from model.deployment.libraries import library
+from model.deployment.must_know import must_know
+from model.deployment.problems import Problems
+from model.deployment.reasons import find_reason
+from model.deployment.refusals import check_refusals
+from model.deployment.release import JAVA, Release
+from model.deployment.required_properties import check_property
+from model.deployment.section import Section
+from model.deployment.setting import Ignored
+from model.deployment.transaction_rules import FEATURE
+from model.deployment.values import check_value, has_placeholder
+
+_READ_IN_EVERY_RELEASE = {
+    ("broker", "zookeeper.connect"),
+    ("broker", "eligible.leader.replicas.version"),
+    ("broker", FEATURE),
+}
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """One component's settings after the first look: what its rules read, and what they never will."""
+
+    section: Section
+    ignored: tuple[Ignored, ...]
+
+
+@dataclass(frozen=True)
+class Components:
+    """Which releases and clients there are, and the settings of each component, as they were given."""
+
+    kafka: Release
+    producer: Client
+    consumer: Client
+    topic_section: Section
+    broker_section: Section
+    producer_section: Section
+    consumer_section: Section
+
+    @property
+    def sections(self) -> tuple[Section, Section, Section, Section]:
+        """Topic, brokers, producer and consumer."""
+        return self.topic_section, self.broker_section, self.producer_section, self.consumer_section
+
+
+def components_of(given: GivenDeployment) -> Components:
+    """The components of what was said. Raises DeploymentError for releases and clients that there are not."""
+    kafka = read_broker_release(given.kafka)
+    producer = read_client("producer", given.producer, kafka)
+    consumer = read_client("consumer", given.consumer, kafka)
+    return Components(
+        kafka,
+        producer,
+        consumer,
+        Section("topic", f"Kafka {kafka}", kafka, given.topic, given.kafka),
+        Section("broker", f"Kafka {kafka}", kafka, given.broker, given.kafka),
+        _client_section(producer, given.producer, given.kafka),
+        _client_section(consumer, given.consumer, given.kafka),
+    )
+
+
+def accept(given: GivenDeployment, sections: Sequence[Section]) -> list[Accepted]:
+    """Each section after the first look. Raises DeploymentError with all that is wrong."""
+    problems = Problems()
+    accepted = [_accept(section, problems, as_found=given.as_found) for section in sections]
+    _check_words(given, problems)
+    if problems.found:
+        raise problems.first()
+    for one in accepted:
+        check_refusals(one.section)
+    return accepted
+
+
+def note_settings(given: GivenDeployment, problems: Problems, doubtful: Collection[str]) -> None:
+    """Note what is wrong with each value by itself, of a deployment of which something else is wrong already.
+
+    Of ``doubtful`` components it is not known which client's settings they have.
+    """
+    with problems.noted():
+        for section in components_of(given).sections:
+            if section.scope not in doubtful:
+                _accept(section, problems, as_found=given.as_found)
+    _check_words(given, problems)
+
+
+def _check_words(given: GivenDeployment, problems: Problems) -> None:
+    """What the application does, how long things take, faults, bounds, and names of properties."""
+    for one in given.application.values():
+        with problems.noted():
+            check_assumption(one)
+    for one in given.environment.values():
+        with problems.noted():
+            read_range(one)
+    with problems.noted():
+        read_budget(given.faults)
+    uses_transactions = any("transaction" in key.lower() for key in given.producer.settings)
+    for key, one in given.bounds.items():
+        with problems.noted():
+            read_number(one, (RANGES_WITH_TRANSACTIONS if uses_transactions else RANGES)[key])
+    for one in given.require or ():
+        with problems.noted():
+            check_property(one)
+
+
+def _client_section(client: Client, given: GivenClient, kafka: Given) -> Section:
+    settings = by_its_own_names(client, given.settings)
+    return Section(client.role, client.software, client.release, settings, given.version or kafka, client.library)
+
+
+def _accept(section: Section, problems: Problems, *, as_found: bool) -> Accepted:
+    """Check every setting by itself; put aside what this release, or this component, does not read."""
+    accepted: dict[str, Given] = {}
+    ignored: list[Ignored] = []
+    for key, value in section.given.items():
+        with problems.noted():
+            reason = _checked(section, key, value, as_found=as_found)
+            if reason is None:
+                accepted[key] = value
+            else:
+                ignored.append(ignored_for(section.scope, value, reason))
+    return Accepted(replace(section, given=accepted), tuple(ignored))
+
+
+def _checked(section: Section, key: str, value: Given, *, as_found: bool) -> str | None:
+    """Why a setting is ignored; None where it counts. Raises DeploymentError for one that cannot be."""
+    scope, release = section.scope, section.release
+    reason = None
+    if (scope, key) not in _READ_IN_EVERY_RELEASE:
+        reason = reason_to_ignore(section, value, as_found=as_found)
+    if reason is None and has_placeholder(value.value):
+        if key in must_know(scope, section.library):
+            raise complaint(value, f"has a placeholder ({shown_placeholder(key, value.value)}); give a value")
+        reason = why_it_does_not_matter(section, key)
+    definition = find_definition(section.table, key, release)
+    if reason is None and definition is not None and value.value != NULL_GROUP:
+        check_value(value, definition, library(section.library, release).exception)
+    return reason
+
+
+def why_it_does_not_matter(section: Section, key: str) -> str | None:
+    """The reason for a key, or None; Python's clients have Java's names with underscores."""
+    as_java = key if section.library == JAVA else key.replace("_", ".")
+    return find_reason(section.scope, key) or find_reason(section.scope, as_java)
+
+
+def ignored_for(scope: str, given: Given, reason: str) -> Ignored:
+    """A setting that is put aside, without the value of a secret."""
+    return Ignored(scope, given.key, shown_value(given.key, given.value.strip()), given.origin, reason)

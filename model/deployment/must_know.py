@@ -1,0 +1,31 @@
+"""The settings whose values must be known before anything can be said: what rules and durations of the model read."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
+from model.deployment.durations import keys_of
+from model.deployment.follower_reads import SELECTOR
+from model.deployment.libraries import LIBRARIES
+from model.deployment.release import JAVA
+
+FOLLOWER_BYTES = "replica.fetch.min.bytes"
+"""A fetch of a follower waits for so much, as long as it may wait at all."""
+
+OF_BROKERS = (*broker_rules.BROKER_KEYS, FOLLOWER_BYTES, SELECTOR, *group_rules.KEYS, *transaction_rules.KEYS)
+"""What rules read of brokers."""
+
+
+@cache
+def must_know(scope: str, library: str = JAVA) -> frozenset[str]:
+    """The settings of topic, broker, producer or consumer; of a client, those of its library."""
+    if scope in ("topic", "broker"):
+        rules = broker_rules.TOPIC_KEYS if scope == "topic" else OF_BROKERS
+        return frozenset((*rules, *keys_of(scope)))
+    if library == JAVA:
+        rules = producer_rules.KEYS if scope == "producer" else consumer_rules.KEYS
+        return frozenset((*rules, *keys_of(scope)))
+    of = LIBRARIES[library]
+    rules = of.producer_keys if scope == "producer" else of.consumer_keys
+    return frozenset((*rules, *keys_of(scope, of.durations)))

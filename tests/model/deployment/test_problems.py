@@ -1,0 +1,99 @@
+"""Several mistakes in one file are told in one reading, in the order of its lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from checker.cli import app
+from model.deployment import DeploymentError, read_deployment, read_properties
+
+WRONG = """\
+kafka: "3.7"
+prodcer: {}
+topic:
+  replicas: 3
+  settings:
+    min.insync.replicas: nine
+    min.insync.replica: 1
+producer:
+  on-send-error: drop
+  ackss: all
+  delivery.timeout.ms: -5
+  linger.ms: ${LINGER}
+consumer:
+  commit: later
+assume:
+  faults: {kil: 1, kill: 99}
+  network: 5sec
+  snik: x
+bounds: {records: 9}
+require: [no-losss]
+"""
+LINES = [2, 6, 7, 9, 10, 11, 12, 14, 16, 16, 17, 18, 19, 20]
+
+
+def wrong(path: Path) -> list[DeploymentError]:
+    with pytest.raises(DeploymentError) as raised:
+        read_deployment(path)
+    others = [one for one in raised.value.others if isinstance(one, DeploymentError)]
+    return [raised.value, *others]
+
+
+def test_all_that_is_wrong_is_told_by_line(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(WRONG, encoding="utf-8")
+    found = wrong(file)
+    assert [one.line for one in found] == LINES
+    assert all("\n" not in str(one) for one in found)
+
+
+@pytest.mark.parametrize("left_out", LINES)
+def test_each_is_told_whatever_else_is_wrong(left_out: int, tmp_path: Path) -> None:
+    """Without any one of the wrong lines the others are told, and nothing that follows from that."""
+    lines = WRONG.splitlines()
+    lines[left_out - 1] = "#"
+    file = tmp_path / "d.yaml"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    assert [one.line for one in wrong(file)] == [line for line in LINES if line != left_out]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'kafka: "4.0"\nassume: {snik: plain}\nproducer: {max.in.flight.requests.per.connection: 10}\n',
+        'kafka: "4.0"\nproducer: {clint: librdkafka, queue.buffering.max.ms: 5}\n',
+    ],
+)
+def test_what_may_follow_from_a_mistake_is_not_told(text: str, tmp_path: Path) -> None:
+    """What rules refuse, and settings of nobody knows which client."""
+    file = tmp_path / "d.yaml"
+    file.write_text(text, encoding="utf-8")
+    assert len(wrong(file)) == 1
+
+
+def test_values_are_told_together_where_every_key_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    text = 'kafka: "4.0"\nproducer: {acks: two}\nconsumer: {commit: later}\nbounds: {records: 9}\n'
+    file.write_text(text, encoding="utf-8")
+    assert [one.line for one in wrong(file)] == [2, 3, 4]
+
+
+def test_files_of_several_components_are_read_to_the_end(tmp_path: Path) -> None:
+    for role, text in (("producer", "ackss=1\nlinger.ms=x"), ("consumer", "enable.auto.commit=no")):
+        (tmp_path / f"{role}.properties").write_text(text, encoding="utf-8")
+    files = {role: tmp_path / f"{role}.properties" for role in ("producer", "consumer")}
+    with pytest.raises(DeploymentError) as raised:
+        read_properties(kafka="4.0", **files)
+    assert len(raised.value.others) == 2
+
+
+def test_each_is_a_line_on_standard_error(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(WRONG, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", str(file)])
+    assert ran.exit_code == 2
+    assert ran.stdout == ""
+    assert [line.split(":")[1] for line in ran.stderr.splitlines()] == [str(line) for line in LINES]
