@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -59,7 +59,7 @@ def print_findings(out: Console, deployment: Deployment, result: Result, *, all_
 def print_background(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
     """Why it breaks where that was asked, what was assumed, changed or ignored, and how to get all this again."""
     if result.preventions is not None:
-        _print_section(out, "Why", (line for pair in explained(result) for line in (pair[0], f"  {pair[1]}")))
+        _print_section(out, "Why", _reasons(result))
     _print_section(
         out,
         "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",
@@ -71,6 +71,18 @@ def print_background(out: Console, deployment: Deployment, result: Result, *, co
     versions = ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))
     _print_wrapped(out, f"versions: {versions}", style="dim")
     out.print(Text(wording.plain(f"again: {command}"), style="dim"), soft_wrap=True)
+
+
+def print_why(out: Console, result: Result) -> None:
+    """Why it breaks, and what would have prevented that, where it was asked."""
+    for line in _reasons(result):
+        _print_wrapped(out, line)
+
+
+def _reasons(result: Result) -> Iterator[str]:
+    for why, prevented in explained(result):
+        yield why
+        yield f"  {prevented}"
 
 
 def print_overview(out: Console, answers: Sequence[tuple[str, Result]]) -> None:

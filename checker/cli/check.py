@@ -118,8 +118,20 @@ def check(
     from checker.source import Source, narrowed
     from model.deployment.changing import question
 
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly, tuple(clients or ()))
-    source = Source(file, kafka, topic, broker, producer, consumer, *said)
+    source = Source(
+        file,
+        kafka,
+        topic,
+        broker,
+        producer,
+        consumer,
+        assume=tuple(assume or ()),
+        fill=tuple(fill or ()),
+        environment=environment,
+        pipeline=pipeline,
+        partial=partly,
+        clients=tuple(clients or ()),
+    )
     written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
         written.refuse_what_cannot_be()
@@ -228,6 +240,8 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
+            if shown and asked.quiet:
+                _print_why(result)
     with one_line_errors():
         asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
@@ -326,6 +340,12 @@ def _print_findings(deployment: Deployment, result: Result, *, all_traces: bool,
     else:
         terminal.print_findings(out, deployment, result, all_traces=all_traces)
     sys.stdout.flush()
+
+
+def _print_why(result: Result) -> None:
+    from reports import terminal
+
+    terminal.print_why(terminal.console(), result)
 
 
 def _print_overview(written: Written) -> None:

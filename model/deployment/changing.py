@@ -25,12 +25,20 @@ ORIGIN = Origin("option", "a change that is tried")
 """Where a value comes from that no file says."""
 
 
+COSTS = ("latency", "availability", "lowered")
+"""The columns of the table that say what a change costs."""
+
+WITHOUT_LIMIT = -1
+"""What a duration without a limit is for Kafka."""
+
+
 @dataclass(frozen=True)
 class Change:
     """Values to give to keys of a scope (topic, broker, producer, consumer, application, kafka), and what that costs.
 
     ``library``: whose client understands them; empty for everyone's. ``latency`` and ``availability`` are words for
-    what is slower and what stops; empty where nothing is.
+    what is slower and what stops; empty where nothing is. ``lowered``: what it costs instead where there was more of it
+    before; empty where that is no question.
     """
 
     library: str
@@ -38,6 +46,7 @@ class Change:
     cost: int
     latency: str
     availability: str
+    lowered: str
 
     def __str__(self) -> str:
         return " and ".join(f"{scope}.{key}={value}" for scope, key, value in self.values)
@@ -62,7 +71,7 @@ def strengthenings() -> tuple[Change, ...]:
     with TABLE.open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     changes = (
-        Change(row["library"], tuple(_values(row["change"])), int(row["cost"]), row["latency"], row["availability"])
+        Change(row["library"], tuple(_values(row["change"])), int(row["cost"]), *(row[name] for name in COSTS))
         for row in rows
     )
     return tuple(sorted(changes, key=lambda change: change.cost))
@@ -119,6 +128,17 @@ def _is_refused(deployment: Deployment, changes: Sequence[Change]) -> bool:
     except DeploymentError:
         return True
     return len(set(places)) < len(places)
+
+
+def lowered_from(deployment: Deployment, change: Change) -> str | None:
+    """The number before, where a change makes less of what it is meant to be more of; otherwise None."""
+    if not change.lowered:
+        return None
+    scope, key, value = change.values[0]
+    before = next((one.value for one in deployment.settings if (one.scope, one.key) == (scope, key)), "")
+    if not before.removeprefix("-").isdecimal():
+        return None
+    return before if int(before) > int(value) or int(before) == WITHOUT_LIMIT else None
 
 
 def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
