@@ -102,32 +102,38 @@ def changes_of(deployment: Deployment) -> list[Change]:
 
 
 def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change, list[tuple[Change, ...]]]:
-    """Changes that are refused alone, and those of ``offered``, one or two of them, with which they are not.
+    """Changes that are refused alone, or mean nothing, and those of ``offered`` with which they are not, and do.
 
-    Idempotence is refused where ``acks=1`` is set; with ``acks=all`` it is not. Raises :class:`Unchangeable`.
+    Idempotence is refused where ``acks=1`` is set; with ``acks=all`` it is not. Two replicas in sync mean nothing where
+    there is one. Two others are tried with what is refused. Raises :class:`Unchangeable`.
     """
     found: dict[Change, list[tuple[Change, ...]]] = {}
     for change in strengthenings():
-        if change in offered or not _is_refused(deployment, [change]):
+        if change in offered or not _is_of(deployment, change):
             continue
-        for size in (1, 2):
-            sets = [ones for ones in combinations(offered, size) if not _is_refused(deployment, [change, *ones])]
+        for size in (1, 2) if _asked_with(deployment, [change]) is None else (1,):
+            sets = [
+                ones
+                for ones in combinations(offered, size)
+                if _asked_with(deployment, [change, *ones]) not in (None, _asked_with(deployment, ones))
+            ]
             if sets:
                 found[change] = sets
                 break
     return found
 
 
-def _is_refused(deployment: Deployment, changes: Sequence[Change]) -> bool:
-    """Whether clients or brokers refuse these, or no model has what they make."""
+def _asked_with(deployment: Deployment, changes: Sequence[Change]) -> Deployment | None:
+    """The question that these changes make; None where clients or brokers refuse them, or no model has it."""
     places = [place for change in changes for place in change.places]
+    if len(set(places)) < len(places):
+        return None
     try:
-        changed(deployment, changes)
-    except (Unchangeable, NotOfThisClient):
-        return False
+        return question(changed(deployment, changes))
+    except Unchangeable:
+        raise
     except DeploymentError:
-        return True
-    return len(set(places)) < len(places)
+        return None
 
 
 def lowered_from(deployment: Deployment, change: Change) -> str | None:
