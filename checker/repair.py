@@ -201,7 +201,8 @@ class Search:
     def _everything(self) -> Chosen:
         """As many changes at once as go together, the cheapest first."""
         chosen = NOTHING
-        for number in self._offered.costliest_first(frozenset(range(len(self._offered.changes))))[::-1]:
+        changes = self._offered.changes
+        for number in sorted(range(len(changes)), key=lambda one: changes[one].cost):
             if not self._offered.has_rival(number, chosen) and self._changed(chosen | {number}) is not None:
                 chosen |= {number}
         return chosen

@@ -91,11 +91,13 @@ class RepairReport:
         repairs, name = self.repairs, self.deployment.name
         wrong = wording.listed(repairs.violated)
         stopped = " The search was stopped before its end." if repairs.stopped else ""
+        if not repairs.violated and repairs.stopped:
+            return f"{name}: no violation was found.{stopped}"
         if not repairs.violated:
             holds = [v for v in repairs.before.verdicts if v.status is Status.HOLDS]
             all_hold = len(holds) == len(repairs.before.verdicts)
             what = "every required property holds" if all_hold else "but not every required property is shown to hold"
-            return f"{name}: nothing to repair, {what}.{stopped}"
+            return f"{name}: nothing to repair, {what}."
         if repairs.whole:
             kinds = f"{wording.counted(len(repairs.whole), 'repair')}" + (
                 ", cheapest first" if len(repairs.whole) > 1 else ""

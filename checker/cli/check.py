@@ -116,7 +116,7 @@ def check(
     passes only because what it speaks of never happened. With --fail-on, of the properties that it names.
     """
     from checker.source import Source, narrowed
-    from model.deployment.changing import question
+    from model.deployment.question import question
 
     source = Source(
         file,
@@ -169,9 +169,9 @@ def check(
         checkpoint=checkpoint,
     )
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
-    checked: dict[Deployment, str] = {}
+    checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
     for number, deployment in enumerate(deployments, start=1):
-        same = checked.setdefault(question(deployment), deployment.name)
+        same = checked.setdefault((question(deployment), deployment.require), deployment.name)
         if same != deployment.name:
             typer.echo(plain(f"{deployment.name}: as {same}, which differs in nothing that matters"))
             continue

@@ -18,6 +18,7 @@ from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, library_of
+from model.deployment.question import question
 from model.deployment.setting import Origin
 
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
@@ -161,11 +162,6 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
         given = _with(given, change)
     made = build(given)
     return replace(made, name=deployment.name, faults=deployment.faults, require=deployment.require)
-
-
-def question(deployment: Deployment) -> Deployment:
-    """The deployment without what tells it from others that mean the same: its name, and where its values are from."""
-    return replace(deployment, name="", settings=(), ignored=(), notes=(), given=None)
 
 
 def _is_of(deployment: Deployment, change: Change) -> bool:

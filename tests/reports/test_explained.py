@@ -126,6 +126,8 @@ def test_what_is_not_shown_to_hold_is_named() -> None:
     assert text.count("passes only because what it speaks of never happens: no-skip") == 2
     assert text.count("not decided: recoverability") == 2
     assert "before it was known whether it needs all of these" in text
+    early = shown(Found(wanted, (), violated=(), before=after, explored=0, refuted=0, stopped=True))
+    assert "no violation was found. The search was stopped before its end." in early
     nothing = shown(Found(wanted, (), violated=(), before=after, explored=0, refuted=0))
     assert "nothing to repair, but not every required property is shown to hold" in nothing
     assert "before: not decided: recoverability" in nothing

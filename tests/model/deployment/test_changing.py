@@ -15,12 +15,12 @@ from model.deployment.changing import (
     changes_of,
     companions,
     lowered_from,
-    question,
     strengthenings,
 )
 from model.deployment.choices import Acks, Commit, OnSendError
 from model.deployment.deployment import Deployment
 from model.deployment.errors import UnknownKeyError
+from model.deployment.question import question
 
 
 def deployment(folder: Path, text: str = "producer: {acks: 1}") -> Deployment:
