@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 
 from checker.budget import Budget
 from checker.check import Run
@@ -20,6 +21,10 @@ from properties.verdict import CutSet, Prevention, Status, Verdict
 
 SECONDS_EACH = 30.0
 """How long a command that people wait for lets each change take."""
+
+
+Prevented = Mapping[str, bool | None]
+"""Whether a change prevents what violates each property; None where it is not decided."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ def preventions(
 ) -> tuple[Prevention, ...]:
     """Of each violated property: the changes with which the faults of its first trace, and fewer, do not violate it.
 
-    Changes that leave it undecided are left out, and those with which what it speaks of does not happen any more.
-    Raises :class:`model.deployment.changing.Unchangeable`.
+    Those of which that is not known are told as well, and said not to be decided. A change with which what the property
+    speaks of does not happen any more prevents nothing. Raises :class:`model.deployment.changing.Unchangeable`.
     """
     targets = tuple(
         Target(Counterexample(v.property, run_of(v.traces[0].steps)), v.cut_sets[0])
@@ -55,18 +60,18 @@ def preventions(
         return ()
     changes = changes_of(deployment)
     variants = [changed(deployment, [change]) for change in changes]
-    # Fewer outcomes than changes where it was stopped.
-    outcomes = in_processes(partial(prevented, targets=targets, seconds=seconds), variants, stop)
+    outcomes = list(in_processes(partial(prevented, targets=targets, seconds=seconds), variants, stop))
+    not_tried: Prevented = {target.property: None for target in targets}
     return tuple(
-        Prevention(target.property, target.cut_set, str(change))
-        for change, found in zip(changes, outcomes, strict=False)
+        Prevention(target.property, target.cut_set, str(change), decided=outcome[target.property] is not None)
+        for change, outcome in zip_longest(changes, outcomes, fillvalue=not_tried)
         for target in targets
-        if target.property in found
+        if outcome[target.property] is not False
     )
 
 
-def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float | None) -> frozenset[str]:
-    """The properties that the faults of their targets, and fewer, do not violate here.
+def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float | None) -> Prevented:
+    """Whether the faults of each target, and fewer, do not violate its property here.
 
     Where the run that is known is possible here as well, nothing has to be explored: it is not prevented.
     """
@@ -74,15 +79,15 @@ def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float 
     possible = FaultBudget.allowing(target.cut_set for target in targets)
     trial = Trial(replace(deployment, faults=possible))
     left = [target for target in targets if not trial.has(target.counterexample)]
-    found: set[str] = set()
+    found: dict[str, bool | None] = {target.property: False for target in targets}
     for together in _asked_together(left):
         budget = FaultBudget.allowing(target.cut_set for target in together)
         within = trial if budget == possible else Trial(replace(deployment, faults=budget))
         time_left = None if until is None else max(until - time.monotonic(), 0.0)
         run = within.explored({target.property for target in together}, Budget(threads=1, seconds=time_left))
         verdicts = {verdict.property: verdict for verdict in run.verdicts()}
-        found.update(one.property for one in together if _is_prevented(run, verdicts[one.property], one.cut_set))
-    return frozenset(found)
+        found.update({one.property: _is_prevented(run, verdicts[one.property], one.cut_set) for one in together})
+    return found
 
 
 def _asked_together(targets: Sequence[Target]) -> list[list[Target]]:
@@ -94,11 +99,14 @@ def _asked_together(targets: Sequence[Target]) -> list[list[Target]]:
     return list(found.values())
 
 
-def _is_prevented(run: Run, verdict: Verdict, cut_set: CutSet) -> bool:
-    """Nothing within these faults violates the property, which is known, and what it speaks of happens."""
+def _is_prevented(run: Run, verdict: Verdict, cut_set: CutSet) -> bool | None:
+    """Nothing within these faults violates the property, and what it speaks of happens; None where that is open."""
     if verdict.status is not Status.VIOLATED:
-        return verdict.status is Status.HOLDS
+        return {Status.HOLDS: True, Status.VACUOUS: False}.get(verdict.status)
     within, in_time = FaultBudget.allowing([cut_set]), run.in_time(verdict.property)
+    if any(map(within.allows, verdict.cut_sets)):
+        return False
     covered = within.total is not None and verdict.coverage.complete_to >= within.total and in_time.stopped is None
-    left = any(within.allows(one) for one in (*verdict.cut_sets, *in_time.undecided))
-    return covered and verdict.witness_reached and not left
+    if not covered or any(map(within.allows, in_time.undecided)):
+        return None
+    return verdict.witness_reached

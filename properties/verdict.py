@@ -223,11 +223,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class Prevention:
-    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``."""
+    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``.
+
+    ``decided`` is false where there was no time to find out whether they do.
+    """
 
     property: str
     cut_set: CutSet
     change: str
+    decided: bool = True
 
 
 @dataclass(frozen=True)

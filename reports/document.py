@@ -50,9 +50,7 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
         "thresholds": [asdict(threshold) for threshold in result.thresholds],
     }
     if result.preventions is not None:
-        document["preventions"] = [
-            {"property": one.property, "cut_set": dict(one.cut_set), "change": one.change} for one in result.preventions
-        ]
+        document["preventions"] = [_prevention(one) for one in result.preventions]
     return {**document, SEAL: seal(document)}
 
 
@@ -257,10 +255,18 @@ def _read_sensitivity(document: Mapping[str, Any]) -> Sensitivity:
     )
 
 
+def _prevention(one: Prevention) -> dict[str, Any]:
+    told = {"property": one.property, "cut_set": dict(one.cut_set), "change": one.change}
+    return told if one.decided else {**told, "decided": False}
+
+
 def _read_preventions(documents: Sequence[Mapping[str, Any]] | None) -> tuple[Prevention, ...] | None:
     if documents is None:
         return None
-    return tuple(Prevention(one["property"], _read_cut_set(one["cut_set"]), one["change"]) for one in documents)
+    return tuple(
+        Prevention(one["property"], _read_cut_set(one["cut_set"]), one["change"], one.get("decided", True))
+        for one in documents
+    )
 
 
 def _read_cut_set(document: Mapping[str, int]) -> CutSet:

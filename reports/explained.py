@@ -24,7 +24,12 @@ def why(verdict: Verdict) -> str:
 
 def prevented(result: Result, name: str, cut_set: CutSet) -> str:
     """The changes with which these faults do not violate the property."""
-    changes = [one.change for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
-    if not changes:
-        return "none of the known changes prevents it alone (proofka repair looks for several)"
-    return f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    tried = [one for one in result.preventions or () if (one.property, one.cut_set) == (name, cut_set)]
+    changes, left = ([one.change for one in tried if one.decided is decided] for decided in (True, False))
+    if changes:
+        said = f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
+    elif left:
+        said = "no change is known to prevent it alone"
+    else:
+        said = "none of the known changes prevents it alone (proofka repair looks for several)"
+    return f"{said}; not decided in time: {'; '.join(left)}" if left else said

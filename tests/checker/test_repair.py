@@ -14,7 +14,7 @@ import pytest
 from checker import repair as repairing
 from checker.budget import Budget
 from checker.check import check
-from checker.explanation import preventions
+from checker.explanation import Target, prevented, preventions
 from checker.repair import Search
 from checker.survival import Counterexample, run_of
 from checker.trial import Trial
@@ -152,6 +152,7 @@ def test_what_was_not_decided_before_must_not_be_violated(monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_what_would_have_prevented_a_violation() -> None:
     found = preventions(deployment(), result().verdicts, seconds=None)
+    assert all(one.decided for one in found)
     of_loss = {one.change for one in found if one.property == "no-acked-loss"}
     assert {"producer.acks=all", "topic.unclean.leader.election.enable=false"} & of_loss
     assert "application.on_restart=resend" not in of_loss
@@ -160,6 +161,20 @@ def test_what_would_have_prevented_a_violation() -> None:
         again = checks(changed(deployment(), [change]))
         verdict = next(v for v in again.verdicts if v.property == one.property)
         assert one.cut_set not in verdict.cut_sets
+
+
+def test_what_there_was_no_time_for_is_not_decided() -> None:
+    """Nothing is said not to prevent it either, but where the trace that is known is possible with the change."""
+    acks, restart = (next(c for c in few(deployment()) if str(c) == words) for words in (FEW[0], FEW[3]))
+    lost = next(v for v in result().verdicts if v.property == "no-acked-loss")
+    targets = [Target(Counterexample(lost.property, run_of(lost.traces[0].steps)), lost.cut_sets[0])]
+    assert prevented(changed(deployment(), [acks]), targets, seconds=1e-9) == {lost.property: None}
+    assert prevented(changed(deployment(), [restart]), targets, seconds=1e-9) == {lost.property: False}
+    stop = threading.Event()
+    stop.set()
+    found = preventions(deployment(), [lost], stop)
+    assert found
+    assert not any(one.decided for one in found)
 
 
 ALONE = """\
