@@ -104,9 +104,17 @@ class RepairReport:
             )
             return f"{name}: {wrong} violated. {kinds}, with which {self._held()}:{stopped}"
         if repairs.found:
-            hopeless = f" No known change that is modelled mends {wording.listed(repairs.hopeless)}." if repairs.hopeless else ""
+            hopeless = (
+                f" No known change that is modelled mends {wording.listed(repairs.hopeless)}."
+                if repairs.hopeless
+                else ""
+            )
             return f"{name}: {wrong} violated. No set of changes mends all; what can hold together:{hopeless}{stopped}"
-        none = " Nothing was found until then." if repairs.stopped else " None of the known changes that are modelled mends that."
+        none = (
+            " Nothing was found until then."
+            if repairs.stopped
+            else " None of the known changes that are modelled mends that."
+        )
         return f"{name}: {wrong} violated.{stopped}{none}"
 
     def _held(self) -> str:
