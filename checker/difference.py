@@ -190,12 +190,10 @@ def _concerned(change: VerdictChange) -> tuple[_Concerned, ...]:
     # Where a set was not found, it must have been looked for.
     if any(_size(one) > other.coverage.complete_to for other in verdicts for one in sets - set(other.cut_sets)):
         return ()
-    most: dict[str, int] = {}
-    for kind, count in (fault for one in sets for fault in one):
-        most[kind] = max(most.get(kind, 0), count)
+    narrow = FaultBudget.allowing(sets)
     total = max(map(_size, sets))
     wider = FaultBudget(total, tuple((kind, max(total, 1)) for kind in kinds))
-    return (FaultBudget(total, tuple(sorted(most.items()))), False), (wider, False)
+    return (narrow, False), (wider, False)
 
 
 def _widened(change: VerdictChange) -> _Concerned:
@@ -223,17 +221,10 @@ def _within(faults: FaultBudget, concerned: FaultBudget) -> FaultBudget:
 
 def reading(verdict: Verdict, faults: FaultBudget, *, with_status: bool) -> Reading:
     """What a verdict says, as far as these faults go."""
-    most = dict(faults.at_most)
-    fitting = sorted(
-        one for one in verdict.cut_sets if all(count <= most.get(k, 0) for k, count in one) and _fits(one, faults)
-    )
+    fitting = sorted(one for one in verdict.cut_sets if faults.allows(one))
     if verdict.status is Status.UNKNOWN and not fitting:
         return None
     return verdict.status if with_status else None, tuple(fitting)
-
-
-def _fits(cut_set: CutSet, faults: FaultBudget) -> bool:
-    return faults.total is None or _size(cut_set) <= faults.total
 
 
 def _with_causes(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from checker.budget import Budget
-from checker.check import Run, prepare_groups
+from checker.check import Run
 from checker.processes import in_processes
+from checker.survival import Counterexample, run_of
+from checker.trial import Trial
 from model.deployment.changing import brought, changed, changes_of, turned
 from model.deployment.deployment import Deployment
 from model.deployment.explored import FaultBudget
@@ -18,8 +21,22 @@ from properties.verdict import CutSet, Prevention, Status, Verdict
 SECONDS_EACH = 30.0
 """How long a command that people wait for lets each change take."""
 
-Left = Mapping[str, tuple[CutSet, ...] | None]
-"""The smallest fault sets of each property with a change; None where it was not decided."""
+
+Prevented = Mapping[str, bool | None]
+"""Whether a change prevents what violates each property; None where it is not decided."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A violation to prevent: a property, the first of its smallest fault sets, and the run that was told of it."""
+
+    counterexample: Counterexample
+    cut_set: CutSet
+
+    @property
+    def property(self) -> str:
+        """The property's name."""
+        return self.counterexample.property
 
 
 def preventions(
@@ -30,45 +47,73 @@ def preventions(
 ) -> tuple[Prevention, ...]:
     """Of each violated property: the changes with which the faults of its first trace, and fewer, do not violate it.
 
-    Changes that leave it undecided are left out. Raises :class:`model.deployment.changing.Unchangeable`.
+    Those of which that is not known are told as well, and said not to be decided. A change with which what the property
+    speaks of does not happen any more prevents nothing. Raises :class:`model.deployment.changing.Unchangeable`.
     """
-    targets = {v.property: v.cut_sets[0] for v in verdicts if v.status is Status.VIOLATED}
+    targets = tuple(
+        Target(Counterexample(v.property, run_of(v.traces[0].steps)), v.cut_sets[0])
+        for v in verdicts
+        if v.status is Status.VIOLATED
+    )
     if not targets:
         return ()
-    most: dict[str, int] = {}
-    for kind, count in (fault for target in targets.values() for fault in target):
-        most[kind] = max(count, most.get(kind, 0))
-    total = max(sum(count for _, count in target) for target in targets.values())
-    faults = FaultBudget(total, tuple(sorted(most.items())))
     changes = changes_of(deployment)
-    variants = [replace(changed(deployment, [change]), faults=faults) for change in changes]
-    # Fewer outcomes than changes where it was stopped.
-    outcomes = in_processes(partial(left_over, properties=frozenset(targets), seconds=seconds), variants, stop)
+    variants = [changed(deployment, [change]) for change in changes]
+    outcomes = list(in_processes(partial(prevented, targets=targets, seconds=seconds), variants, stop))
+    not_tried: Prevented = {target.property: None for target in targets}
+    untried = [not_tried] * (len(changes) - len(outcomes))
     return tuple(
         Prevention(
-            name,
-            target,
+            target.property,
+            target.cut_set,
             str(change),
+            decided=outcome[target.property] is not None,
             settings=turned(deployment, variant, change),
             brings=tuple(brought(deployment, variant, change)),
         )
-        for change, variant, left in zip(changes, variants, outcomes, strict=False)
-        for name, target in targets.items()
-        if _prevents(left.get(name), target)
+        for change, variant, outcome in zip(changes, variants, [*outcomes, *untried], strict=True)
+        for target in targets
+        if outcome[target.property] is not False
     )
 
 
-def left_over(deployment: Deployment, properties: frozenset[str], seconds: float | None) -> Left:
-    """The smallest fault sets of these properties within the deployment's own fault budget."""
-    prepared, groups = prepare_groups(deployment)
-    asked = [one for one in groups if any(prop.name in properties for prop in one.properties)]
-    run = Run(deployment, prepared, asked, Budget(threads=1, seconds=seconds))
-    run.explore(None)
-    return run.cut_sets()
+def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float | None) -> Prevented:
+    """Whether the faults of each target, and fewer, do not violate its property here.
+
+    Where the run that is known is possible here as well, nothing has to be explored: it is not prevented.
+    """
+    until = None if seconds is None else time.monotonic() + seconds
+    possible = FaultBudget.allowing(target.cut_set for target in targets)
+    trial = Trial(replace(deployment, faults=possible))
+    left = [target for target in targets if not trial.has(target.counterexample)]
+    found: dict[str, bool | None] = {target.property: False for target in targets}
+    for together in _asked_together(left):
+        budget = FaultBudget.allowing(target.cut_set for target in together)
+        within = trial if budget == possible else Trial(replace(deployment, faults=budget))
+        time_left = None if until is None else max(until - time.monotonic(), 0.0)
+        run = within.explored({target.property for target in together}, Budget(threads=1, seconds=time_left))
+        verdicts = {verdict.property: verdict for verdict in run.verdicts()}
+        found.update({one.property: _is_prevented(run, verdicts[one.property], one.cut_set) for one in together})
+    return found
 
 
-def _prevents(left: tuple[CutSet, ...] | None, target: CutSet) -> bool:
-    if left is None:
+def _asked_together(targets: Sequence[Target]) -> list[list[Target]]:
+    """All that take one fault at most, and the others by their faults: together these would allow more than any."""
+    found: dict[CutSet, list[Target]] = {}
+    for target in targets:
+        alone = target.cut_set if FaultBudget.allowing([target.cut_set]).total != 1 else ()
+        found.setdefault(alone, []).append(target)
+    return list(found.values())
+
+
+def _is_prevented(run: Run, verdict: Verdict, cut_set: CutSet) -> bool | None:
+    """Nothing within these faults violates the property, and what it speaks of happens; None where that is open."""
+    if verdict.status is not Status.VIOLATED:
+        return {Status.HOLDS: True, Status.VACUOUS: False}.get(verdict.status)
+    within, in_time = FaultBudget.allowing([cut_set]), run.in_time(verdict.property)
+    if any(map(within.allows, verdict.cut_sets)):
         return False
-    allowed = dict(target)
-    return not any(all(count <= allowed.get(kind, 0) for kind, count in one) for one in left)
+    covered = within.total is not None and verdict.coverage.complete_to >= within.total and in_time.stopped is None
+    if not covered or any(map(within.allows, in_time.undecided)):
+        return None
+    return verdict.witness_reached

@@ -15,7 +15,8 @@ from model.deployment import to_document
 from model.deployment.defaults import choices_of, is_known
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
-from model.deployment.rebuilding import Place, built_of, of_faults, said_of, same_question
+from model.deployment.question import question
+from model.deployment.rebuilding import Place, built_of, of_faults, said_of
 from model.deployment.setting import Setting
 
 GIVEN = ("file", "option")
@@ -118,7 +119,7 @@ def _different(built: Deployment, deployment: Deployment, shown: Settings) -> It
     for place in dict.fromkeys((*told, *values)):
         if told.get(place) != values.get(place):
             yield f"{' '.join(place)}={told.get(place)} is printed, and {values.get(place)} comes of the others"
-    if not same_question(built, deployment):
+    if question(built) != question(deployment):
         said, modelled = to_document(built), to_document(deployment)
         for name in modelled:
             if (

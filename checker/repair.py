@@ -1,50 +1,53 @@
 """Which changes of settings and of the application make properties hold, cheapest first.
 
-An implicit hitting set: every set of changes that was tried and failed leaves a counterexample, and what would get rid
-of that is a clause. The cheapest set that satisfies all clauses is tried next, until one has no counterexample left.
-That it is the cheapest rests on one assumption, that a change does not undo what another one prevents (docs/findings.md
-has where that is not so); that it holds rests on nothing but the check, which is a whole one.
+An implicit hitting set: each run that is known to violate a property is a clause, of the changes that may get rid of
+it. The cheapest set that satisfies all clauses is tried next. First the known runs are replayed with it: those that are
+still possible refuse it, and none of its changes gets rid of them. Only then is it explored: with the faults that are
+known to violate something, and then as the deployment itself is. What that finds are further runs.
+
+That a repair is the cheapest rests on one assumption: of what a set of changes leaves possible, none of them alone gets
+rid together with others. Changes that do nothing without another one are known (``companions``), and before nothing is
+found at all everything is tried at once. That a repair holds rests on nothing but the check.
 Reference: E. Moreno-Centeno, R. Karp, "The implicit hitting set approach to solve combinatorial optimization problems",
 Operations Research 61 (2), 2013.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations
+from functools import lru_cache
 
-from checker.processes import in_processes
-from checker.survival import Counterexample, run_of, survivors
+from checker.budget import Budget
+from checker.check import Run
+from checker.clauses import Chosen, Clause, Offered
+from checker.survival import Counterexample, run_along
+from checker.trial import Trial
 from model.deployment.changing import Change, changed, changes_of, companions
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
-from properties.verdict import Result, Status, Verdict
-
-Chosen = frozenset[int]
-"""A set of changes, by their places in the list of all."""
-
-Checks = Callable[[Deployment], Result]
-"""Explores a deployment as far as the user asked for."""
+from properties.verdict import CutSet, Result, Status, Verdict
 
 OnTried = Callable[[Sequence[Change], Collection[str]], None]
 """Told of each set of changes that was tried, and which of the properties in question do not hold with it."""
 
+NOTHING: Chosen = frozenset()
+MODELS_KEPT = 8
+"""The same changes may be asked about for other properties soon after."""
+
 
 @dataclass(frozen=True)
 class Repair:
-    """A set of changes with which the properties ``holds`` hold, and what was found of the deployment then.
+    """A set of changes with which no property of ``mends`` is violated, and what was found of all required ones then.
 
-    ``needed``: without any one of the changes one of these would not hold.
+    ``needed``: without any one of the changes one of these would be violated; not known where the time ran out.
     """
 
     changes: tuple[Change, ...]
     deployment: Deployment
     result: Result
-    holds: tuple[str, ...]
+    mends: tuple[str, ...]
     needed: bool
 
     @property
@@ -55,238 +58,259 @@ class Repair:
 
 @dataclass(frozen=True)
 class Repairs:
-    """What was found: repairs with which all ``wanted`` properties hold, cheapest first, or else a Pareto front.
+    """What was found: repairs with which no ``wanted`` property is violated, cheapest first, or else a Pareto front.
 
-    Then each holds a set of them to which none can be added, at the least cost. ``hopeless``: those that no repair
-    here mends. ``tried``: how many sets of changes were explored; ``stopped``: the time ran out before the search was
-    over, so that there may be cheaper ones.
+    Then each has a set of them to which none can be added, at the least cost. ``hopeless``: those that no repair here
+    mends. ``explored`` sets of changes were explored, ``refuted`` ones refused because a known run is possible with
+    them; ``stopped``: the time ran out before the search was over, so that there may be cheaper ones.
     """
 
+    before: Result
     wanted: tuple[str, ...]
     found: tuple[Repair, ...]
     hopeless: tuple[str, ...]
-    tried: int
+    explored: int
+    refuted: int
     stopped: bool
 
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The required properties that were violated before."""
+        return tuple(v.property for v in self.before.verdicts if v.status is Status.VIOLATED)
 
-@dataclass(frozen=True)
-class _Clause:
-    """What gets rid of a counterexample: one of these changes, or giving up one of those."""
+    @property
+    def whole(self) -> tuple[Repair, ...]:
+        """The repairs with which none of the wanted properties is violated."""
+        return tuple(repair for repair in self.found if set(repair.mends) >= set(self.wanted))
 
-    by: Chosen
-    without: Chosen
+
+@dataclass
+class _Known:
+    """A run that violates a property with some faults, and what may get rid of it."""
+
+    counterexample: Counterexample
+    faults: CutSet
+    clause: Clause
 
 
 class _Stopped(Exception):
-    """The time is over."""
+    """The time is over, or somebody interrupted."""
 
 
 class Search:
-    """The search for repairs of one deployment, whose result is known.
+    """The search for repairs of one deployment, within a budget whose ``stop`` ends it.
 
     Raises :class:`model.deployment.changing.Unchangeable` for a deployment that was not read from files.
     """
 
-    def __init__(
-        self,
-        deployment: Deployment,
-        result: Result,
-        checks: Checks,
-        *,
-        seconds: float | None = None,
-        on_tried: OnTried | None = None,
-    ) -> None:
+    def __init__(self, deployment: Deployment, budget: Budget, on_tried: OnTried = lambda changes, wrong: None) -> None:
         self.deployment = deployment
         offered = changes_of(deployment)
         with_others = companions(deployment, offered)
-        self.changes = [*offered, *with_others]
-        self._companions = {
-            self.changes.index(change): [[self.changes.index(one) for one in ones] for ones in sets]
-            for change, sets in with_others.items()
-        }
-        self._until = None if seconds is None else time.monotonic() + seconds
-        self._checks = checks
+        self._offered = Offered([*offered, *with_others], with_others)
+        self._budget = budget
         self._on_tried = on_tried
-        self._held = {v.property for v in result.verdicts if v.status is Status.HOLDS}
-        self._whole: dict[Chosen, Result | None] = {frozenset(): result}
-        self._quick: dict[tuple[Chosen, FaultBudget], Result | None] = {}
-        self._clauses: dict[str, list[_Clause]] = {}
-        self._rivals = [
-            pair
-            for pair in combinations(range(len(self.changes)), 2)
-            if self.changes[pair[0]].places & self.changes[pair[1]].places
-        ]
+        self._before: Mapping[str, Status] = {}
+        self._known: list[_Known] = []
+        self._clauses: dict[str, list[Clause]] = {}
+        self._wholes: dict[Chosen, Result] = {}
+        self._explored: set[Chosen] = set()
+        self._refuted: set[Chosen] = set()
+        self._trial = lru_cache(MODELS_KEPT)(self._made)
 
-    def repairs(self, wanted: Sequence[str], most: int = 3) -> Repairs:
-        """The cheapest repairs, at most so many, for all ``wanted`` properties, or the front of what can be had."""
+    def repairs(self, most: int = 3) -> Repairs:
+        """The cheapest repairs, at most so many, for all required properties, or the front of what can be had.
+
+        What was not decided, or passed only vacuously, counts as mended where it is not violated.
+        """
+        wanted = self.deployment.require
+        before = self._first()
         found: list[Repair] = []
-        stopped = False
-        try:
-            everything = frozenset(wanted)
-            while len(found) < most and (repair := self._cheapest(everything, found)) is not None:
-                found.append(repair)
-            if not found:
-                found = self._front(everything)
-        except _Stopped:
-            stopped = True
-        mended = {name for repair in found for name in repair.holds}
-        hopeless = () if stopped else tuple(name for name in wanted if name not in mended)
-        tried = len({*self._whole, *(chosen for chosen, _ in self._quick)}) - 1
-        return Repairs(tuple(wanted), tuple(found), hopeless, tried, stopped)
+        stopped = self._budget.stop.is_set()
+        if not stopped and Status.VIOLATED in self._before.values():
+            try:
+                self._list_cheapest(frozenset(wanted), most, found)
+                if not found:
+                    self._list_front(frozenset(wanted), found)
+            except _Stopped:
+                stopped = True
+        mended = {name for repair in found for name in repair.mends}
+        hopeless = () if stopped or not found else tuple(name for name in wanted if name not in mended)
+        found.sort(key=lambda repair: (-len(repair.mends), repair.cost))
+        return Repairs(before, wanted, tuple(found), hopeless, len(self._explored), len(self._refuted), stopped)
 
-    @staticmethod
-    def nothing(wanted: Sequence[str]) -> Repairs:
-        """What there is to say where nothing has to be repaired."""
-        return Repairs(tuple(wanted), (), (), 0, stopped=False)
+    def _first(self) -> Result:
+        """What is found of the deployment as it is."""
+        run = Trial(self.deployment).explored(self.deployment.require, self._budget)
+        result = run.result()
+        self._before = {verdict.property: verdict.status for verdict in result.verdicts}
+        self._learn(run, NOTHING)
+        self._wholes[NOTHING] = result
+        return result
 
-    def _front(self, wanted: frozenset[str]) -> list[Repair]:
+    def _list_cheapest(self, names: frozenset[str], most: int, found: list[Repair]) -> None:
+        """The cheapest repairs, of which none has a part in another."""
+        taken: list[Chosen] = []
+        while len(found) < most and (chosen := self._cheapest(names, taken)) is not None:
+            chosen, needed = self._without_needless(chosen, names)
+            taken.append(chosen)
+            found.append(self._repair(chosen, needed=needed))
+
+    def _list_front(self, names: frozenset[str], found: list[Repair]) -> None:
         """The cheapest repair of each largest set of properties that can hold together."""
-        found: list[Repair] = []
-        level = [wanted - {name} for name in sorted(wanted)]
-        seen: set[frozenset[str]] = set()
+        level, seen, mended = [names], set[frozenset[str]](), list[set[str]]()
         while level:
             smaller: list[frozenset[str]] = []
-            for names in level:
-                if not names or names in seen or any(names <= set(repair.holds) for repair in found):
+            for one in level:
+                if not one or one in seen or any(one <= known for known in mended):
                     continue
-                seen.add(names)
-                repair = self._cheapest(names, ())
-                if repair is None:
-                    smaller += [names - {name} for name in sorted(names)]
-                elif repair.changes:
-                    found.append(repair)
+                seen.add(one)
+                chosen = self._cheapest(one, ())
+                if chosen is None:
+                    smaller += [one - {name} for name in sorted(self._conflict(one))]
+                    continue
+                chosen, needed = self._without_needless(chosen, one)
+                repair = self._repair(chosen, needed=needed)
+                mended.append(set(repair.mends))
+                found += [repair] if chosen else []
             level = smaller
-        return sorted(found, key=lambda repair: (-len(repair.holds), repair.cost))
 
-    def _cheapest(self, wanted: frozenset[str], known: Sequence[Repair]) -> Repair | None:
-        while (chosen := self._hitting(wanted, known)) is not None:
-            if not self._wrong(chosen, wanted):
-                return self._repair(chosen, wanted)
-        return None
+    def _conflict(self, names: frozenset[str]) -> frozenset[str]:
+        """As few of these as are known not to hold together."""
+        for name in sorted(names):
+            if self._next(names - {name}, ()) is None:
+                names -= {name}
+        return names
 
-    def _repair(self, chosen: Chosen, wanted: frozenset[str]) -> Repair:
-        """Without what it does not need after all."""
-        for number in sorted(chosen, key=lambda one: -self.changes[one].cost):
-            if not self._wrong(chosen - {number}, wanted):
-                return self._repair(chosen - {number}, wanted)
-        result = self._whole[chosen]
-        assert result is not None
-        changes = tuple(self.changes[number] for number in sorted(chosen))
-        holding = tuple(v.property for v in result.verdicts if v.property in wanted)
-        return Repair(changes, changed(self.deployment, changes), result, holding, needed=True)
+    def _next(self, names: frozenset[str], but: Sequence[Chosen]) -> Chosen | None:
+        """The cheapest set of changes that may get rid of all that is known to violate these properties."""
+        runs = [one.clause for one in self._known if one.counterexample.property in names]
+        return self._offered.cheapest([*runs, *(c for name in ("", *sorted(names)) for c in self._of(name))], but)
 
-    def _wrong(self, chosen: Chosen, wanted: frozenset[str]) -> bool:
-        """Whether a wanted property does not hold with these changes. What it takes to get rid of that is learnt."""
-        quick = self._quickly(chosen, wanted)
-        wrong = _not_holding(quick, wanted, violated=True)
-        if quick is not None and not wrong:
-            wrong = _not_holding(self._wholly(chosen), wanted, violated=False)
-        if quick is None or wrong is None:
-            self._clauses.setdefault("", []).append(self._other_than(chosen))
+    def _of(self, name: str) -> list[Clause]:
+        """The sets of changes with which a property was not seen to be violated, nor to hold; "": that are refused."""
+        return self._clauses.setdefault(name, [])
+
+    def _cheapest(self, names: frozenset[str], but: Sequence[Chosen]) -> Chosen | None:
+        while (chosen := self._next(names, but)) is not None:
+            if not self._wrong(chosen, names):
+                return chosen
+        everything = self._everything()
+        return None if but or self._wrong(everything, names) else everything
+
+    def _everything(self) -> Chosen:
+        """As many changes at once as go together, the cheapest first."""
+        chosen = NOTHING
+        changes = self._offered.changes
+        for number in sorted(range(len(changes)), key=lambda one: changes[one].cost):
+            if not self._offered.has_rival(number, chosen) and self._changed(chosen | {number}) is not None:
+                chosen |= {number}
+        return chosen
+
+    def _without_needless(self, chosen: Chosen, names: frozenset[str]) -> tuple[Chosen, bool]:
+        """Without what it does not need after all, and whether it is known to need the rest."""
+        try:
+            while (fewer := self._with_one_less(chosen, names)) is not None:
+                chosen = fewer
+        except _Stopped:
+            return chosen, False
+        return chosen, True
+
+    def _with_one_less(self, chosen: Chosen, names: frozenset[str]) -> Chosen | None:
+        sets = (chosen - {number} for number in self._offered.costliest_first(chosen))
+        return next((one for one in sets if not self._wrong(one, names)), None)
+
+    def _repair(self, chosen: Chosen, *, needed: bool) -> Repair:
+        result = self._wholes[chosen]
+        made = self._changed(chosen)
+        assert made is not None
+        mends = tuple(verdict.property for verdict in result.verdicts if self._is_mended(verdict))
+        return Repair(self._offered.named(chosen), made, result, mends, needed)
+
+    def _is_mended(self, verdict: Verdict) -> bool:
+        if verdict.status is Status.HOLDS:
             return True
-        if self._on_tried is not None:
-            self._on_tried([self.changes[number] for number in sorted(chosen)], [v.property for v in wrong])
-        self._learn(chosen, wrong)
+        was_open = self._before[verdict.property] in (Status.VACUOUS, Status.UNKNOWN)
+        return was_open and verdict.status is not Status.VIOLATED
+
+    def _wrong(self, chosen: Chosen, names: frozenset[str]) -> bool:
+        """Whether one of these properties does not hold with these changes. What it takes to change that is learnt."""
+        if chosen not in self._wholes:
+            known = [one for one in self._known if one.counterexample.property in names]
+            trial = self._trial(chosen, FaultBudget.allowing(one.faults for one in known))
+            if trial is None:
+                self._of("").append(self._offered.other_than(chosen))
+                return True
+            wrong = self._still_possible(trial, chosen, known) or self._violated_by_known_faults(trial, chosen, names)
+            if not wrong:
+                self._check_whole(chosen)
+        if chosen in self._wholes:
+            wrong = {v.property for v in self._wholes[chosen].verdicts if not self._is_mended(v)} & names
+        self._on_tried(self._offered.named(chosen), sorted(wrong))
         return bool(wrong)
 
-    def _quickly(self, chosen: Chosen, wanted: frozenset[str]) -> Result | None:
-        """What the faults that are known to violate something do; None where no such deployment can be made."""
-        if chosen in self._whole:
-            return self._whole[chosen]
-        every = [result for result in (*self._whole.values(), *self._quick.values()) if result is not None]
-        sets = [one for result in every for v in result.verdicts if v.property in wanted for one in v.cut_sets]
-        most: dict[str, int] = {}
-        for kind, count in (fault for one in sets for fault in one):
-            most[kind] = max(count, most.get(kind, 0))
-        total = max((sum(count for _, count in one) for one in sets), default=0)
-        budget = FaultBudget(total, tuple(sorted(most.items())))
-        if (chosen, budget) not in self._quick:
-            self._quick[chosen, budget] = self._explored(chosen, budget)
-        return self._quick[chosen, budget]
+    def _still_possible(self, trial: Trial, chosen: Chosen, known: Sequence[_Known]) -> set[str]:
+        """What known runs violate with these changes too: then none of these gets rid of them."""
+        wrong = set()
+        for one in known:
+            self._go_on()
+            if trial.has(one.counterexample):
+                one.clause = one.clause.after(chosen)
+                wrong.add(one.counterexample.property)
+        if wrong:
+            self._refuted.add(chosen)
+        return wrong
 
-    def _wholly(self, chosen: Chosen) -> Result | None:
-        if chosen not in self._whole:
-            self._whole[chosen] = self._explored(chosen, None)
-        return self._whole[chosen]
+    def _violated_by_known_faults(self, trial: Trial, chosen: Chosen, names: frozenset[str]) -> set[str]:
+        """What the faults violate that are known to violate something."""
+        self._go_on()
+        run = trial.explored(names, self._budget)
+        self._explored.add(chosen)
+        wrong = self._learn(run, chosen)
+        if not wrong:
+            self._go_on()
+        return wrong
 
-    def _explored(self, chosen: Chosen, faults: FaultBudget | None) -> Result | None:
-        if self._until is not None and time.monotonic() > self._until:
-            raise _Stopped
+    def _check_whole(self, chosen: Chosen) -> None:
+        """Check as the deployment itself is checked."""
+        made = self._changed(chosen)
+        assert made is not None
+        run = Trial(made).explored(self.deployment.require, self._budget)
+        self._learn(run, chosen)
+        self._go_on()
+        self._wholes[chosen] = run.result()
+        for verdict in self._wholes[chosen].verdicts:
+            if verdict.status is not Status.VIOLATED and not self._is_mended(verdict):
+                self._of(verdict.property).append(self._offered.other_than(chosen))
+
+    def _learn(self, run: Run, chosen: Chosen) -> set[str]:
+        """Keep the runs that violate something, and say what they violate.
+
+        What was not violated without any change may be broken by one: giving that up is another way out.
+        """
+        wrong = set()
+        anything = self._offered.other_than(chosen)
+        for name in (prop.name for group in run.groups for prop in group.properties):
+            for one in run.in_time(name).timely:
+                counterexample = Counterexample(name, run_along(one.actions))
+                broken = self._before[name] is not Status.VIOLATED
+                clause = anything if broken else Clause(anything.by, NOTHING)
+                self._known.append(_Known(counterexample, one.faults, clause))
+                wrong.add(name)
+        return wrong
+
+    def _changed(self, chosen: Chosen) -> Deployment | None:
+        """The deployment with these changes; None where clients or brokers refuse them, or no model has that."""
         try:
-            deployment = changed(self.deployment, [self.changes[number] for number in sorted(chosen)])
+            return changed(self.deployment, self._offered.named(chosen))
         except DeploymentError:
             return None
-        return self._checks(deployment if faults is None else replace(deployment, faults=faults))
 
-    def _learn(self, chosen: Chosen, wrong: Sequence[Verdict]) -> None:
-        """What gets rid of the first counterexample of each; where there is none, anything else may."""
-        told = [verdict for verdict in wrong if verdict.traces]
-        for verdict in wrong:
-            if not verdict.traces:
-                self._clauses.setdefault(verdict.property, []).append(self._other_than(chosen))
-        if not told:
-            return
-        others = frozenset(range(len(self.changes))) - chosen
-        possible = [number for number in sorted(others) if not self._has_rival(number, chosen)]
-        given_up = sorted(chosen) if self._held.intersection(verdict.property for verdict in told) else []
-        variants = [chosen | {number} for number in possible] + [chosen - {number} for number in given_up]
-        counterexamples = [Counterexample(verdict.property, run_of(verdict.traces[0].steps)) for verdict in told]
-        sets = [[self.changes[number] for number in sorted(variant)] for variant in variants]
-        stays = list(in_processes(partial(_possible_with, self.deployment, counterexamples), sets))
-        for at, verdict in enumerate(told):
-            surviving = {number for number, kept in zip(possible, stays, strict=False) if kept[at]}
-            useless = {number for number, kept in zip(given_up, stays[len(possible) :], strict=True) if kept[at]}
-            # What held without any change may be broken by one: giving that up is another way out.
-            without = frozenset(given_up) - useless if verdict.property in self._held else frozenset()
-            self._clauses.setdefault(verdict.property, []).append(_Clause(others - surviving, without))
+    def _made(self, chosen: Chosen, faults: FaultBudget) -> Trial | None:
+        made = self._changed(chosen)
+        return None if made is None else Trial(replace(made, faults=faults))
 
-    def _other_than(self, chosen: Chosen) -> _Clause:
-        """Any other set of changes."""
-        return _Clause(frozenset(range(len(self.changes))) - chosen, chosen)
-
-    def _has_rival(self, number: int, chosen: Chosen) -> bool:
-        return any(number in pair and not chosen.isdisjoint(pair) for pair in self._rivals)
-
-    def _hitting(self, wanted: frozenset[str], known: Sequence[Repair]) -> Chosen | None:
-        """The cheapest set that all clauses of these properties allow and that holds none of the known repairs."""
-        import z3
-
-        taken = [z3.Bool(f"change_{number}") for number in range(len(self.changes))]
-        solver = z3.Optimize()
-        for first, second in self._rivals:
-            solver.add(z3.Not(z3.And(taken[first], taken[second])))
-        for number, sets in self._companions.items():
-            together = [z3.And(*(taken[one] for one in ones)) for ones in sets]
-            solver.add(z3.Implies(taken[number], z3.Or(*together)))
-        for name in ("", *sorted(wanted)):
-            for clause in self._clauses.get(name, ()):
-                ways = [taken[number] for number in clause.by] + [z3.Not(taken[number]) for number in clause.without]
-                solver.add(z3.Or(*ways))
-        for repair in known:
-            solver.add(z3.Or(*(z3.Not(taken[self.changes.index(change)]) for change in repair.changes)))
-        solver.minimize(
-            z3.Sum(*(z3.If(one, change.cost, 0) for one, change in zip(taken, self.changes, strict=True)), 0)
-        )
-        if solver.check() != z3.sat:
-            return None
-        model = solver.model()
-        return frozenset(
-            number for number, one in enumerate(taken) if z3.is_true(model.eval(one, model_completion=True))
-        )
-
-
-def _not_holding(result: Result | None, wanted: Collection[str], *, violated: bool) -> list[Verdict] | None:
-    """The verdicts of wanted properties that are violated, or are anything but a pass; None without a result."""
-    if result is None:
-        return None
-    asked = [verdict for verdict in result.verdicts if verdict.property in wanted]
-    return [v for v in asked if v.status is Status.VIOLATED or (not violated and v.status is not Status.HOLDS)]
-
-
-def _possible_with(
-    deployment: Deployment, counterexamples: Sequence[Counterexample], changes: Sequence[Change]
-) -> list[bool]:
-    try:
-        return survivors(changed(deployment, changes), counterexamples)
-    except DeploymentError:
-        return [False] * len(counterexamples)  # with others it may be had, and get rid of all of them
+    def _go_on(self) -> None:
+        """Raises :class:`_Stopped` once the budget says so."""
+        if self._budget.stop.is_set():
+            raise _Stopped

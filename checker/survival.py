@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checker.questions import prepare
 from checker.solver import Replayer
-from checker.timing.refinement import Timing
-from checker.timing.schedule import Schedule
+from checker.timing.constraints import RunningClocks, constraints_along
+from checker.timing.schedule import Schedule, schedule
 from checker.traces import ReplayMismatch, replay
-from model.deployment.deployment import Deployment
 from model.language import Action, TransitionSystem
-from model.pipeline import build
+from model.pipeline import Model
 from properties.catalogue import properties_of
 from properties.property import Property
 from properties.verdict import Step
@@ -29,44 +27,48 @@ class Counterexample:
     run: Run
 
 
-def run_of(steps: Sequence[Step]) -> Run:
+def run_of(steps: Iterable[Step]) -> Run:
     """The run that a trace tells."""
     return tuple((step.action, tuple(sorted(step.arguments.items()))) for step in steps)
 
 
-def survivors(deployment: Deployment, counterexamples: Sequence[Counterexample]) -> list[bool]:
-    """Of each: the same steps are possible in ``deployment``, in time, and the property is violated at their end.
+def run_along(actions: Iterable[Action]) -> Run:
+    """The run that these actions make."""
+    return tuple((action.name, tuple(sorted(action.arguments.items()))) for action in actions)
 
-    No is no proof that another run does not violate it. What a property of being stuck says of the end is not looked
-    at: such a run is taken not to survive.
-    """
-    model = build(deployment)
-    properties = {prop.name: prop for prop in properties_of(model.pipeline)}
-    replayer = Replayer(model.system)
-    timing: Timing | None = None
-    found = []
-    for one in counterexamples:
-        prop = properties.get(one.property)
-        actions = _actions_in(model.system, one.run)
-        stays = prop is not None and actions is not None and _violates(model.system, replayer, prop, actions)
-        if stays and actions is not None:
-            timing = timing or Timing(prepare(model), replayer)
-            stays = isinstance(timing.schedule(actions), Schedule)
-        found.append(stays)
-    return found
+
+class Survival:
+    """What a model makes of runs of others."""
+
+    def __init__(self, model: Model) -> None:
+        self._system = model.system
+        self._properties = {prop.name: prop for prop in properties_of(model.pipeline)}
+        self._replayer = Replayer(model.system)
+        self._clocks = RunningClocks.of(model.system)
+
+    def of(self, counterexample: Counterexample) -> bool:
+        """The same steps are possible here, in time, and the property is violated at their end.
+
+        Yes is a proof that it can be violated; no is none that another run does not. What a property of being stuck
+        says of the end is not looked at: such a run is taken not to survive.
+        """
+        prop = self._properties.get(counterexample.property)
+        actions = _actions_in(self._system, counterexample.run)
+        return prop is not None and actions is not None and self._violates(prop, actions)
+
+    def _violates(self, prop: Property, actions: Sequence[Action]) -> bool:
+        if prop.goal is not None:
+            return False
+        try:
+            states = replay(self._system, self._replayer, actions)
+        except ReplayMismatch:
+            return False
+        if not self._replayer.holds(states[-1], prop.violated):
+            return False
+        return isinstance(schedule(len(actions), constraints_along(self._clocks, actions, states)), Schedule)
 
 
 def _actions_in(system: TransitionSystem, run: Run) -> list[Action] | None:
     found = [system.action(name, dict(arguments)) for name, arguments in run]
     actions = [action for action in found if action is not None]
     return actions if len(actions) == len(found) else None
-
-
-def _violates(system: TransitionSystem, replayer: Replayer, prop: Property, actions: Sequence[Action]) -> bool:
-    if prop.goal is not None:
-        return False
-    try:
-        states = replay(system, replayer, actions)
-    except ReplayMismatch:
-        return False
-    return replayer.holds(states[-1], prop.violated)

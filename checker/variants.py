@@ -14,6 +14,7 @@ from typing import Any
 from model.deployment import from_document, to_document
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
+from model.deployment.question import question
 from model.deployment.rebuilding import (
     FAULTS,
     Place,
@@ -21,7 +22,6 @@ from model.deployment.rebuilding import (
     changed_places,
     exchanged,
     said_of,
-    same_question,
 )
 from model.deployment.setting import Setting
 from properties.difference import Changed
@@ -93,7 +93,7 @@ def effective(deployment: Deployment) -> dict[Place, Setting]:
 
 def _is_of_what_was_said(deployment: Deployment) -> bool:
     try:
-        return same_question(built_of(said_of(deployment), deployment), deployment)
+        return question(built_of(said_of(deployment), deployment)) == question(deployment)
     except (DeploymentError, KeyError):
         return False
 

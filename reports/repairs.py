@@ -8,15 +8,15 @@ from typing import Protocol
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from model.deployment.changing import Change
+from model.deployment.changing import Change, lowered_from
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
-from properties.verdict import Result
+from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
 
 
 class Repair(Protocol):
-    """A set of changes with which these properties hold."""
+    """A set of changes with which none of ``mends`` is violated; ``needed``: it is known to need each of them."""
 
     @property
     def changes(self) -> Sequence[Change]: ...
@@ -25,22 +25,30 @@ class Repair(Protocol):
     @property
     def result(self) -> Result: ...
     @property
-    def holds(self) -> Sequence[str]: ...
+    def mends(self) -> Sequence[str]: ...
     @property
-    def cost(self) -> int: ...
+    def needed(self) -> bool: ...
 
 
 class Repairs(Protocol):
     """What a search for repairs found."""
 
     @property
+    def before(self) -> Result: ...
+    @property
     def wanted(self) -> Sequence[str]: ...
     @property
     def found(self) -> Sequence[Repair]: ...
     @property
+    def whole(self) -> Sequence[Repair]: ...
+    @property
+    def violated(self) -> Sequence[str]: ...
+    @property
     def hopeless(self) -> Sequence[str]: ...
     @property
-    def tried(self) -> int: ...
+    def explored(self) -> int: ...
+    @property
+    def refuted(self) -> int: ...
     @property
     def stopped(self) -> bool: ...
 
@@ -48,71 +56,119 @@ class Repairs(Protocol):
 class RepairReport:
     """Each repair with its changes and their costs, cheapest first; or the front of what can be had."""
 
-    def __init__(self, deployment: Deployment, violated: Sequence[str], repairs: Repairs) -> None:
+    def __init__(self, deployment: Deployment, repairs: Repairs) -> None:
         self.deployment = deployment
-        self.violated = violated
         self.repairs = repairs
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, repairs = options.max_width, self.repairs
         yield from lines.wrapped(self._answer(), width, rest="  ", style="bold")
+        for line in _open(repairs.before.verdicts):
+            yield from lines.wrapped(f"before: {line}", width, first="  ", rest="    ")
         for number, repair in enumerate(repairs.found, start=1):
             yield Text()
             yield from self._repair(number, repair, width)
-        yield Text()
-        for line in self._evidence():
+        evidence = list(self._evidence())
+        if evidence:
+            yield Text()
+        for line in evidence:
             yield from lines.wrapped(line, width, rest="  ", style="dim")
 
     def _evidence(self) -> Iterator[str]:
         """What was explored of each repair: a pass says nothing beyond that."""
-        yield f"{wording.counted(self.repairs.tried, 'set')} of changes explored"
-        verdicts = [verdict for repair in self.repairs.found for verdict in repair.result.verdicts]
+        repairs = self.repairs
+        if repairs.explored or repairs.refuted:
+            explored = f"{wording.counted(repairs.explored, 'set')} of changes explored"
+            yield f"{explored}, {wording.number(repairs.refuted)} more refuted: a trace that is known is possible there"
+        of = "each repair was checked as a whole" if repairs.found else "the deployment was checked as it is"
+        results = [repair.result for repair in repairs.found] or [repairs.before]
+        verdicts = [verdict for result in results for verdict in result.verdicts]
         for what, words in (("explored", wording.bounds), ("faults", wording.fault_kinds), ("sizes", wording.sizes)):
             for said in dict.fromkeys(words(verdict.coverage) for verdict in verdicts):
-                yield f"each repair was checked as a whole; {what}: {said}" if what == "explored" else f"{what}: {said}"
+                yield f"{of}; {what}: {said}" if what == "explored" else f"{what}: {said}"
 
     def _answer(self) -> str:
         repairs, name = self.repairs, self.deployment.name
-        wrong = wording.listed(self.violated)
-        if not self.violated:
-            return f"{name}: nothing to repair, no required property is violated."
-        whole = [repair for repair in repairs.found if set(repair.holds) >= set(repairs.wanted)]
-        stopped = " The time ran out before the search was over." if repairs.stopped else ""
-        if whole:
-            kinds = f"{wording.counted(len(whole), 'repair')}" + (", cheapest first" if len(whole) > 1 else "")
-            holds = "it holds" if len(repairs.wanted) == 1 else f"all {len(repairs.wanted)} properties hold"
-            return f"{name}: {wrong} violated. {kinds}, with which {holds}:{stopped}"
+        wrong = wording.listed(repairs.violated)
+        stopped = " The search was stopped before its end." if repairs.stopped else ""
+        if not repairs.violated and repairs.stopped:
+            return f"{name}: no violation was found.{stopped}"
+        if not repairs.violated:
+            holds = [v for v in repairs.before.verdicts if v.status is Status.HOLDS]
+            all_hold = len(holds) == len(repairs.before.verdicts)
+            what = "every required property holds" if all_hold else "but not every required property is shown to hold"
+            return f"{name}: nothing to repair, {what}."
+        if repairs.whole:
+            kinds = f"{wording.counted(len(repairs.whole), 'repair')}" + (
+                ", cheapest first" if len(repairs.whole) > 1 else ""
+            )
+            return f"{name}: {wrong} violated. {kinds}, with which {self._held()}:{stopped}"
         if repairs.found:
-            hopeless = f" Nothing here mends {wording.listed(repairs.hopeless)}." if repairs.hopeless else ""
+            hopeless = (
+                f" No known change that is modelled mends {wording.listed(repairs.hopeless)}."
+                if repairs.hopeless
+                else ""
+            )
             return f"{name}: {wrong} violated. No set of changes mends all; what can hold together:{hopeless}{stopped}"
-        return f"{name}: {wrong} violated. None of the known changes mends that.{stopped}"
+        none = (
+            " Nothing was found until then."
+            if repairs.stopped
+            else " None of the known changes that are modelled mends that."
+        )
+        return f"{name}: {wrong} violated.{stopped}{none}"
+
+    def _held(self) -> str:
+        """What holds with each of the repairs that mend all."""
+        wanted = len(self.repairs.wanted)
+        fewest = min(
+            sum(verdict.status is Status.HOLDS for verdict in repair.result.verdicts) for repair in self.repairs.whole
+        )
+        if fewest == wanted:
+            return "it holds" if wanted == 1 else f"all {wanted} required properties hold"
+        return f"no required property is violated, and {fewest} of {wanted} hold"
 
     def _repair(self, number: int, repair: Repair, width: int) -> Iterator[Text]:
         changes = " + ".join(map(str, repair.changes))
         yield from lines.wrapped(changes, width, first=f"{number:>2}  ", rest="      ", style="bold")
-        held = set(repair.holds)
-        missing = [name for name in self.repairs.wanted if name not in held]
+        mended = [name for name in self.repairs.violated if name in repair.mends]
+        missing = [name for name in self.repairs.wanted if name not in repair.mends]
         if missing:
-            mended = [name for name in self.violated if name in held]
             what = f"mends {wording.listed(mended)}; does not hold: {wording.listed(missing)}"
             yield from lines.wrapped(what, width, first="    ", rest="      ")
+        for line in _open([verdict for verdict in repair.result.verdicts if verdict.property not in missing]):
+            yield from lines.wrapped(line, width, first="    ", rest="      ")
+        if not repair.needed:
+            less = "the time ran out before it was known whether it needs all of these"
+            yield from lines.wrapped(less, width, first="    ", rest="      ")
         for line in costs(self.deployment, repair):
             yield from lines.wrapped(line, width, first="    ", rest="      ", style="dim")
+
+
+def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Which properties are not violated and not shown to hold either, by name."""
+    for status, words in (
+        (Status.VACUOUS, "passes only because what it speaks of never happens"),
+        (Status.UNKNOWN, "not decided"),
+    ):
+        names = [verdict.property for verdict in verdicts if verdict.status is status]
+        if names:
+            yield f"{words}: {wording.listed(names)}"
 
 
 def costs(before: Deployment, repair: Repair) -> Iterator[str]:
     """What a repair costs, in words: latency, what stops, and how many brokers writes need."""
     for change in repair.changes:
+        was = lowered_from(before, change)
+        if was is not None:
+            yield f"lowered from {was}" + (f": {change.lowered}" if change.lowered else "")
+            continue
         for what, words in (("latency", change.latency), ("availability", change.availability)):
             if words:
                 yield f"{what}: {words}"
-    was, now = tolerated(before), tolerated(repair.deployment)
-    if was != now:
-        yield (
-            f"writes go on with {wording.counted(now, 'broker')} away, not with {now + 1} (before: with {was})"
-            if now < was
-            else f"writes go on with {wording.counted(now, 'broker')} away (before: with {was})"
-        )
+    before_it, now = tolerated(before), tolerated(repair.deployment)
+    if before_it != now:
+        less = f", not with {now + 1}" if now < before_it else ""
+        yield f"writes go on with {wording.counted(now, 'broker')} away{less} (before: with {before_it})"
 
 
 def tolerated(deployment: Deployment) -> int:

@@ -116,10 +116,22 @@ def check(
     passes only because what it speaks of never happened. With --fail-on, of the properties that it names.
     """
     from checker.source import Source, narrowed
-    from model.deployment.changing import question
+    from model.deployment.question import question
 
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly, tuple(clients or ()))
-    source = Source(file, kafka, topic, broker, producer, consumer, *said)
+    source = Source(
+        file,
+        kafka,
+        topic,
+        broker,
+        producer,
+        consumer,
+        assume=tuple(assume or ()),
+        fill=tuple(fill or ()),
+        environment=environment,
+        pipeline=pipeline,
+        partial=partly,
+        clients=tuple(clients or ()),
+    )
     written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
         written.refuse_what_cannot_be()
@@ -159,9 +171,9 @@ def check(
         checkpoint=checkpoint,
     )
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
-    checked: dict[Deployment, str] = {}
+    checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
     for number, deployment in enumerate(deployments, start=1):
-        same = checked.setdefault(question(deployment), deployment.name)
+        same = checked.setdefault((question(deployment), deployment.require), deployment.name)
         if same != deployment.name:
             typer.echo(plain(f"{deployment.name}: as {same}, which differs in nothing that matters"))
             continue

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_VIOLATED
-from checker.cli.errors import fail, one_line_errors
+from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
+from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.limits import budget_of
 from checker.cli.options import (
     Assume,
     Broker,
+    Clients,
     Consumer,
     Environment,
     Faults,
@@ -29,9 +30,13 @@ from checker.cli.options import (
     Topic,
     WholeSeconds,
 )
+from checker.interruption import interrupts
 
 if TYPE_CHECKING:
+    from checker.budget import Budget
+    from checker.repair import Repairs
     from model.deployment.changing import Change
+    from model.deployment.deployment import Deployment
 
 Most = Annotated[int, typer.Option("--most", metavar="N", min=1, help="Show at most so many repairs.")]
 
@@ -46,6 +51,7 @@ def repair(
     assume: Assume = None,
     fill: Fill = None,
     environment: Environment = False,
+    clients: Clients = None,
     pipeline: PipelineNumber = None,
     partly: Partly = False,
     faults: Faults = None,
@@ -57,40 +63,74 @@ def repair(
 ) -> None:
     """Find the smallest changes of settings, and of what the application does, that make required properties hold.
 
-    Each repair is checked as the deployment itself is, and shown with what it costs. Where no changes make all of them
-    hold, those are shown that make as many hold together as can be.
+    Each repair is checked as the deployment itself is, of all required properties, and shown with what it costs. Where
+    no changes make all of them hold, those are shown that make as many hold together as can be. Once the time is over,
+    or at Ctrl-C, what was found until then is shown.
 
-    Exit status: 0 nothing is violated, or a repair makes all required properties hold; 1 none does; 2 the input is
-    wrong.
+    Exit status: 0 every required property holds, of itself or with the first repair; 1 one is violated and no repair
+    mends all; 2 the input is wrong; 3 with the first repair, or before, one is not decided, or the search was stopped
+    before it found any; 4 one passes only because what it speaks of never happens.
     """
-    from checker.check import check
-    from checker.repair import Search
     from checker.source import Source, narrowed
-    from properties.verdict import Status
     from reports.repairs import RepairReport
     from reports.terminal import console
 
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, partly)
+    source = Source(
+        file,
+        kafka,
+        topic,
+        broker,
+        producer,
+        consumer,
+        assume=tuple(assume or ()),
+        fill=tuple(fill or ()),
+        environment=environment,
+        pipeline=pipeline,
+        partial=partly,
+        clients=tuple(clients or ()),
+    )
     with one_line_errors():
-        deployment = narrowed(Source(file, kafka, topic, broker, producer, consumer, *said).read(), faults, require)
+        deployment = narrowed(source.read(), faults, require)
         if deployment.faults.any_number:
             fail("--faults any: a repair is looked for within a number of faults; say one")
-    budget = budget_of(None, {"memory": memory, "threads": threads})
-    checks = partial(check, budget=budget)
+        found = _searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)
+    console().print(RepairReport(deployment, found))
+    raise typer.Exit(_status(found))
+
+
+def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> Repairs:
+    """What is found until the time is over, or somebody interrupts."""
+    from checker.repair import Search
+    from checker.solver import SolverUndecided
+    from checker.traces import ReplayMismatch
+    from reports.terminal import console
+
     progress = console(stderr=True)
 
     def tried(changes: Sequence[Change], wrong: Collection[str]) -> None:
         if progress.is_terminal and changes:
-            left = f"leaves {', '.join(wrong)}" if wrong else "holds so far"
+            left = f"leaves {', '.join(wrong)}" if wrong else "holds"
             progress.print(f"{' + '.join(map(str, changes))}: {left}", style="dim")
 
-    with one_line_errors(), progress.status("exploring"):
-        result = checks(deployment)
-        required = [verdict for verdict in result.verdicts if verdict.required]
-        violated = [verdict.property for verdict in required if verdict.status is Status.VIOLATED]
-        wanted = [v.property for v in required if v.status in (Status.VIOLATED, Status.HOLDS)]
-        search = Search(deployment, result, checks, seconds=seconds, on_tried=tried)
-        found = search.repairs(wanted, most) if violated else search.nothing(wanted)
-    console().print(RepairReport(deployment, violated, found))
-    whole = any(set(one.holds) >= set(wanted) for one in found.found)
-    raise typer.Exit(0 if whole or not violated else EXIT_VIOLATED)
+    timer = threading.Timer(seconds or threading.TIMEOUT_MAX, budget.stop.set)
+    timer.daemon = True
+    try:
+        with interrupts(budget.stop), progress.status("exploring"):
+            timer.start()
+            found = Search(deployment, budget, tried).repairs(most)
+    except (SolverUndecided, ReplayMismatch) as error:
+        complain(f"no verdict: {error}")
+        raise typer.Exit(EXIT_UNDECIDED) from None
+    if found.stopped:
+        complain(f"the {seconds:g} s ran out (--time)" if seconds and not timer.is_alive() else "interrupted")
+    timer.cancel()
+    return found
+
+
+def _status(found: Repairs) -> int:
+    """As of a check with the first repair that mends all, if there is one and any is needed."""
+    if not found.violated:
+        return exit_status(found.before.verdicts)
+    if found.whole:
+        return exit_status(found.whole[0].result.verdicts)
+    return EXIT_UNDECIDED if found.stopped and not found.found else EXIT_VIOLATED

@@ -45,8 +45,19 @@ def show(
     """
     from checker.source import Source
 
-    said = (tuple(assume or ()), tuple(fill or ()), environment, pipeline, False, tuple(clients or ()))
-    source = Source(file, kafka, topic, broker, producer, consumer, *said)
+    source = Source(
+        file,
+        kafka,
+        topic,
+        broker,
+        producer,
+        consumer,
+        assume=tuple(assume or ()),
+        fill=tuple(fill or ()),
+        environment=environment,
+        pipeline=pipeline,
+        clients=tuple(clients or ()),
+    )
     with one_line_errors():
         sought = source.seek()
         deployments = [source.read()] if sought is None else sought.deployments

@@ -12,11 +12,12 @@ import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.options import Assume, Faults, Kafka, PipelineNumber, Seconds
+from checker.cli.options import Assume, Clients, Faults, Kafka, PipelineNumber, Seconds
 from checker.cli.written import attempt, check_file
 from model.whole_file import write_whole
 
 if TYPE_CHECKING:
+    from checker.source import Source
     from properties.verdict import Result
     from reports.story import Telling
 
@@ -51,6 +52,7 @@ def trace(
     ] = None,
     kafka: Kafka = None,
     assume: Assume = None,
+    clients: Clients = None,
     pipeline: PipelineNumber = None,
     faults: Faults = None,
     seconds: Seconds = None,
@@ -59,10 +61,13 @@ def trace(
 
     Exit status: 0 it was told, 2 the input is wrong, or there is no such trace.
     """
+    from checker.source import Source
+
     written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
     with one_line_errors():
         _refuse_what_cannot_be(number, step, written)
-        name, result = _result_of(file, kafka, tuple(assume or ()), pipeline, faults, seconds)
+        source = Source(file, kafka, assume=tuple(assume or ()), pipeline=pipeline, clients=tuple(clients or ()))
+        name, result = _result_of(source, file, faults, seconds)
         from reports.story import tellings
 
         told = tellings(result.verdicts, all_traces=True)
@@ -98,17 +103,12 @@ def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[s
         fail("--step: of which trace? Say its number N")
 
 
-def _result_of(
-    file: Path,
-    kafka: str | None,
-    assume: tuple[str, ...],
-    pipeline: int | None,
-    faults: str | None,
-    seconds: float | None,
-) -> tuple[str, Result]:
+def _result_of(source: Source, file: Path, faults: str | None, seconds: float | None) -> tuple[str, Result]:
     """The result, read or checked anew, and the name of its deployment."""
+    from checker.source import Source, narrowed
+
     if _is_result(file):
-        if kafka or assume or pipeline or faults or seconds:
+        if source != Source(file) or faults or seconds:
             fail(f"{file}: is a result; options of a check change nothing in it")
         from checker.cli.verify import load_result
         from properties.sealing import SEAL, seal
@@ -122,9 +122,8 @@ def _result_of(
     from checker.cli.limits import budget_of
     from checker.engine import EmbeddedEngine
     from checker.reductions.choice import chosen
-    from checker.source import Source, narrowed
 
-    deployment = narrowed(Source(file, kafka, assume=assume, pipeline=pipeline).read(), faults, None)
+    deployment = narrowed(source.read(), faults, None)
     _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
     return deployment.name, result
 

@@ -20,6 +20,7 @@ from model.deployment.builder import build
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, library_of
+from model.deployment.question import question
 from model.deployment.setting import Origin
 
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
@@ -30,12 +31,20 @@ _RULE = re.compile(r"[A-Z][0-9]{2}(?=:)")
 """How the origin of what a rule made begins."""
 
 
+COSTS = ("latency", "availability", "lowered")
+"""The columns of the table that say what a change costs."""
+
+WITHOUT_LIMIT = -1
+"""What a duration without a limit is for Kafka."""
+
+
 @dataclass(frozen=True)
 class Change:
     """Values to give to keys of a scope (topic, broker, producer, consumer, application, kafka), and what that costs.
 
     ``library``: whose client understands them; empty for everyone's. ``latency`` and ``availability`` are words for
-    what is slower and what stops; empty where nothing is.
+    what is slower and what stops; empty where nothing is. ``lowered``: what it costs instead where there was more of it
+    before; empty where that is no question.
     """
 
     library: str
@@ -43,6 +52,7 @@ class Change:
     cost: int
     latency: str
     availability: str
+    lowered: str
 
     def __str__(self) -> str:
         """As a deployment file has it: what the application does stands in ``producer`` or ``consumer`` there."""
@@ -85,7 +95,7 @@ def strengthenings() -> tuple[Change, ...]:
     with TABLE.open(encoding="utf-8", newline="") as table:
         rows = list(csv.DictReader(table))
     changes = (
-        Change(row["library"], tuple(_values(row["change"])), int(row["cost"]), row["latency"], row["availability"])
+        Change(row["library"], tuple(_values(row["change"])), int(row["cost"]), *(row[name] for name in COSTS))
         for row in rows
     )
     return tuple(sorted(changes, key=lambda change: change.cost))
@@ -116,32 +126,49 @@ def changes_of(deployment: Deployment) -> list[Change]:
 
 
 def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change, list[tuple[Change, ...]]]:
-    """Changes that are refused alone, and those of ``offered``, one or two of them, with which they are not.
+    """Changes that are refused alone, or mean nothing, and those of ``offered`` with which they are not, and do.
 
-    Idempotence is refused where ``acks=1`` is set; with ``acks=all`` it is not. Raises :class:`Unchangeable`.
+    Idempotence is refused where ``acks=1`` is set; with ``acks=all`` it is not. Two replicas in sync mean nothing where
+    there is one. Two others are tried with what is refused. Raises :class:`Unchangeable`.
     """
     found: dict[Change, list[tuple[Change, ...]]] = {}
     for change in strengthenings():
-        if change in offered or not _is_refused(deployment, [change]):
+        if change in offered or not _is_of(deployment, change):
             continue
-        for size in (1, 2):
-            sets = [ones for ones in combinations(offered, size) if not _is_refused(deployment, [change, *ones])]
+        for size in (1, 2) if _asked_with(deployment, [change]) is None else (1,):
+            sets = [
+                ones
+                for ones in combinations(offered, size)
+                if _asked_with(deployment, [change, *ones]) not in (None, _asked_with(deployment, ones))
+            ]
             if sets:
                 found[change] = sets
                 break
     return found
 
 
-def _is_refused(deployment: Deployment, changes: Sequence[Change]) -> bool:
-    """Whether clients or brokers refuse these, or no model has what they make."""
+def _asked_with(deployment: Deployment, changes: Sequence[Change]) -> Deployment | None:
+    """The question that these changes make; None where clients or brokers refuse them, or no model has it."""
     places = [place for change in changes for place in change.places]
+    if len(set(places)) < len(places):
+        return None
     try:
-        changed(deployment, changes)
-    except (Unchangeable, NotOfThisClient):
-        return False
+        return question(changed(deployment, changes))
+    except Unchangeable:
+        raise
     except DeploymentError:
-        return True
-    return len(set(places)) < len(places)
+        return None
+
+
+def lowered_from(deployment: Deployment, change: Change) -> str | None:
+    """The number before, where a change makes less of what it is meant to be more of; otherwise None."""
+    if not change.lowered:
+        return None
+    scope, key, value = change.values[0]
+    before = next((one.value for one in deployment.settings if (one.scope, one.key) == (scope, key)), "")
+    if not before.removeprefix("-").isdecimal():
+        return None
+    return before if int(before) > int(value) or int(before) == WITHOUT_LIMIT else None
 
 
 def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
@@ -178,11 +205,6 @@ def brought(before: Deployment, after: Deployment, change: Change) -> Iterator[s
         if setting.scope in _OF_KAFKA and name not in change.settings and known and known.value != setting.value:
             rules = [found[0] for one in (setting, known) if (found := _RULE.match(one.origin.detail))]
             yield f"{name}={setting.value}" + (f" (rule {rules[0]})" if rules else "")
-
-
-def question(deployment: Deployment) -> Deployment:
-    """The deployment without what tells it from others that mean the same: its name, and where its values are from."""
-    return replace(deployment, name="", settings=(), ignored=(), notes=(), given=None)
 
 
 def _is_of(deployment: Deployment, change: Change) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from model.faults import ONCE, Fault
@@ -44,6 +45,23 @@ class FaultBudget:
     total: int | None
     at_most: tuple[tuple[str, int], ...]
     any_number: tuple[str, ...] = ()
+
+    @classmethod
+    def allowing(cls, sets: Iterable[tuple[tuple[str, int], ...]]) -> FaultBudget:
+        """The smallest budget with which each of these sets of faults (kind and count) can happen."""
+        most: dict[str, int] = {}
+        total = 0
+        for one in sets:
+            total = max(total, sum(count for _, count in one))
+            for kind, count in one:
+                most[kind] = max(count, most.get(kind, 0))
+        return cls(total, tuple(sorted(most.items())))
+
+    def allows(self, faults: Iterable[tuple[str, int]]) -> bool:
+        """Whether these faults (kind and count) can happen together."""
+        counts, most = dict(faults), dict(self.at_most)
+        few = self.total is None or sum(counts.values()) <= self.total
+        return few and all(count <= most.get(kind, 0) for kind, count in counts.items())
 
     def up_to(self, total: int) -> FaultBudget:
         """The same kinds, at most so many faults altogether."""

@@ -82,15 +82,6 @@ def exchanged(
     return {**kept, **{place: new[place] for place in places if place in new}}
 
 
-def same_question(one: Deployment, other: Deployment) -> bool:
-    """Whether two deployments differ in nothing but names, origins, notes and what is required of them."""
-    return _bare(one) == _bare(other)
-
-
-def _bare(deployment: Deployment) -> Deployment:
-    return replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=())
-
-
 def of_faults(place: Place) -> bool:
     """Whether a setting says which faults are explored."""
     return place[0] == "assume" and place[1].startswith(_OF_FAULTS)

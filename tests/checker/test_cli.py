@@ -94,6 +94,16 @@ def test_check_prints_the_table_and_the_traces(checked: Callable[[Result], None]
     assert run.stderr == ""
 
 
+def test_quiet_says_why_where_that_is_asked(checked: Callable[[Result], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    checked(samples.RESULT)
+    monkeypatch.setattr(checking, "_with_preventions", lambda _, found: replace(found, preventions=()))
+    told = proofka("check", "orders.yaml", "--quiet", "--explain").stdout.splitlines()
+    assert told[0].startswith("No: ")
+    assert told[1].startswith("no-acked-loss (")
+    assert "none of the known changes prevents it alone" in " ".join(" ".join(told).split())
+    assert "none of the known" not in proofka("check", "orders.yaml", "--quiet").stdout
+
+
 def test_quiet_is_one_sentence(checked: Callable[[Result], None]) -> None:
     checked(samples.HARMLESS)
     run = proofka("check", "orders.yaml", "--quiet")

@@ -18,7 +18,8 @@ from checker.variants import between, settings_changed
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.deployment.explored import FaultBudget
-from model.deployment.rebuilding import FAULTS, built_of, said_of, same_question
+from model.deployment.question import question
+from model.deployment.rebuilding import FAULTS, built_of, said_of
 from properties.difference import Cause, Difference, VerdictChange
 from properties.verdict import Result, Status
 from reports.document import to_document
@@ -169,8 +170,8 @@ def test_what_lies_between(folder: Path) -> None:
     old, new = checked(folder)[0], checked(folder, acks="all", linger=20, faults=TWO)[0]
     whole = between(old, new)
     assert set(whole.places) == {("producer", "acks"), ("producer", "linger.ms"), FAULTS}
-    assert same_question(whole.with_changes(()), old)
-    assert same_question(whole.with_changes(whole.places), new)
+    assert question(whole.with_changes(())) == question(old)
+    assert question(whole.with_changes(whole.places)) == question(new)
     only = whole.with_changes([("producer", "linger.ms")])
     assert (only.acks, only.durations.linger.most, only.faults) == (old.acks, 20, old.faults)
     assert settings_changed(old, old) == ()
@@ -180,7 +181,7 @@ def test_what_lies_between(folder: Path) -> None:
 def test_a_deployment_is_what_was_said_of_it(file: Path) -> None:
     """Built again from its effective settings alone it is the same."""
     deployment = read_deployment(file)
-    assert same_question(built_of(said_of(deployment), deployment), deployment)
+    assert question(built_of(said_of(deployment), deployment)) == question(deployment)
 
 
 def test_what_is_compared(folder: Path) -> None:

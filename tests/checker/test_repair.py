@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checker import repair as repairing
 from checker.budget import Budget
 from checker.check import check
-from checker.explanation import preventions
+from checker.explanation import Target, prevented, preventions
 from checker.repair import Search
-from checker.survival import Counterexample, run_of, survivors
+from checker.survival import Counterexample, run_of
+from checker.trial import Trial
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.changing import Change, changed, strengthenings
 from model.deployment.deployment import Deployment
@@ -51,6 +55,10 @@ def checks(one: Deployment) -> Result:
     return check(one, budget=Budget(threads=1))
 
 
+def search(one: Deployment, **more: Any) -> Search:
+    return Search(one, Budget(threads=1), **more)
+
+
 @cache
 def result() -> Result:
     return checks(deployment())
@@ -69,17 +77,24 @@ def test_a_run_survives_what_does_not_prevent_it() -> None:
     assert violated.status is Status.VIOLATED
     counterexample = Counterexample("no-acked-loss", run_of(violated.traces[0].steps))
     restart, acks = (next(c for c in few(deployment()) if str(c) == words) for words in (FEW[3], FEW[0]))
-    assert survivors(changed(deployment(), [restart]), [counterexample]) == [True]
-    assert survivors(changed(deployment(), [acks]), [counterexample]) == [False]
-    assert survivors(deployment(), [counterexample, Counterexample("no-such", ())]) == [True, False]
+    assert Trial(changed(deployment(), [restart])).has(counterexample)
+    assert not Trial(changed(deployment(), [acks])).has(counterexample)
+    assert Trial(deployment()).has(counterexample)
+    assert not Trial(deployment()).has(Counterexample("no-such", ()))
+    too_short = Counterexample("no-acked-loss", counterexample.run[:-1])
+    assert not Trial(deployment()).has(too_short), "nothing is violated before the end"
+
+
+def asking(monkeypatch: pytest.MonkeyPatch, require: tuple[str, ...]) -> Deployment:
+    monkeypatch.setattr(repairing, "changes_of", few)
+    monkeypatch.setattr(repairing, "companions", lambda *_: {})
+    return replace(deployment(), require=require)
 
 
 @pytest.mark.slow
 def test_the_repair_is_the_cheapest_of_all_sets_of_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repairing, "changes_of", few)
-    monkeypatch.setattr(repairing, "companions", lambda *_: {})
-    wanted = ["no-acked-loss", "no-silent-loss"]
-    found = Search(deployment(), result(), checks).repairs(wanted, most=10)
+    wanted = ("no-acked-loss", "no-silent-loss")
+    found = search(asking(monkeypatch, wanted)).repairs(most=10)
     every: dict[frozenset[str], int] = {}
     changes = few(deployment())
     for size in range(len(changes) + 1):
@@ -95,24 +110,49 @@ def test_the_repair_is_the_cheapest_of_all_sets_of_changes(monkeypatch: pytest.M
     assert told == smallest
     assert [repair.cost for repair in found.found] == sorted(told.values())
     assert all(set(wanted) <= holding(repair.result) for repair in found.found)
+    assert all(repair.needed for repair in found.found)
+    assert found.refuted, "known runs spare explorations"
 
 
 @pytest.mark.slow
 def test_what_cannot_all_hold_is_a_front(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sending again after a restart stores a record twice; not doing so loses it."""
-    monkeypatch.setattr(repairing, "changes_of", few)
-    monkeypatch.setattr(repairing, "companions", lambda *_: {})
-    found = Search(deployment(), result(), checks).repairs(deployment().require)
+    found = search(asking(monkeypatch, deployment().require)).repairs()
     assert found.found
+    assert not found.whole
     for repair in found.found:
-        assert set(repair.holds) < set(deployment().require)
-        assert set(repair.holds) <= holding(repair.result)
-    assert {"no-silent-loss"} < {name for repair in found.found for name in repair.holds}
+        assert set(repair.mends) < set(deployment().require)
+        assert set(repair.mends) == holding(repair.result)
+        assert not any(set(repair.mends) < set(other.mends) for other in found.found)
+    assert {"no-silent-loss"} < {name for repair in found.found for name in repair.mends}
+
+
+def test_a_search_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found until then is kept; nothing that was not looked at is called hopeless."""
+    stop = threading.Event()
+    budget = Budget(threads=1, stop=stop)
+    asked = asking(monkeypatch, ("no-acked-loss",))
+    found = Search(asked, budget, lambda changes, wrong: stop.set()).repairs()
+    assert found.stopped
+    assert found.hopeless == ()
+    assert found.violated == ("no-acked-loss",)
+    assert len(found.found) <= 1
+    assert Search(asked, budget).repairs().stopped
+
+
+def test_what_was_not_decided_before_must_not_be_violated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is skipped where nothing is processed: that pass stays vacuous, and is not called more."""
+    found = search(asking(monkeypatch, ("no-acked-loss", "no-skip"))).repairs(most=1)
+    (repair,) = found.whole
+    before, after = ({v.property: v.status for v in one.verdicts} for one in (found.before, repair.result))
+    assert before == {"no-acked-loss": Status.VIOLATED, "no-skip": Status.VACUOUS}
+    assert after == {"no-acked-loss": Status.HOLDS, "no-skip": Status.VACUOUS}
 
 
 @pytest.mark.slow
 def test_what_would_have_prevented_a_violation() -> None:
     found = preventions(deployment(), result().verdicts, seconds=None)
+    assert all(one.decided for one in found)
     of_loss = {one.change for one in found if one.property == "no-acked-loss"}
     assert {"producer.acks=all", "topic.unclean.leader.election.enable=false"} & of_loss
     assert "producer.on_restart=resend" not in of_loss
@@ -121,6 +161,47 @@ def test_what_would_have_prevented_a_violation() -> None:
         again = checks(changed(deployment(), [change]))
         verdict = next(v for v in again.verdicts if v.property == one.property)
         assert one.cut_set not in verdict.cut_sets
+
+
+def test_what_there_was_no_time_for_is_not_decided() -> None:
+    """Nothing is said not to prevent it either, but where the trace that is known is possible with the change."""
+    acks, restart = (next(c for c in few(deployment()) if str(c) == words) for words in (FEW[0], FEW[3]))
+    lost = next(v for v in result().verdicts if v.property == "no-acked-loss")
+    targets = [Target(Counterexample(lost.property, run_of(lost.traces[0].steps)), lost.cut_sets[0])]
+    assert prevented(changed(deployment(), [acks]), targets, seconds=1e-9) == {lost.property: None}
+    assert prevented(changed(deployment(), [restart]), targets, seconds=1e-9) == {lost.property: False}
+    stop = threading.Event()
+    stop.set()
+    found = preventions(deployment(), [lost], stop)
+    assert found
+    assert not any(one.decided for one in found)
+
+
+ALONE = """\
+kafka: "3.6"
+topic: {replicas: 1}
+producer: {acks: all}
+assume: {faults: {total: 1, power-loss: 1}}
+bounds: {records: 1, log: 2}
+require: [no-acked-loss]
+"""
+
+
+@pytest.mark.slow
+def test_nothing_is_prevented_by_acknowledging_nothing(tmp_path: Path) -> None:
+    """Two in sync of one replica (not capped before 3.7): nothing is acknowledged any more, and none of that lost."""
+    file = tmp_path / "d.yaml"
+    file.write_text(ALONE, encoding="utf-8")
+    one = read_deployment(file)
+    found = preventions(one, checks(one).verdicts, seconds=None)
+    told = {prevention.change for prevention in found if prevention.property == "no-acked-loss"}
+    in_sync = next(change for change in strengthenings() if str(change) == "topic.min.insync.replicas=2")
+    with_it = next(v for v in checks(changed(one, [in_sync])).verdicts if v.property == "no-acked-loss")
+    assert with_it.status is Status.VACUOUS
+    assert "topic.flush.messages=1" in told
+    assert str(in_sync) not in told
+    (repair,) = search(one).repairs(most=1).found
+    assert list(map(str, repair.changes)) == ["topic.flush.messages=1"]
 
 
 IDEMPOTENCE = "producer.enable.idempotence=true"
@@ -133,12 +214,12 @@ def test_changes_that_only_go_together_are_found(tmp_path: Path) -> None:
     text = TEXT.replace("kill: 1, producer-crash: 1", "lost-response: 1")
     file.write_text(text.replace("no-acked-loss, no-silent-loss, ", ""), encoding="utf-8")
     one = read_deployment(file)
-    found = Search(one, checks(one), checks).repairs(["no-log-duplicate"])
+    found = search(one).repairs()
     told = [set(map(str, repair.changes)) for repair in found.found]
     assert {IDEMPOTENCE, "producer.acks=all"} in told
     assert all("no-log-duplicate" in holding(repair.result) for repair in found.found)
 
 
 def test_nothing_to_repair() -> None:
-    search = Search(deployment(), result(), checks)
-    assert search.nothing(["no-skip"]).found == ()
+    found = search(replace(deployment(), require=("no-skip",))).repairs()
+    assert (found.found, found.violated, found.explored) == ((), (), 0)

@@ -9,17 +9,19 @@ from io import StringIO
 from model.deployment.changing import Change, strengthenings
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
-from properties.verdict import Prevention, Result
+from model.deployment.setting import Origin, Setting
+from properties.verdict import Prevention, Result, Status
 from reports import terminal
 from reports.document import result_from_document, to_document
 from reports.explained import explained, preventions_of
 from reports.html import to_html
 from reports.markdown import to_markdown
-from reports.repairs import RepairReport, tolerated
+from reports.repairs import RepairReport, costs, tolerated
 from reports.schema import problem
 from tests.reports import samples
 
 KILL = (("kill", 1),)
+HOLDS = Status.HOLDS
 RESULT = replace(
     samples.RESULT,
     preventions=(
@@ -34,6 +36,11 @@ RESULT = replace(
         Prevention("exactly-once-effect", (), "producer.sends=sync", decided=False, settings=("application.sends",)),
     ),
 )
+
+
+def explained_of(result: Result) -> list[tuple[str, str]]:
+    violated = [v.property for v in result.verdicts if v.status is Status.VIOLATED]
+    return [(name, said[1]) for name, said in zip(violated, explained(result), strict=True)]
 
 
 def test_why_and_what_would_have_prevented_it() -> None:
@@ -78,51 +85,98 @@ def test_every_report_says_it_where_it_was_asked() -> None:
 class Repaired:
     changes: tuple[Change, ...]
     deployment: Deployment
-    holds: tuple[str, ...]
+    mends: tuple[str, ...]
     result: Result = samples.HARMLESS
-    cost: int = 5
+    needed: bool = True
 
 
 @dataclass(frozen=True)
 class Found:
     wanted: tuple[str, ...]
     found: tuple[Repaired, ...]
+    violated: tuple[str, ...] = ("no-loss",)
+    before: Result = samples.RESULT
     hopeless: tuple[str, ...] = ()
-    tried: int = 7
+    explored: int = 7
+    refuted: int = 1200
     stopped: bool = False
 
+    @property
+    def whole(self) -> tuple[Repaired, ...]:
+        return tuple(one for one in self.found if set(one.mends) >= set(self.wanted))
 
-def shown(found: Found, violated: tuple[str, ...] = ("no-loss",)) -> str:
+
+def shown(found: Found) -> str:
     out = StringIO()
-    terminal.console(out).print(RepairReport(samples.DEPLOYMENT, violated, found))
+    terminal.console(out).print(RepairReport(samples.DEPLOYMENT, found))
     return " ".join(out.getvalue().split())
+
+
+def verdicts(**statuses: Status) -> Result:
+    found = tuple(samples.verdict(name.replace("_", "-"), status, required=True) for name, status in statuses.items())
+    return replace(samples.RESULT, verdicts=found)
 
 
 STRONG = replace(samples.DEPLOYMENT, acks=Acks.ALL, min_insync_replicas=2)
 STRONGER = ("producer.acks=all", "topic.min.insync.replicas=2")
 CHANGES = tuple(c for c in strengthenings() if str(c) in STRONGER and c.library in ("", "java"))
+BOTH = ("no-loss", "no-skip")
 
 
 def test_a_repair_says_what_it_costs() -> None:
-    text = shown(Found(("no-loss", "no-skip"), (Repaired(CHANGES, STRONG, ("no-loss", "no-skip")),)))
-    assert "1 repair, with which all 2 properties hold" in text
+    text = shown(Found(BOTH, (Repaired(CHANGES, STRONG, BOTH, verdicts(no_loss=HOLDS, no_skip=HOLDS)),)))
+    assert "1 repair, with which all 2 required properties hold" in text
     assert "producer.acks=all + topic.min.insync.replicas=2" in text
     assert "each repair was checked as a whole; explored: any 2 faults" in text
+    assert "7 sets of changes explored, 1,200 more refuted" in text
     assert "latency: a send waits for all replicas in sync" in text
+    assert "availability: fewer replicas in sync than that stop writes" in text
     assert "writes go on with 1 broker away, not with 2 (before: with 2)" in text
 
 
+def test_less_of_a_setting_has_another_price() -> None:
+    settings = tuple(one for one in samples.DEPLOYMENT.settings if one.key != "min.insync.replicas")
+    three = Setting("topic", "min.insync.replicas", "3", Origin("file", "d.yaml:3"))
+    before = replace(STRONG, min_insync_replicas=3, settings=(*settings, three))
+    told = list(costs(before, Repaired(CHANGES[1:], STRONG, BOTH)))
+    assert told == [
+        "lowered from 3: what is acknowledged may be on fewer replicas",
+        "writes go on with 1 broker away (before: with 0)",
+    ]
+
+
+def test_what_is_not_shown_to_hold_is_named() -> None:
+    after = verdicts(no_loss=HOLDS, no_skip=Status.VACUOUS, recoverability=Status.UNKNOWN)
+    wanted = (*BOTH, "recoverability")
+    text = shown(Found(wanted, (Repaired(CHANGES, STRONG, wanted, after, needed=False),), before=after))
+    assert "no required property is violated, and 1 of 3 hold" in text
+    assert text.count("passes only because what it speaks of never happens: no-skip") == 2
+    assert text.count("not decided: recoverability") == 2
+    assert "before it was known whether it needs all of these" in text
+    early = shown(Found(wanted, (), violated=(), before=after, explored=0, refuted=0, stopped=True))
+    assert "no violation was found. The search was stopped before its end." in early
+    nothing = shown(Found(wanted, (), violated=(), before=after, explored=0, refuted=0))
+    assert "nothing to repair, but not every required property is shown to hold" in nothing
+    assert "before: not decided: recoverability" in nothing
+
+
 def test_a_front_says_what_does_not_hold() -> None:
-    found = Found(("no-loss", "no-skip"), (Repaired(CHANGES, STRONG, ("no-loss",)),), hopeless=("no-skip",))
-    text = shown(found)
+    text = shown(Found(BOTH, (Repaired(CHANGES, STRONG, ("no-loss",)),), hopeless=("no-skip",)))
     assert "No set of changes mends all" in text
-    assert "Nothing here mends no-skip." in text
+    assert "No known change that is modelled mends no-skip." in text
     assert "mends no-loss; does not hold: no-skip" in text
 
 
 def test_where_nothing_was_found_that_is_said() -> None:
-    assert "nothing to repair" in shown(Found((), ()), ())
-    assert "None of the known changes mends that. The time ran out" in shown(Found(("no-loss",), (), stopped=True))
+    held = verdicts(no_loss=HOLDS)
+    nothing = shown(Found(("no-loss",), (), violated=(), before=held, explored=0, refuted=0))
+    assert "nothing to repair, every required property holds" in nothing
+    assert "sets of changes" not in nothing
+    none = shown(Found(("no-loss",), ()))
+    assert "None of the known changes that are modelled mends that." in none
+    assert "each repair" not in none
+    stopped = shown(Found(("no-loss",), (), stopped=True))
+    assert "The search was stopped before its end. Nothing was found until then." in stopped
 
 
 def test_how_many_brokers_may_be_away() -> None:

@@ -15,13 +15,14 @@ from model.deployment.changing import (
     changed,
     changes_of,
     companions,
-    question,
+    lowered_from,
     strengthenings,
     turned,
 )
 from model.deployment.choices import Acks, Commit, OnSendError
 from model.deployment.deployment import Deployment
 from model.deployment.errors import UnknownKeyError
+from model.deployment.question import question
 
 
 def deployment(folder: Path, text: str = "producer: {acks: 1}") -> Deployment:
@@ -131,6 +132,33 @@ def test_what_is_refused_alone_goes_with_others(tmp_path: Path) -> None:
     idempotence, acks = find("producer.enable.idempotence=true"), find("producer.acks=all")
     assert idempotence not in offered
     assert companions(made, offered)[idempotence] == [(acks,)]
+
+
+def test_what_means_nothing_alone_goes_with_others(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text('kafka: "4.0"\ntopic: {replicas: 1}\nproducer: {acks: all}\n', encoding="utf-8")
+    made = read_deployment(file)
+    offered = changes_of(made)
+    in_sync, three = find("topic.min.insync.replicas=2"), find("topic.replication.factor=3")
+    assert in_sync not in offered
+    found = companions(made, offered)
+    assert found[in_sync] == [(three,)]
+    assert not any(change.library not in ("", "java") for change in found)
+    weak = deployment(tmp_path)
+    idempotence = find("producer.enable.idempotence=true")
+    assert idempotence not in companions(weak, changes_of(weak)), "acks=all alone switches it on"
+
+
+def test_less_than_before_is_noticed(tmp_path: Path) -> None:
+    in_sync, flight = find("topic.min.insync.replicas=2"), find("producer.max.in.flight.requests.per.connection=1")
+    text = "\nbroker: {settings: {min.insync.replicas: 3}}"
+    assert lowered_from(deployment(tmp_path, text), in_sync) == "3"
+    assert lowered_from(deployment(tmp_path), in_sync) is None
+    assert lowered_from(deployment(tmp_path), flight) is None, "fewer in flight is what it is meant for"
+    forever = deployment(tmp_path, "broker: {settings: {log.retention.ms: -1}}")
+    week = find("topic.retention.ms=604800000")
+    assert lowered_from(forever, week) == "-1"
+    assert lowered_from(forever, find("topic.retention.ms=-1")) is None
 
 
 def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:

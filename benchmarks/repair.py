@@ -1,0 +1,60 @@
+"""What repairs and explanations cost: their seconds over those of the check that they are about.
+
+Run ``python benchmarks/repair.py [EXAMPLE ...]`` on a quiet machine. Each example is asked with up to one fault:
+checked as it is, of what is required; explained, which tries each change; and repaired, one repair at most.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from checker.budget import Budget
+from checker.explanation import preventions
+from checker.repair import Search
+from checker.trial import Trial
+from model.deployment import read_deployment
+from model.deployment.changing import changes_of
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+FAULTS = 1
+ASKED = ("acks-1", "auto-commit", "orders")
+
+Found = TypeVar("Found")
+
+
+def timed(work: Callable[[], Found]) -> tuple[float, Found]:
+    """Seconds, and what came of it."""
+    started = time.perf_counter()
+    found = work()
+    return time.perf_counter() - started, found
+
+
+def row(name: str) -> str:
+    """A row of the table."""
+    deployment = read_deployment(EXAMPLES / f"{name}.yaml")
+    deployment = replace(deployment, faults=deployment.faults.up_to(FAULTS))
+    Trial(deployment).explored(deployment.require, Budget())  # what is imported and compiled once counts for nobody
+    checking, run = timed(lambda: Trial(deployment).explored(deployment.require, Budget()))
+    verdicts = run.verdicts()
+    explaining, told = timed(lambda: preventions(deployment, verdicts, seconds=None))
+    repairing, repairs = timed(lambda: Search(deployment, Budget()).repairs(most=1))
+    offered = len(changes_of(deployment))
+    figures = f"{checking:.1f} | {explaining / checking:.1f} | {repairing / checking:.1f}"
+    return f"| {name} | {offered} | {figures} | {len(told)} | {repairs.explored} | {repairs.refuted} |"
+
+
+def main(examples: Sequence[str]) -> None:
+    """Print a row per example."""
+    print("| example | changes | check s | explain / check | repair / check | prevent | explored | refuted |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name in examples or ASKED:
+        print(row(name), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

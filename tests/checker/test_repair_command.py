@@ -1,0 +1,109 @@
+"""``proofka repair``: how it ends, and that what was found is printed however it ends."""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from checker.cli import app
+from checker.repair import Repair, Repairs, Search
+from checker.source import Source
+from model.deployment.changing import strengthenings
+from properties.verdict import Result, Status
+from tests.reports import samples
+from tests.reports.samples import verdict
+
+TEXT = 'kafka: "4.0"\nproducer: {acks: 1}\ntopic: {replicas: 3}\n'
+ACKS = tuple(change for change in strengthenings() if str(change) == "producer.acks=all" and change.library == "java")
+
+
+def of(*statuses: Status) -> Result:
+    return replace(
+        samples.RESULT, verdicts=tuple(verdict(f"p{n}", one, required=True) for n, one in enumerate(statuses))
+    )
+
+
+def found(before: Result, after: Result | None, *, stopped: bool = False) -> Repairs:
+    wanted = tuple(one.property for one in before.verdicts)
+    mends = () if after is None else tuple(v.property for v in after.verdicts if v.status is not Status.VIOLATED)
+    repairs = () if after is None else (Repair(ACKS, samples.DEPLOYMENT, after, mends, needed=True),)
+    return Repairs(before, wanted, repairs, (), 1, 0, stopped)
+
+
+def repair(tmp_path: Path, *words: str) -> Any:
+    file = tmp_path / "d.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    return CliRunner().invoke(app, ["repair", str(file), *words])
+
+
+V, H, E, U = Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("repairs", "status"),
+    [
+        (found(of(H, H), None), 0),
+        (found(of(H, E), None), 4),
+        (found(of(H, U), None), 3),
+        (found(of(V, H), of(H, H)), 0),
+        (found(of(V, E), of(H, E)), 4),
+        (found(of(V, U), of(H, U)), 3),
+        (found(of(V, H), of(V, H)), 1),
+        (found(of(V, H), None), 1),
+        (found(of(V, H), None, stopped=True), 3),
+    ],
+)
+def test_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repairs: Repairs, status: int) -> None:
+    """What is vacuous or undecided is no reason to say that all is well."""
+    monkeypatch.setattr(Search, "repairs", lambda *_: repairs)
+    assert repair(tmp_path).exit_code == status
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_found_is_printed_when_it_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def until_stopped(search: Search, _: int) -> Repairs:
+        signal.raise_signal(number)
+        return found(of(V), of(H), stopped=search._budget.stop.is_set())
+
+    monkeypatch.setattr(Search, "repairs", until_stopped)
+    ran = repair(tmp_path)
+    assert ran.exit_code == 0
+    assert "producer.acks=all" in ran.stdout
+    assert "The search was stopped before its end" in " ".join(ran.stdout.split())
+    assert ran.stderr == "interrupted\n"
+
+
+def test_the_time_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def until_stopped(search: Search, _: int) -> Repairs:
+        assert search._budget.stop.wait(timeout=20)
+        time.sleep(0.1)
+        return found(of(V), None, stopped=True)
+
+    monkeypatch.setattr(Search, "repairs", until_stopped)
+    ran = repair(tmp_path, "--time", "0.1")
+    assert (ran.exit_code, ran.stderr) == (3, "the 0.1 s ran out (--time)\n")
+
+
+@pytest.mark.parametrize("command", ["repair", "trace"])
+def test_releases_of_clients_are_said_as_to_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    seen: list[Source] = []
+
+    def read(source: Source) -> None:
+        seen.append(source)
+        raise OSError(0, "read", "d.yaml")
+
+    monkeypatch.setattr(Source, "read", read)
+    file = tmp_path / "d.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    CliRunner().invoke(app, [command, str(file), "--client", "sarama=1.43", "--kafka", "4.0"])
+    assert [(one.clients, one.kafka) for one in seen] == [(("sarama=1.43",), "4.0")]
