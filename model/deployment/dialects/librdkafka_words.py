@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
+from model.deployment.clients import aliases
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.client_names import CLIENTS, LIBRDKAFKA, is_legacy, is_named, is_of
 from model.deployment.dialects.said import Said
@@ -25,7 +26,18 @@ def told_by(values: Sequence[Said]) -> Said | None:
     """The first setting that only librdkafka has, where none is there that only Java clients have."""
     if any(said.key.endswith((".serializer", ".deserializer", ".serializer.class", *_JAVAS)) for said in values):
         return None
-    return next((said for said in values if _is_only_librdkafkas(said.key)), None)
+    return next((said for said in values if _is_only_librdkafkas(said.key)), None) or _told_by_all(values)
+
+
+def _told_by_all(values: Sequence[Said]) -> Said | None:
+    """A setting that the old Scala clients had, beside one that only newer clients have: librdkafka has both."""
+    if not any(said.key == "enable.idempotence" for said in values):
+        return None
+    of_java = {said.key for said in values if any(is_of(role, said.key) for role in CLIENTS)}
+    if not all(any(is_of(role, key, LIBRDKAFKA) for role in CLIENTS) for key in of_java):
+        return None
+    old = [said for said in values if any(is_legacy(role, said.key) for role in CLIENTS)]
+    return next((said for said in old if (LIBRDKAFKA, said.key) in aliases()), None)
 
 
 def _is_only_librdkafkas(key: str) -> bool:

@@ -95,6 +95,15 @@ def test_a_broken_file_that_speaks_of_kafka_is_named_whatever_its_name_is(tmp_pa
     assert found.others == 1
 
 
+def test_settings_of_a_topic_without_a_name_are_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "topic.properties").write_text("# ours\nmin.insync.replicas=2\n", encoding="utf-8")
+    (tmp_path / "topics-of-ui.properties").write_text("page.size=2\n", encoding="utf-8")
+    (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
+    (unread,) = find(tmp_path, {}).unread
+    assert (Path(unread.file).name, unread.line) == ("topic.properties", 2)
+    assert "--topic FILE" in unread.reason
+
+
 def test_tests_by_a_build_tools_own_rules_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "src/test/resources").mkdir(parents=True)
     (tmp_path / "src/test/resources/a.properties").write_text(SPRING, encoding="utf-8")

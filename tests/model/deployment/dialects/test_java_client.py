@@ -216,3 +216,17 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except DeploymentError:
         return
     assert not unaccounted(document.properties, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "client"),
+    [
+        ("request.required.acks=1\nenable.idempotence=false\nmetadata.broker.list=a:1\n", "librdkafka"),
+        ("request.required.acks=1\nmetadata.broker.list=a:1\n", None),
+        ("acks=1\nenable.idempotence=false\ndelivery.timeout.ms=9000\n", None),
+        ("request.required.acks=1\nenable.idempotence=false\nmax.block.ms=9\n", None),
+    ],
+)
+def test_who_has_old_names_beside_those_of_today_is_librdkafka(text: str, client: str | None) -> None:
+    (producer,) = read_text(text, "producer.properties", dialect=JAVA).components
+    assert (None if producer.client is None else producer.client.value) == client
