@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from model.deployment.required_properties import REQUIRED_BY_DEFAULT
 from model.state import Pipeline
-from properties import agreement, availability, duplication, durability, ordering, transactions
+from properties import agreement, availability, duplication, loss, ordering, transactions
 from properties.property import Property
 
-FAMILIES = (durability, duplication, transactions, ordering, agreement, availability)
+FAMILIES = (loss, duplication, transactions, ordering, agreement, availability)
 
 
 def properties_of(pipeline: Pipeline) -> tuple[Property, ...]:

@@ -12,7 +12,7 @@ from model.faults import Fault
 from model.language import State
 from model.sink import Applied
 from model.state import Pipeline, Replica
-from properties.durability import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
+from properties.loss import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
 from properties.property import Property
 from properties.situations import (
     both_can_be_read,

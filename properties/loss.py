@@ -1,4 +1,4 @@
-"""Durability: what was promised is there, and what is not was said."""
+"""Loss: what was promised is there, and what is not was said."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """The durability properties of a pipeline."""
+    """What a pipeline must not lose."""
     records = range(pipeline.deployment.bounds.records)
 
     def explain_acked(state: State) -> str:

@@ -15,7 +15,7 @@ from model import application, controller, fetching, idempotence, isr, produce, 
 from model.consumer import agreed_prefix, unprocessed, validated
 from model.language import Action
 from model.state import Batch, Fate, Pipeline, Replica
-from properties import durability, situations
+from properties import loss, situations
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ def _of_record(pipeline: Pipeline, record: int) -> Iterator[Definition]:
         "accepted": situations.accepted,
         "pending": situations.pending,
         "lost_silently": situations.lost_silently,
-        "lost_though_acknowledged": durability.lost_though_acknowledged,
+        "lost_though_acknowledged": loss.lost_though_acknowledged,
         "unprocessed": unprocessed,
-        "skipped": durability.skipped,
+        "skipped": loss.skipped,
     }.items():
         yield Definition(f"{name}_{word}", condition(pipeline, record), _says(condition))
 

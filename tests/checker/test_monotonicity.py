@@ -1,4 +1,4 @@
-"""Strengthening one setting alone creates no durability violation that was not there.
+"""Strengthening one setting alone creates no violation of loss properties that was not there.
 
 Random deployments of Kafka 4.0 with its own client, one record each, small enough to be explored whole under two
 faults: no stronger setting makes something worse there. Where one does (other clients, two records) is in

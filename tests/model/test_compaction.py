@@ -13,7 +13,7 @@ from model.deployment.choices import Commit, ProducerId
 from model.deployment.compaction import Compaction, Keys
 from model.durations import Quantity
 from model.idempotence import check_sequence
-from properties import durability
+from properties import loss
 from properties.agreement import disagree
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario
@@ -105,7 +105,7 @@ def test_a_consumer_goes_on_behind_holes(commit: Commit) -> None:
     run.do("pass_hole", leader=1).do("poll", leader=1, count=1)
     consumer = run.pipeline.consumer
     assert [run.value(count) for count in consumer.processed] == [0, 1]
-    assert not holds(durability.skipped(run.pipeline, 0), run.state)
+    assert not holds(loss.skipped(run.pipeline, 0), run.state)
     assert run.value(consumer.committed) == (2 if commit is Commit.BEFORE else 0)
 
 
@@ -122,17 +122,17 @@ def test_who_never_had_the_key_misses_no_tombstone(had_it: bool) -> None:
     assert run.pipeline.compacted is not None
     if run.pipeline.compacted.unserved is not None:
         run.state = {**run.state, run.pipeline.compacted.unserved.name: 1}
-    assert holds(durability.skipped(run.pipeline, 1), run.state) is had_it
+    assert holds(loss.skipped(run.pipeline, 1), run.state) is had_it
 
 
 def test_what_was_passed_for_a_record_that_is_lost_then_is_skipped() -> None:
     """The group went past the hole; where another broker leads, what stood there is the last value again."""
     run = both_written(scenario(CARELESS, Keys.UPDATED), replicated=False).do("compact", broker=1, last=1)
     run.do("pass_hole", leader=1)
-    assert not holds(durability.skipped(run.pipeline, 0), run.state)
+    assert not holds(loss.skipped(run.pipeline, 0), run.state)
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert (run.log(2), run.value(run.pipeline.consumer.position)) == ([0], 1)
-    assert holds(durability.skipped(run.pipeline, 0), run.state)
+    assert holds(loss.skipped(run.pipeline, 0), run.state)
 
 
 def test_what_was_passed_for_a_record_that_is_there_is_not() -> None:
@@ -140,7 +140,7 @@ def test_what_was_passed_for_a_record_that_is_there_is_not() -> None:
     run = both_written(scenario(CAREFUL, Keys.UPDATED)).do("compact", broker=1, last=1).do("pass_hole", leader=1)
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
     assert removed(run, 2) == [0, 0]
-    assert not holds(durability.skipped(run.pipeline, 0), run.state)
+    assert not holds(loss.skipped(run.pipeline, 0), run.state)
 
 
 def test_nobody_knows_the_producer_of_a_hole_alone() -> None:

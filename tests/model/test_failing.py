@@ -11,7 +11,7 @@ from model.deployment.choices import Commit, Group, OnProcessingError, OnSendErr
 from model.deployment.explored import Bounds
 from model.faults import Fault
 from model.state import Fate
-from properties.durability import skipped
+from properties.loss import skipped
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario

@@ -159,6 +159,10 @@ def test_less_than_before_is_noticed(tmp_path: Path) -> None:
     week = find("topic.retention.ms=604800000")
     assert lowered_from(forever, week) == "-1"
     assert lowered_from(forever, find("topic.retention.ms=-1")) is None
+    hour = find("producer.message.timeout.ms=3600000", "librdkafka")
+    for value, was in (("0", "0"), ("5000", None)):
+        text = f"producer: {{client: librdkafka, settings: {{message.timeout.ms: {value}}}}}"
+        assert lowered_from(deployment(tmp_path, text), hour) == was
 
 
 def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
