@@ -111,7 +111,7 @@ class RepairReport:
             )
             return f"{name}: {wrong} violated. No set of changes mends all; what can hold together:{hopeless}{stopped}"
         none = (
-            " Nothing was found until then."
+            " Nothing was found until then: give it longer (--time), or less to do (--faults, --require)."
             if repairs.stopped
             else " None of the known changes that are modelled mends that."
         )

@@ -31,11 +31,8 @@ _RULE = re.compile(r"[A-Z][0-9]{2}(?=:)")
 """How the origin of what a rule made begins."""
 
 
-COSTS = ("latency", "availability", "lowered")
+COSTS = ("latency", "availability", "lowered", "unlimited")
 """The columns of the table that say what a change costs."""
-
-WITHOUT_LIMIT = -1
-"""What a duration without a limit is for Kafka."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Change:
 
     ``library``: whose client understands them; empty for everyone's. ``latency`` and ``availability`` are words for
     what is slower and what stops; empty where nothing is. ``lowered``: what it costs instead where there was more of it
-    before; empty where that is no question.
+    before; empty where that is no question. ``unlimited``: the value with which there is no limit, if one is.
     """
 
     library: str
@@ -53,6 +50,7 @@ class Change:
     latency: str
     availability: str
     lowered: str
+    unlimited: str
 
     def __str__(self) -> str:
         """As a deployment file has it: what the application does stands in ``producer`` or ``consumer`` there."""
@@ -168,7 +166,7 @@ def lowered_from(deployment: Deployment, change: Change) -> str | None:
     before = next((one.value for one in deployment.settings if (one.scope, one.key) == (scope, key)), "")
     if not before.removeprefix("-").isdecimal():
         return None
-    return before if int(before) > int(value) or int(before) == WITHOUT_LIMIT else None
+    return before if int(before) > int(value) or before == change.unlimited else None
 
 
 def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:

@@ -6,6 +6,7 @@ import signal
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -61,7 +62,7 @@ V, H, E, U = Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN
 )
 def test_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repairs: Repairs, status: int) -> None:
     """What is vacuous or undecided is no reason to say that all is well."""
-    monkeypatch.setattr(Search, "repairs", lambda *_: repairs)
+    monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
     assert repair(tmp_path).exit_code == status
 
 

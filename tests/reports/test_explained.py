@@ -176,7 +176,7 @@ def test_where_nothing_was_found_that_is_said() -> None:
     assert "None of the known changes that are modelled mends that." in none
     assert "each repair" not in none
     stopped = shown(Found(("no-loss",), (), stopped=True))
-    assert "The search was stopped before its end. Nothing was found until then." in stopped
+    assert "The search was stopped before its end. Nothing was found until then: give it longer (--time)" in stopped
 
 
 def test_how_many_brokers_may_be_away() -> None:
