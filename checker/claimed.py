@@ -77,10 +77,7 @@ def _follows(deployment: Deployment, one: Group, prop: Property, said: Document)
     present = {action.fault for action in one.system.actions}
     at_most = dict(deployment.faults.at_most)
     kinds = {kind.value: at_most[kind.value] for kind in Fault if kind in present and at_most.get(kind.value, 0) > 0}
-    bounds = deployment.bounds
-    sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
-    if deployment.idempotence:
-        sizes["producer_epochs"] = bounds.producer_epochs
+    sizes = deployment.sizes
     any_number: list[str] = []
     if deployment.faults.any_number and said["status"] in PASSES:
         # The state space closed: whatever the number of faults, and of leader epochs.

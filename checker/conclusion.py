@@ -175,10 +175,6 @@ class Conclusion:
         following = exploration.layers[whole] if whole < len(exploration.layers) else None
         if exploration.exhausted():
             whole = max(whole, self.sizes)
-        bounds = self.deployment.bounds
-        sizes = {"records": bounds.records, "log": bounds.log, "sends": bounds.sends, "epochs": bounds.epochs}
-        if self.deployment.idempotence:
-            sizes["producer_epochs"] = bounds.producer_epochs
         reached = (name.removeprefix(LIMIT) for name in exploration.observed() if name.startswith(LIMIT))
         stopped = next((layer.stopped for layer in exploration.layers if layer.stopped), None)
         return Coverage(
@@ -187,7 +183,7 @@ class Conclusion:
             following.explored if following else 0,
             following.of if following else 0,
             tuple((kind.value, most) for kind, most in zip(exploration.kinds, exploration.most, strict=True)),
-            sizes,
+            self.deployment.sizes,
             tuple(sorted(reached)),
             stopped,
         )

@@ -94,9 +94,15 @@ def _lines(document: Document) -> Iterator[str]:
     if traces:
         of = counted(len(violated), "property", "properties")
         yield f"traces: {counted(traces, 'trace')} of {of} replayed: every step is allowed, and the end violates it"
-    for what in ("sensitivities", "thresholds", "preventions"):
-        if document.get(what):
-            yield f"{what}: not computed again, only the checksum speaks for them; the command of the result does that"
+    told = {
+        "sensitivities": document["sensitivities"] or document.get("others_tried"),
+        "thresholds": document["thresholds"] or document.get("others_tried"),
+        "preventions": document.get("preventions") is not None,
+    }
+    if those := [name for name, is_told in told.items() if is_told]:
+        said = "not computed again, only the checksum speaks for them; the command of the result does that"
+        yield f"{', '.join(those)}: {said}"
+    yield "names, notes, the command, and the files that settings are said to come from: as they are told, not compared"
 
 
 def counted(number: int, one: str, more: str = "") -> str:

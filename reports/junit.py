@@ -56,7 +56,9 @@ def _suite(answer: Answer) -> xml.Element:
     suite = xml.Element(
         "testsuite", {"name": _legal(deployment.name), "tests": str(len(came_to)), **counts, "time": seconds}
     )
-    _properties(suite, {"answer": wording.answer(result.verdicts), "command": answer.command, **versions})
+    _properties(
+        suite, {"answer": wording.answer(result.verdicts, bounds_below=False), "command": answer.command, **versions}
+    )
     suite.extend(_case(answer, verdict) for verdict in result.verdicts)
     return suite
 

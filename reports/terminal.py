@@ -27,9 +27,10 @@ def console(file: TextIO | None = None, *, stderr: bool = False) -> Console:
     return made
 
 
-def print_answer(out: Console, result: Result) -> None:
-    """The answer alone, in one sentence."""
-    out.print(Text(wording.plain(wording.answer(result.verdicts)), style=_answer_style(result)))
+def print_answer(out: Console, result: Result, *, alone: bool = True) -> None:
+    """The answer in one sentence. ``alone``: nothing follows that says the bounds."""
+    said = wording.answer(result.verdicts, bounds_below=not alone)
+    out.print(Text(wording.plain(said), style=_answer_style(result)), soft_wrap=not out.is_terminal)
 
 
 def print_result(
@@ -47,7 +48,7 @@ def print_verdicts(out: Console, deployment: Deployment, result: Result, *, all_
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     out.print()
-    print_answer(out, result)
+    print_answer(out, result, alone=False)
     out.print()
     out.print(VerdictTable(result.verdicts, all_sets=all_traces))
 
@@ -89,7 +90,7 @@ def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole
     rest = "" if whole else " Not all that was found could be checked."
     _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
-        said = f"{name}: {wording.answer(result.verdicts)}"
+        said = f"{name}: {wording.answer(result.verdicts, bounds_below=False)}"
         for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=_answer_style(result)):
             out.print(line)
 

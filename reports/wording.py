@@ -230,12 +230,14 @@ def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, 
     return [(tuple(properties), text) for text, properties in groups.items()]
 
 
-def answer(verdicts: Sequence[Verdict]) -> str:
-    """The whole result in one sentence, about the required properties."""
+def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True) -> str:
+    """The whole result in one sentence, about the required properties; with the bounds if they are not said below."""
     required = [v for v in verdicts if v.required]
     by_status = {status: [v for v in required if v.status is status] for status in Status}
     if violated := by_status[Status.VIOLATED]:
-        return f"No: {_how_violated(violated, len(required))}."
+        open_ones = by_status[Status.UNKNOWN]
+        left = f"; {_named(open_ones)} {'is' if len(open_ones) == 1 else 'are'} undecided" if open_ones else ""
+        return f"No: {_how_violated(violated, len(required))}{left}."
     if unknown := by_status[Status.UNKNOWN]:
         reasons = [
             stopped(v.coverage) or ("a bound was reached" if v.coverage.bounds_reached else None) for v in unknown
@@ -251,7 +253,8 @@ def answer(verdicts: Sequence[Verdict]) -> str:
     if required:
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
-        return f"Yes: {_what_holds(required)} {scope} the bounds below{_only_in_time(required)}."
+        covered = "the bounds below" if bounds_below else _bounds_of_all(required)
+        return f"Yes: {_what_holds(required)} {scope} {covered}{_only_in_time(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 
@@ -293,6 +296,12 @@ def _only_in_time(holding: Sequence[Verdict]) -> str:
         return ""
     which = "" if len(holding) == 1 else f" of {_named(timed)}" if len(timed) < len(holding) else ""
     return f"; the timing assumptions{which} are part of the answer"
+
+
+def _bounds_of_all(verdicts: Sequence[Verdict]) -> str:
+    """``any 2 faults (records 2, log 3)``."""
+    told = {f"{bounds(one.coverage)} ({sizes(one.coverage)})" for one in verdicts}
+    return told.pop() if len(told) == 1 else "the bounds of each"
 
 
 def _named(verdicts: Sequence[Verdict]) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.rechecking import is_bundle, load_bundle
-from checker.cli.verify import load_result
+from checker.cli.verify import load_document
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment
@@ -44,7 +42,7 @@ def diff(
 
 
 def _load(file: Path) -> tuple[Deployment, Result]:
-    document: Any = load_bundle(file, EXIT_BAD_INPUT).document if is_bundle(file) else load_result(file)
+    document = load_document(file)
     from model.deployment import DocumentError, from_document
     from reports.document import result_from_document
 

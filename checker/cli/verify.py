@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.rechecking import Found, is_bundle, verify_bundle, verify_result
+from checker.cli.rechecking import Found, is_bundle, load_bundle, verify_bundle, verify_result
 from model.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20
@@ -56,6 +57,18 @@ def _say(line: str) -> None:
         out.print(part)
 
 
+def load_document(file: Path) -> dict[str, Any]:
+    """A result that is as it was written, from a bundle or from what --json wrote; or one line why it is none."""
+    from properties.sealing import SEAL, seal
+
+    if is_bundle(file):
+        return dict(load_bundle(file, EXIT_BAD_INPUT).document)
+    document = load_result(file)
+    if document[SEAL] != seal(document):
+        fail(f"{file}: was changed after --json wrote it; proofka verify says where")
+    return document
+
+
 def load_result(file: Path) -> dict[str, Any]:
     """A result file that satisfies the schema, or one line why it is none."""
     from reports.schema import problem
@@ -69,7 +82,7 @@ def load_result(file: Path) -> dict[str, Any]:
     try:
         document: Any = read_json(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
-        fail(f"{file}:{error.lineno}: not JSON: {error.msg}")
+        fail(f"{file}:{error.lineno}: no bundle, and not JSON that --json wrote: {error.msg}")
     except AmbiguousJson as error:
         fail(f"{file}: not JSON that --json wrote: {error}")
     except (ValueError, RecursionError):

@@ -57,7 +57,7 @@ class Written:
             if found is not None:
                 check_file("--report", path)
             elif path.exists() and not path.is_dir():
-                fail(f"{path}: is no directory; --report takes one, or a file such as {path}.html")
+                fail(f"{path}: its name says no format; --report takes a name such as review.html, or a directory")
 
     def note_sources(self, deployments: Sequence[Deployment], source: Source) -> None:
         """Remember which files the deployments were read from, and their hashes, before anybody can change them."""

@@ -7,7 +7,7 @@ the settings the model depends on, *effective* (after defaults of the release an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import inf
 
 from model.deployment.choices import (
@@ -433,6 +433,12 @@ class Deployment:
         if self.offsets_age_in_use:
             away += longest(times.auto_commit) + longest(times.max_poll) if self.commit.is_by_client else inf
         return away >= times.offsets_kept_at_least.at_least()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The bounds that count for it, by name: producer epochs are for idempotent producers only."""
+        sizes = asdict(self.bounds)
+        return sizes if self.idempotence else {name: size for name, size in sizes.items() if name != "producer_epochs"}
 
     @property
     def assumptions(self) -> tuple[Setting, ...]:

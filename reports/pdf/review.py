@@ -102,7 +102,9 @@ class _Pages:
             "text": text,
             "title": ParagraphStyle("title", text, fontName=BOLD, fontSize=14, leading=17),
             "answer": ParagraphStyle("answer", text, fontName=BOLD, fontSize=10, leading=13, spaceBefore=2),
-            "heading": ParagraphStyle("heading", text, fontName=BOLD, fontSize=9.5, leading=12, spaceBefore=6),
+            "heading": ParagraphStyle(
+                "heading", text, fontName=BOLD, fontSize=9.5, leading=12, spaceBefore=6, keepWithNext=1
+            ),
             "failure": ParagraphStyle("failure", small, textColor=_COLOURS[Status.VIOLATED], spaceAfter=2),
             "quiet": ParagraphStyle("quiet", small, fontName=ITALIC, fontSize=6.8),
             "small": small,

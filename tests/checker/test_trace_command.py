@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from checker.bundle import write_bundle
 from checker.cli import app
 from reports.document import to_document
 from tests.reports import samples
@@ -40,6 +41,16 @@ def test_a_trace_is_told(result: Path) -> None:
     status, out, _ = run(result, 2)
     assert status == 0
     assert out.startswith("── no-acked-loss violated by {leader-move}, 3 steps")
+
+
+def test_a_trace_of_a_bundle_is_told(result: Path, tmp_path: Path) -> None:
+    bundle = tmp_path / "orders.zip"
+    bundle.write_bytes(write_bundle(json.loads(result.read_text(encoding="utf-8"))))
+    assert run(bundle, 2) == run(result, 2)
+    bundle.write_bytes(bundle.read_bytes()[:-9])
+    status, out, complaint = run(bundle, 2)
+    assert (status, out) == (2, "")
+    assert str(bundle) in complaint
 
 
 def test_the_state_after_a_step(result: Path) -> None:

@@ -15,6 +15,7 @@ from checker import cli
 from checker.check import check
 from checker.tampered import TamperedDocument
 from checker.verify import verify
+from properties.sealing import SEAL, seal
 from reports.document import to_document
 from tests.checker.asking import deployment_of
 
@@ -69,8 +70,24 @@ def test_as_written(document: Document) -> None:
     assert all(line.endswith("at the end it is violated") for line, _ in found.replayed)
     assert set(found.passes) == {v["property"] for v in document["verdicts"]} - {v["property"] for v in violated}
     kinds = {line.partition(":")[0]: line for line in found.lines}
-    assert list(kinds) == ["settings", "ids", "traces"]
+    as_told = "names, notes, the command, and the files that settings are said to come from"
+    assert list(kinds) == ["settings", "ids", "traces", as_told]
     assert f"{len(traces)} traces of {len(violated)} properties replayed" in kinds["traces"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "named"),
+    [({"preventions": []}, "preventions"), ({"others_tried": True}, "sensitivities, thresholds")],
+)
+def test_what_is_not_computed_again_is_said_where_nothing_was_found(
+    document: Document, claim: Document, named: str
+) -> None:
+    """An empty list says that nothing was found, which is a claim as well."""
+    document.pop("others_tried", None)
+    told = f"{named}: not computed again"
+    assert not any(told in line for line in verify({**document, SEAL: seal(document)}).lines)
+    document.update(claim)
+    assert any(line.startswith(told) for line in verify({**document, SEAL: seal(document)}).lines)
 
 
 def test_from_the_command_line(tmp_path: Path) -> None:

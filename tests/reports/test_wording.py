@@ -76,7 +76,8 @@ EMPTY = verdict("log-order", Status.VACUOUS, required=True)
         ((samples.VIOLATED, samples.HOLDS), "No: no-acked-loss can fail with 1 kill."),
         (
             (samples.VIOLATED, OTHER, UNDECIDED),
-            "No: 2 of the 3 required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all.",
+            "No: 2 of the 3 required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all; "
+            "no-skip is undecided.",
         ),
         ((UNDECIDED, EMPTY), "Undecided: the time ran out before no-skip could be decided."),
         (
@@ -94,6 +95,12 @@ EMPTY = verdict("log-order", Status.VACUOUS, required=True)
 )
 def test_answer(verdicts: tuple[Verdict, ...], text: str) -> None:
     assert wording.answer(verdicts) == text
+
+
+def test_an_answer_that_stands_alone_says_its_bounds() -> None:
+    alone = wording.answer((samples.HOLDS,), bounds_below=False)
+    bounds = f"{wording.bounds(samples.HOLDS.coverage)} ({wording.sizes(samples.HOLDS.coverage)})"
+    assert alone == f"Yes: the required property, no-skip, holds within {bounds}."
 
 
 def test_plain_shows_control_characters() -> None:
