@@ -20,7 +20,7 @@ def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
     found = [*_in_time(verdict), *_around(verdict, result)]
     yield from found
     if verdict.status is Status.UNKNOWN:
-        yield "what comes nearest is not known of a property that is undecided"
+        yield "not known: the property itself is undecided"
     elif result.others_tried is None:
         yield "this result does not say whether other values of what is assumed, and of durations, were tried"
     elif not result.others_tried:
