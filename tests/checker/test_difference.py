@@ -21,6 +21,7 @@ from model.deployment.explored import FaultBudget
 from model.deployment.question import question
 from model.deployment.rebuilding import FAULTS, built_of, said_of
 from properties.difference import Cause, Difference, VerdictChange
+from properties.sealing import SEAL, seal
 from properties.verdict import Result, Status
 from reports.document import to_document
 from tests.checker.asking import EXAMPLES
@@ -210,6 +211,8 @@ def test_from_the_command_line(folder: Path, tmp_path: Path) -> None:
     document = json.loads(new.read_text(encoding="utf-8"))
     del document["deployment"]["acks"]
     new.write_text(json.dumps(document), encoding="utf-8")
+    assert run(old, new) == (2, f"{new}: was changed after --json wrote it; proofka verify says where")
+    new.write_text(json.dumps({**document, SEAL: seal(document)}), encoding="utf-8")
     status, said = run(old, new)
     assert status == 2 and "check it again" in said
     old.write_bytes(old.read_bytes()[:-1])
