@@ -33,7 +33,7 @@ LOOKED_AT = 64 << 20
 def trace(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="A result that --json wrote, or what proofka check reads: it is checked."),
+        typer.Argument(metavar="FILE", help="A result (--json), a bundle, or what proofka check reads: it is checked."),
     ],
     number: Annotated[
         int | None, typer.Argument(metavar="[N]", min=1, help="The trace to tell. Without it traces are listed.")
