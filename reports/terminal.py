@@ -30,7 +30,7 @@ def console(file: TextIO | None = None, *, stderr: bool = False) -> Console:
 def print_answer(out: Console, result: Result, *, alone: bool = True) -> None:
     """The answer in one sentence. ``alone``: nothing follows that says the bounds."""
     said = wording.answer(result.verdicts, bounds_below=not alone)
-    out.print(Text(wording.plain(said), style=_answer_style(result)), soft_wrap=not out.is_terminal)
+    out.print(Text(wording.plain(said), style=_answer_style(result)), soft_wrap=alone and not out.is_terminal)
 
 
 def print_result(
