@@ -9,10 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 DEFAULT_SECONDS = 10.0
-"""How long layers of faults are added when the user names no total."""
+"""Seconds from the beginning of a check to the last layer of faults, when the user names no total."""
+
+ANSWERED_TO = 1
+"""Number of faults up to which every property is decided when the user names no total, however long that takes."""
 
 ALWAYS_COVERED = 2
-"""Every combination of so many faults is explored whatever the default time says."""
+"""Number of faults in every combination that is explored where the total has to be a number: audits, exports, any
+number of faults."""
+
+ANSWERED = "answered"
+"""Reason why an exploration ended: a violation was found, and nobody asked for larger fault sets."""
 
 
 MEMORY_SHARE = 0.6
@@ -64,7 +71,7 @@ class Budget:
     """Limits of one check: wall-clock ``seconds``, distinct ``states``, ``memory`` in bytes, ``threads``.
 
     ``seconds=None`` means the default: where no total of faults was asked for, about ten seconds, but at least every
-    combination of two faults; otherwise no limit. ``memory`` is at most the larger part of the machine's. Whoever sets
+    single fault; otherwise no limit. ``memory`` is at most the larger part of the machine's. Whoever sets
     ``stop`` (Ctrl-C) ends the exploration at its next opportunity.
     """
 
@@ -90,9 +97,9 @@ class Meter:
         self.states = 0
         self.memory = 0
 
-    def start(self) -> None:
-        """Start the clock: what came before does not count against the time, but does against the memory."""
-        self._started = time.monotonic()
+    def start(self, begun: float | None = None) -> None:
+        """Start the clock at ``begun``, or now: what was stored before counts against the memory."""
+        self._started = time.monotonic() if begun is None else begun
         self.allot()
 
     def renew(self, budget: Budget) -> None:
@@ -118,7 +125,7 @@ class Meter:
     def seconds_left(self, layer: int) -> float | None:
         """How long exploring in this layer of faults may go on; None without a limit."""
         seconds = self._budget.seconds
-        if seconds is None and self._timed and layer > ALWAYS_COVERED:
+        if seconds is None and self._timed and layer > ANSWERED_TO:
             seconds = DEFAULT_SECONDS
         return None if seconds is None else seconds - self.elapsed
 
@@ -142,13 +149,17 @@ class Meter:
             self.states += states
             self.memory += memory
 
-    def exceeded(self, layer: int) -> str | None:
-        """Why to stop exploring in this layer of faults, or None."""
+    def out_of_time(self, layer: int) -> str | None:
+        """Tell whether somebody asked to stop, or the time for this layer of faults is over: why to stop, or None."""
         if self.interrupted:
             return "interrupted"
         left = self.seconds_left(layer)
-        if left is not None and left < 0:
-            return "time"
+        return "time" if left is not None and left < 0 else None
+
+    def exceeded(self, layer: int) -> str | None:
+        """Why to stop exploring in this layer of faults, or None."""
+        if (ended := self.out_of_time(layer)) is not None:
+            return ended
         budget = self._budget
         if budget.states is not None and self.states > budget.states:
             return "states"

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 
-from checker.budget import ALWAYS_COVERED, Budget, Meter
+from checker.budget import ALWAYS_COVERED, ANSWERED_TO, Budget, Meter
 from checker.closure import Closure, close
 from checker.combinations import Combination
 from checker.conclusion import Conclusion
+from checker.deepening import adopted, answered, deeper_groups, number_for_snapshots, worth_deepening
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Violation
@@ -31,10 +32,15 @@ from properties.verdict import (
     EngineRun,
     Progress,
     Result,
+    Status,
+    Trace,
     Verdict,
 )
 
 OnProgress = Callable[[Progress], None]
+
+OnVerdict = Callable[[Verdict], None]
+"""Receives the verdict on a property as soon as it is known, and again when a deeper exploration changes it."""
 
 
 def check(
@@ -68,48 +74,75 @@ class Run:
     ) -> None:
         started = time.monotonic()
         self._begun = started if begun is None else begun
-        meter = Meter(budget, timed=deployment.faults.total is None and not deployment.faults.any_number)
+        self._is_open_ended = deployment.faults.total is None and not deployment.faults.any_number
+        meter = Meter(budget, timed=self._is_open_ended)
         self.deployment = deployment
         self.budget = budget
         self.prepared = prepared
-        self.groups = groups
+        self.groups = list(groups)
         self.meter = meter
         self.threads = budget.threads
         self.closures: dict[str, Closure] = {}
         self._closing: list[AnyExploration] = []
         self._replayer = Replayer(prepared.model.system)
-        at_most = {Fault(kind): most for kind, most in deployment.faults.at_most}
         self._engine = engine
+        self._reductions = reductions
         self._explorer = engine.begin(lambda: verdict_id([*self._ids.values(), *sorted(reductions)]), budget)
-        self.reduced = [reduce_group(prepared, one, reductions) for one in groups]
-        infer = Reduction.COVERED_FAULTS in reductions
-        self.explorations = [
-            self._explorer.exploration(
-                Asked(one.system, one.group.question, at_most, meter, infer=infer, canonical=one.canonical)
-            )
-            for one in self.reduced
-        ]
         self.timing = Timing(prepared, self._replayer)
-        self._in_time = {
-            name: in_time
-            for one in groups
-            for name, in_time in each_in_time(prepared, self.timing, one.properties, self.threads).items()
-        }
-        self._sizes = [0] * len(groups)
+        self.reduced: list[Reduced] = []
+        self.explorations: list[AnyExploration] = []
+        self._in_time: list[Mapping[str, InTime]] = []
+        self._sizes: list[int] = []
+        self._homes: dict[str, list[int]] = {}
+        self._traces: dict[tuple[str, int], Trace] = {}
+        for one in groups:
+            self._add(one)
+        self._answered = len(self.groups)
         self.compile_seconds = time.monotonic() - started
+
+    def _add(self, one: Group, numbered: int | None = None) -> int:
+        """Begin the exploration of a group; its number. ``numbered``: how snapshots name the exploration."""
+        number = len(self.explorations)
+        reduced = reduce_group(self.prepared, one, self._reductions)
+        at_most = {Fault(kind): most for kind, most in self.deployment.faults.at_most}
+        infer = Reduction.COVERED_FAULTS in self._reductions
+        asked = Asked(
+            reduced.system,
+            one.question,
+            at_most,
+            self.meter,
+            infer=infer,
+            canonical=reduced.canonical,
+            number=numbered,
+        )
+        self.reduced.append(reduced)
+        self.explorations.append(self._explorer.exploration(asked))
+        self._in_time.append(each_in_time(self.prepared, self.timing, one.properties, self.threads))
+        self._sizes.append(0)
+        for prop in one.properties:
+            self._homes.setdefault(prop.name, []).append(number)
+        return number
 
     @cached_property
     def _ids(self) -> dict[str, str]:
-        return question_ids(self.deployment, self.prepared, self.groups)
+        return question_ids(self.deployment, self.prepared, self.groups[: self._answered])
 
-    def explore(self, on_progress: OnProgress | None) -> None:
-        """Raise the number of faults, layer by layer, until the total, the budget or the space is used up."""
-        self.meter.start()
-        self._explore_layers(range(len(self.explorations)), on_progress)
+    def explore(
+        self, on_progress: OnProgress | None, on_verdict: OnVerdict | None = None, *, all_fault_sets: bool = False
+    ) -> None:
+        """Raise the number of faults, layer by layer, until the total, the budget or the space is used up.
+
+        Without a total every property is answered for few faults first; then larger fault sets are explored, as far as
+        they could change the answer, or for every property with ``all_fault_sets``.
+        """
+        self.meter.start(self._begun)
+        self._explore_layers(range(len(self.explorations)), on_progress, on_verdict)
         for number, exploration in enumerate(self.explorations):
             if self._ranked_beyond_a_bound(number, exploration):
                 self._start_again_without_reductions(number)
-                self._explore_layers([number], on_progress)
+                self._explore_layers([number], on_progress, on_verdict)
+        if self._is_open_ended:
+            self._deepen(on_progress, on_verdict, all_fault_sets=all_fault_sets)
         if self.deployment.faults.any_number:
             open_ones = [
                 prop
@@ -138,46 +171,91 @@ class Run:
             Asked(one.system, one.question, old.at_most, self.meter, infer=old.infer, kept=False)
         )
 
-    def _explore_layers(self, numbers: Sequence[int], on_progress: OnProgress | None) -> None:
+    def _explore_layers(
+        self, numbers: Sequence[int], on_progress: OnProgress | None, on_verdict: OnVerdict | None
+    ) -> None:
+        """Explore groups up to the total, or as far as every check goes."""
         faults = self.deployment.faults
-        total = ALWAYS_COVERED if faults.any_number else faults.total
-        size = 0
-        while total is None or size <= total:
-            progressed = False
-            for number in numbers:
-                exploration = self.explorations[number]
-                if exploration.layers and exploration.layers[-1].stopped:
-                    continue
-                if not exploration.exhausted():
-                    report = _reporter(exploration, size, on_progress)
-                    self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
-                elif not any(one.goes_on() for one in self._in_time_of(number)):
-                    # Without clocks no more faults say anything new, and in time they do not either.
-                    continue
-                if not self.explorations[number].layers[-1].stopped:
-                    self._sizes[number] = size + 1
-                for one in self._in_time_of(number):
-                    self.keep_to_time(number, one, on_progress)
-                if size == total:
-                    for one in self._in_time_of(number):
-                        one.conclude()
-                progressed = True
-            if not progressed:
+        total = ALWAYS_COVERED if faults.any_number else ANSWERED_TO if faults.total is None else faults.total
+        for size in range(total + 1):
+            said_more = [self._explore_layer(number, size, total, on_progress, on_verdict) for number in numbers]
+            if not any(said_more):
                 return
+
+    def _deepen(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None, *, all_fault_sets: bool) -> None:
+        """Explore larger fault sets of the properties whose answer they could change, cheap ones first."""
+        names = worth_deepening(self.verdicts(), all_fault_sets=all_fault_sets) - self._settled()
+        names_of_all = tuple(self._homes)
+        open_ones: list[int] = []
+        for one in deeper_groups(self.prepared, self.groups[: self._answered], names, self.deployment.require):
+            if self.meter.out_of_time(ANSWERED_TO + 1) is not None:
+                return
+            self.groups.append(one)
+            open_ones.append(self._add(one, number_for_snapshots(one, names_of_all)))
+            for size in range(ANSWERED_TO + 2):
+                self._explore_layer(open_ones[-1], size, None, on_progress, on_verdict)
+        size = ANSWERED_TO + 2
+        while open_ones and self.meter.out_of_time(size) is None:
+            open_ones = [n for n in open_ones if self._explore_layer(n, size, None, on_progress, on_verdict)]
             size += 1
+
+    def _settled(self) -> set[str]:
+        """Name the properties of which no larger fault set can say anything new."""
+        return {
+            prop.name
+            for number, one in enumerate(self.groups)
+            for prop in one.properties
+            if self.explorations[number].exhausted() and not self._in_time[number][prop.name].goes_on()
+        }
+
+    def _explore_layer(
+        self,
+        number: int,
+        size: int,
+        total: int | None,
+        on_progress: OnProgress | None,
+        on_verdict: OnVerdict | None,
+    ) -> bool:
+        """Explore a group with so many faults, in time as well; whether that could say anything new."""
+        exploration, in_time = self.explorations[number], self._in_time_of(number)
+        if exploration.layers and exploration.layers[-1].stopped:
+            return False
+        if not exploration.exhausted():
+            report = _reporter(exploration, size, on_progress)
+            self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
+        elif not any(one.goes_on() for one in in_time):
+            # Without clocks no more faults say anything new, and in time they do not either.
+            return False
+        if not self.explorations[number].layers[-1].stopped:
+            self._sizes[number] = size + 1
+        known = {one.name for one in in_time if one.timely}
+        for one in in_time:
+            self.keep_to_time(number, one, on_progress)
+            if size == total:
+                one.conclude()
+            if on_verdict is not None and one.name not in known and (one.timely or size == total or total is None):
+                on_verdict(self.verdict(one.name))
+        return True
 
     @property
     def is_in_this_process(self) -> bool:
         """Whether everything that was found is in the memory of this process."""
         return all(isinstance(one, EmbeddedExploration) for one in self.explorations)
 
+    def number_of(self, name: str) -> int:
+        """The number of the group whose exploration a property's verdict comes from: the deepest that decided more."""
+        base, *deeper = self._homes[name]
+        if deeper and self.verdict(name).coverage.complete_to > self._concluded(base, name).coverage.complete_to:
+            return deeper[-1]
+        return base
+
     def in_time(self, name: str) -> InTime:
         """What is known of a property in time."""
-        return self._in_time[name]
+        return self._in_time[self.number_of(name)][name]
 
     def _in_time_of(self, number: int) -> list[InTime]:
         """What is known in time of each property of a group."""
-        return [self._in_time[prop.name] for prop in self.groups[number].properties]
+        return list(self._in_time[number].values())
 
     def keep_to_time(self, number: int, in_time: InTime, on_progress: OnProgress | None = None) -> None:
         """Ask of what violates properties of a group whether it can happen in time, and of what else can."""
@@ -208,13 +286,22 @@ class Run:
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
-        found = {
-            prop.name: self._conclusion(number).verdict(prop, self._ids[prop.name])
-            for number, one in enumerate(self.groups)
-            for prop in one.properties
-        }
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
-        return tuple(found[name] for name in order if name in found)
+        return tuple(self.verdict(name) for name in order if name in self._homes)
+
+    def verdict(self, name: str) -> Verdict:
+        """The verdict on a property, from all explorations that asked for it."""
+        base, *deeper = self._homes[name]
+        verdict = self._concluded(base, name)
+        for number in deeper:
+            verdict = adopted(verdict, self._concluded(number, name))
+        last = deeper[-1] if deeper else base
+        is_settled = self.explorations[last].exhausted() and verdict.status is not Status.UNKNOWN
+        return answered(verdict) if self._is_open_ended and not is_settled else verdict
+
+    def _concluded(self, number: int, name: str) -> Verdict:
+        prop = next(prop for prop in self.groups[number].properties if prop.name == name)
+        return self._conclusion(number).verdict(prop, self._ids[name])
 
     def _conclusion(self, number: int) -> Conclusion:
         return Conclusion(
@@ -223,9 +310,10 @@ class Run:
             self._replayer,
             self.reduced[number],
             self.explorations[number],
-            self._in_time,
+            self._in_time[number],
             self._sizes[number],
             self.closures,
+            self._traces,
         )
 
     def _run_of(self, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Steps:
@@ -258,19 +346,20 @@ class Run:
 
     def engine(self) -> EngineRun:
         """What the explorations cost together."""
-        deepest = max((len(exploration.layers) for exploration in self.explorations), default=0)
+        answering = self.explorations[: self._answered]
+        deepest = max((len(exploration.layers) for exploration in answering), default=0)
         everything: list[AnyExploration] = [*self.explorations, *self._closing]
         return EngineRun(
             self._engine.name,
             sum(exploration.states for exploration in everything),
             sum(exploration.transitions for exploration in everything),
             max((exploration.depth for exploration in everything), default=0),
-            tuple(sum(e.states_in_layer(size) for e in self.explorations) for size in range(deepest)),
+            tuple(sum(e.states_in_layer(size) for e in answering) for size in range(deepest)),
             round(self.meter.elapsed, 3),
             round(self.compile_seconds, 3),
             max((exploration.layout.words * 8 for exploration in self.explorations), default=0),
-            sum(one.looks for one in self._in_time.values()),
-            sum(one.states for one in self._in_time.values()),
+            sum(one.looks for in_time in self._in_time for one in in_time.values()),
+            sum(one.states for in_time in self._in_time for one in in_time.values()),
         )
 
 
@@ -304,12 +393,15 @@ def explore(
     on_progress: OnProgress | None = None,
     engine: Engine = EMBEDDED,
     reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
+    on_verdict: OnVerdict | None = None,
+    *,
+    all_fault_sets: bool = False,
 ) -> Run:
-    """Build the model of a deployment and explore it within a budget."""
+    """Build the model of a deployment and explore it within a budget (see :meth:`Run.explore`)."""
     begun = time.monotonic()
     groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
     run = Run(deployment, *groups, budget, engine, reductions, begun)
-    run.explore(on_progress)
+    run.explore(on_progress, on_verdict, all_fault_sets=all_fault_sets)
     return run
 
 

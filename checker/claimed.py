@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations
 from typing import Any
 
-from checker.budget import ALWAYS_COVERED
+from checker.budget import ANSWERED_TO
 from checker.check import question_ids
 from checker.granted import taken_for_granted
 from checker.questions import Group, Prepared
@@ -107,7 +107,7 @@ def contradiction(deployment: Deployment, said: Document) -> str | None:
     if status in PASSES:
         if complete < 0:
             return f"{status}, though not even the states without a fault were explored"
-        wanted = ALWAYS_COVERED if total is None else total
+        wanted = ANSWERED_TO if total is None else total
         if stopped is not None and (deployment.faults.any_number or complete < wanted):
             return f"{status}, though exploration was stopped ({stopped}) before everything that was asked"
         if said["witness_reached"] != (status == "holds"):

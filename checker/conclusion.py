@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from checker.budget import ALWAYS_COVERED
+from checker.budget import ANSWERED_TO
 from checker.closure import Closure
 from checker.exploration import AnyExploration
 from checker.granted import taken_for_granted
@@ -41,7 +41,7 @@ class Conclusion:
     """The verdicts on a group of properties of ``deployment``, from its ``exploration`` and each property ``in_time``.
 
     ``sizes``: fault sets of fewer faults than this were covered, in time as well. ``closures``: what exploring any
-    number of faults said of some of the properties.
+    number of faults said of some of the properties. ``traces``: those that were built before, by property and run.
     """
 
     deployment: Deployment
@@ -52,6 +52,7 @@ class Conclusion:
     in_time: Mapping[str, InTime]
     sizes: int
     closures: Mapping[str, Closure]
+    traces: dict[tuple[str, int], Trace]
 
     def verdict(self, prop: Property, question_id: str) -> Verdict:
         """The verdict on a property of the group. Builds and replays its traces; raises ReplayMismatch."""
@@ -160,6 +161,12 @@ class Conclusion:
 
     def _trace(self, prop: Property, timely: Timely) -> Trace:
         """A shortest run, replayed by Z3 on the whole model; that of a reduced system on that system first."""
+        key = prop.name, id(timely)
+        if key not in self.traces:
+            self.traces[key] = self._built(prop, timely)
+        return self.traces[key]
+
+    def _built(self, prop: Property, timely: Timely) -> Trace:
         system, replayer = self.prepared.model.system, self.replayer
         timing = self.in_time[prop.name].timing
         actions = list(timely.actions)
@@ -189,9 +196,9 @@ class Conclusion:
         )
 
     def _is_covered(self, coverage: Coverage) -> bool:
-        """Whether enough was explored to speak of a pass: the total asked for, or every pair of faults."""
+        """Whether enough was explored to speak of a pass: the total asked for, or every single fault."""
         total = self.deployment.faults.total
-        wanted = ALWAYS_COVERED if total is None else total
+        wanted = ANSWERED_TO if total is None else total
         return coverage.complete_to >= wanted or self.exploration.exhausted()
 
 

@@ -20,7 +20,8 @@ from model.language import TransitionSystem
 class Asked:
     """One exploration to make; what the fields mean stands at :class:`checker.exploration.Exploration`.
 
-    ``kept``: it is part of what a run goes on with after it was killed.
+    ``kept``: it is part of what a run goes on with after it was killed; ``number``: under which number, where the order
+    in which explorations are asked for does not tell them apart.
     """
 
     system: TransitionSystem
@@ -33,6 +34,7 @@ class Asked:
     unlimited: frozenset[Fault] = frozenset()
     canonical: Canonical | None = None
     kept: bool = True
+    number: int | None = None
 
 
 class Explorer(Protocol):
@@ -79,7 +81,9 @@ class _Embedded:
     made: int = 0
 
     def exploration(self, asked: Asked) -> EmbeddedExploration:
-        number, self.made = self.made, self.made + 1
+        number = asked.number
+        if number is None:
+            number, self.made = self.made, self.made + 1
         return EmbeddedExploration(
             asked.system,
             asked.question,

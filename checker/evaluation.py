@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
-from operator import and_, mul, or_
+from typing import Any
 
 import z3
 
-from checker.terms import TermTable
+from checker.terms import Node, TermTable
 from model.language import State
 
 Value = int | bool
@@ -18,47 +17,65 @@ class UnknownOperator(Exception):
     """A term uses an operator that no model is written with."""
 
 
-_OPERATORS: dict[int, Callable[[Sequence[Value]], Value]] = {
-    z3.Z3_OP_TRUE: lambda _: True,
-    z3.Z3_OP_FALSE: lambda _: False,
-    z3.Z3_OP_AND: lambda values: bool(reduce(and_, values, True)),
-    z3.Z3_OP_OR: lambda values: bool(reduce(or_, values, False)),
-    z3.Z3_OP_NOT: lambda values: not values[0],
-    z3.Z3_OP_IMPLIES: lambda values: not values[0] or bool(values[1]),
-    z3.Z3_OP_EQ: lambda values: values[0] == values[1],
-    z3.Z3_OP_DISTINCT: lambda values: len(set(values)) == len(values),
-    z3.Z3_OP_ITE: lambda values: values[1] if values[0] else values[2],
-    z3.Z3_OP_LE: lambda values: values[0] <= values[1],
-    z3.Z3_OP_LT: lambda values: values[0] < values[1],
-    z3.Z3_OP_GE: lambda values: values[0] >= values[1],
-    z3.Z3_OP_GT: lambda values: values[0] > values[1],
-    z3.Z3_OP_ADD: sum,
-    z3.Z3_OP_SUB: lambda values: values[0] - sum(values[1:]),
-    z3.Z3_OP_UMINUS: lambda values: -values[0],
-    z3.Z3_OP_MUL: lambda values: reduce(mul, values, 1),
+def _joined(symbol: str, nothing: str) -> Callable[[Sequence[str]], str]:
+    return lambda children: symbol.join(children) if children else nothing
+
+
+_EXPRESSIONS: dict[int, Callable[[Sequence[str]], str]] = {
+    z3.Z3_OP_TRUE: lambda _: "True",
+    z3.Z3_OP_FALSE: lambda _: "False",
+    z3.Z3_OP_AND: _joined(" and ", "True"),
+    z3.Z3_OP_OR: _joined(" or ", "False"),
+    z3.Z3_OP_NOT: lambda children: f"not {children[0]}",
+    z3.Z3_OP_IMPLIES: lambda children: f"not {children[0]} or {children[1]}",
+    z3.Z3_OP_EQ: _joined(" == ", "True"),
+    z3.Z3_OP_DISTINCT: lambda children: f"len({{{', '.join(children)}}}) == {len(children)}",
+    z3.Z3_OP_ITE: lambda children: f"{children[1]} if {children[0]} else {children[2]}",
+    z3.Z3_OP_LE: _joined(" <= ", "True"),
+    z3.Z3_OP_LT: _joined(" < ", "True"),
+    z3.Z3_OP_GE: _joined(" >= ", "True"),
+    z3.Z3_OP_GT: _joined(" > ", "True"),
+    z3.Z3_OP_ADD: _joined(" + ", "0"),
+    z3.Z3_OP_SUB: _joined(" - ", "0"),
+    z3.Z3_OP_UMINUS: lambda children: f"-{children[0]}",
+    z3.Z3_OP_MUL: _joined(" * ", "1"),
 }
+"""Python's expression for an operator over the names of its operands."""
 
 
 class Evaluator:
-    """Evaluates always the same terms."""
+    """Evaluates always the same terms: Python code that is made of them once."""
 
     def __init__(self, terms: Iterable[z3.ExprRef]) -> None:
         table = TermTable()
-        self._places = [table.add(term) for term in terms]
-        self._nodes = table.nodes
-        for node in self._nodes:
-            if not (node.is_variable or node.kind == z3.Z3_OP_ANUM or node.kind in _OPERATORS):
-                raise UnknownOperator(f"no model is written with operator {node.kind} of Z3")
+        places = [table.add(term) for term in terms]
+        self._values: Callable[[State], list[Value]] = _compiled(table.nodes, places)
 
     def values(self, state: State) -> list[Value]:
-        """The value of each term in a state."""
-        values: list[Value] = []
-        for node in self._nodes:
-            if node.is_variable:
-                values.append(state[str(node.leaf)])
-            elif node.kind == z3.Z3_OP_ANUM:
-                assert isinstance(node.leaf, int)
-                values.append(node.leaf)
-            else:
-                values.append(_OPERATORS[node.kind]([values[child] for child in node.children]))
-        return [values[place] for place in self._places]
+        """Evaluate each term in a state."""
+        return self._values(state)
+
+
+def _compiled(nodes: Sequence[Node], places: Sequence[int]) -> Callable[[State], list[Value]]:
+    """Make a function of a state that returns the values of these nodes. Raises :class:`UnknownOperator`."""
+    lines = ["def values(state):"]
+    names: list[str] = []
+    for place, node in enumerate(nodes):
+        if node.kind == z3.Z3_OP_ANUM:
+            names.append(f"({node.leaf})")
+            continue
+        names.append(f"v{place}")
+        lines.append(f"    v{place} = {_expression(node, names)}")
+    lines.append(f"    return [{', '.join(names[place] for place in places)}]")
+    scope: dict[str, Any] = {}
+    exec(compile("\n".join(lines), "<terms>", "exec"), scope)
+    made: Callable[[State], list[Value]] = scope["values"]
+    return made
+
+
+def _expression(node: Node, names: Sequence[str]) -> str:
+    if node.is_variable:
+        return f"state[{node.leaf!r}]"
+    if node.kind not in _EXPRESSIONS:
+        raise UnknownOperator(f"no model is written with operator {node.kind} of Z3")
+    return _EXPRESSIONS[node.kind]([names[child] for child in node.children])

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
 import z3
 
 from checker.budget import Meter
@@ -25,6 +26,7 @@ from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, Words, lay_out
 from checker.kernel.monitored import Monitors, monitored, widened
 from checker.kernel.native import Kernel, compile_kernel
+from checker.kernel.part import Part, whole
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
@@ -134,8 +136,8 @@ class Exploration(ABC, Generic[States]):
     With ``counted`` everything is explored, violations or not, and it is counted in how many states each predicate
     held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. Faults of
     ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
-    ``monitors`` leave out what they exclude; ``compiled`` is machine code made before, of the same. Combinations that
-    ``only`` does not want are explored as parts of others.
+    ``monitors`` leave out what they exclude. ``part``: machine code made before, of a whole that the system is a part
+    of. Combinations that ``only`` does not want are explored as parts of others.
     """
 
     system: TransitionSystem
@@ -149,7 +151,7 @@ class Exploration(ABC, Generic[States]):
     unlimited: frozenset[Fault] = frozenset()
     canonical: Canonical | None = None
     monitors: Monitors | None = None
-    compiled: Kernel | None = None
+    part: Part | None = None
     only: Callable[[Any, Combination], bool] | None = None
     shards: dict[Combination, States] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
@@ -161,25 +163,30 @@ class Exploration(ABC, Generic[States]):
             kind for kind in Fault if kind in present - self.unlimited and self.at_most.get(kind, 0) > 0
         )
         self.most = tuple(self.at_most[kind] for kind in self.kinds)
-        self.layout: Layout = lay_out(self.system.variables)
         self._predicates = self.question.predicates
         self.goal_bit = -1 if self.question.goal is None else len(self._predicates) - 1
         if len(self._predicates) > MOST_PREDICATES:
             raise ValueError(f"{len(self._predicates)} predicates in one exploration; at most {MOST_PREDICATES}")
-        if self.compiled is None:
-            clocks = None if self.monitors is None else self.monitors.clocks
-            self.compiled = compile_kernel(
-                self.layout, self._groups(), self._predicates, self.canonical, clocks=clocks, optimised=self.optimised
-            )
-        self.kernel: Kernel = self.compiled
+        self.part = self._compiled() if self.part is None else self.part
+        self.kernel: Kernel = self.part.kernel
+        self.layout: Layout = self.part.layout
         if self.monitors is not None:
-            self.kernel = monitored(self.compiled, self.layout, self.monitors)
+            self.kernel = monitored(self.part, self.monitors)
             self.layout = widened(self.layout, self.monitors)
         self.violations = {name: [] for name in self.question.names}
         self.undecided: set[str] = set()
         self.aside: set[tuple[str, Combination]] = set()
         self.own_functions = ("step", *(kind.value for kind in Fault if kind in present & self.unlimited))
         self._lock = threading.Lock()
+
+    def _compiled(self) -> Part:
+        """Make machine code of this system alone."""
+        layout = lay_out(self.system.variables)
+        clocks = None if self.monitors is None else self.monitors.clocks
+        kernel = compile_kernel(
+            layout, self._groups(), self._predicates, self.canonical, clocks=clocks, optimised=self.optimised
+        )
+        return whole(kernel, layout, self._predicates)
 
     def _groups(self) -> dict[str, list[tuple[int, Action]]]:
         labelled = list(enumerate(self.system.actions))
@@ -190,10 +197,10 @@ class Exploration(ABC, Generic[States]):
 
     def initial_row(self) -> Words:
         """The initial state, packed, in canonical form, and with the flags of monitors."""
-        row = self.kernel.canonical(self.layout.pack(self.system.initial))
-        if self.monitors is not None and self.monitors.initial:
-            row[-len(self.monitors.initial) :] = self.monitors.initial
-        return row
+        assert self.part is not None
+        row = self.part.initial_row(self.system)
+        flags = () if self.monitors is None else self.monitors.initial
+        return np.concatenate([row, np.array(flags, dtype=np.uint64)])
 
     @property
     def states(self) -> int:

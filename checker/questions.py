@@ -80,10 +80,15 @@ def _roots(prepared: Prepared, properties: Sequence[Property]) -> list[z3.BoolRe
     return [prepared.specialise(term) for term in terms]
 
 
+def with_history(prepared: Prepared, properties: Sequence[Property]) -> TransitionSystem:
+    """The part of the system that properties see, with what clocks remember."""
+    remembered = [variable.term for variable in prepared.system.history]
+    return slice_to(prepared.system, [*_roots(prepared, properties), *remembered], prepared.free)
+
+
 def alone(prepared: Prepared, prop: Property) -> Group:
     """A property asked by itself, of the part that it sees, with what clocks remember."""
-    remembered = [variable.term for variable in prepared.system.history]
-    system = slice_to(prepared.system, [*_roots(prepared, [prop]), *remembered], prepared.free)
+    system = with_history(prepared, [prop])
     return _group(prepared, [prop], {prop.name: system}, system)
 
 

@@ -78,13 +78,22 @@ class Replayer:
         self._constants = {variable.name: variable.term for variable in system.variables}
         self._free = FreeVariables()
         self._relations: dict[int, tuple[Action, z3.BoolRef]] = {}
+        self._steps: dict[tuple[int, tuple[tuple[str, int], ...]], dict[str, int] | None] = {}
 
     def step(self, state: State, action: Action) -> dict[str, int] | None:
         """The state after ``action``, as Z3 computes it from the terms; None if the action is not enabled.
 
-        Raises :class:`SolverUndecided` if Z3 does not come to a value.
+        Runs to different violations begin alike, so Z3's answers are kept. Raises :class:`SolverUndecided` if Z3 does
+        not come to a value.
         """
-        outcome = self._in_state(self._relation(action), state)
+        relation = self._relation(action)
+        asked = id(action), tuple(state.items())
+        if asked not in self._steps:
+            self._steps[asked] = self._computed(relation, state, action)
+        return self._steps[asked]
+
+    def _computed(self, relation: z3.BoolRef, state: State, action: Action) -> dict[str, int] | None:
+        outcome = self._in_state(relation, state)
         if z3.is_false(outcome):
             return None
         after = {_primed(variable): variable.name for variable in action.updates}

@@ -7,6 +7,7 @@ and by the flags that were set before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,14 @@ from numpy.typing import NDArray
 
 from checker.kernel.layout import Layout
 from checker.kernel.memory import call_expand, call_inspect, load_word, store_word
-from checker.kernel.native import CLOCKS, I64, Kernel, generate
+from checker.kernel.native import CLOCKS, I64, INSPECT, Kernel, generate
+from checker.kernel.part import Part
 
 Table = NDArray[np.int64]
 
-CONTEXT = range(11)
-EXPAND, FIRST_CLOCKS, SECOND_CLOCKS, WORDS, FLAG_WORDS, FLAGS, FLAG_TABLE, CLASSES, CLASS_TABLE, PAIRS, SPANS = CONTEXT
+CONTEXT = range(12)
+EXPAND, FIRST_CLOCKS, SECOND_CLOCKS, WORDS, KEPT, FLAG_WORDS, FLAGS, FLAG_TABLE, CLASSES, CLASS_TABLE = CONTEXT[:10]
+PAIRS, SPANS = CONTEXT[10:]
 """Places in the context of a function: addresses, sizes and tables."""
 
 EARLIER, LATER, NOT_NEGATIVE, OWN_DEADLINE, BY_FLAGS = range(5)
@@ -59,9 +62,11 @@ def widened(layout: Layout, monitors: Monitors) -> Layout:
     return Layout(layout.fields, layout.words + len(monitors.initial))
 
 
-def monitored(kernel: Kernel, layout: Layout, monitors: Monitors) -> Kernel:
-    """The kernel over wider states: successors that the monitors exclude are left out."""
+def monitored(part: Part, monitors: Monitors) -> Kernel:
+    """The kernel of a part over wider states: successors that the monitors exclude are left out."""
+    kernel, layout = part.kernel, part.layout
     module = ir.Module("monitored")
+    masks = np.array([*part.kept, *part.rest], dtype=np.uint64)
     contexts: list[Table] = []
     pointer = I64.as_pointer()
     for name in kernel.most_successors:
@@ -69,6 +74,7 @@ def monitored(kernel: Kernel, layout: Layout, monitors: Monitors) -> Kernel:
         context[EXPAND] = kernel.addresses[name]
         context[FIRST_CLOCKS], context[SECOND_CLOCKS] = (kernel.addresses[f"{CLOCKS}_{half}"] for half in range(2))
         context[WORDS], context[FLAG_WORDS] = layout.words, len(monitors.initial)
+        context[KEPT] = masks.ctypes.data
         context[FLAGS], context[FLAG_TABLE] = len(monitors.flags), monitors.flags.ctypes.data
         context[CLASSES], context[CLASS_TABLE] = monitors.classes.ctypes.data, monitors.needs.ctypes.data
         context[PAIRS], context[SPANS] = monitors.pairs.ctypes.data, monitors.spans.ctypes.data
@@ -78,9 +84,23 @@ def monitored(kernel: Kernel, layout: Layout, monitors: Monitors) -> Kernel:
         target = builder.inttoptr(I64(_step.address), ir.FunctionType(I64, [I64, I64, I64]).as_pointer())
         arguments = [builder.ptrtoint(argument, I64) for argument in function.args]
         builder.ret(builder.call(target, [I64(context.ctypes.data), *arguments]))
-    own = generate(str(module), kernel.most_successors, ())
-    kept = (kernel.engine, own.engine, contexts, monitors)
+    _emit_inspect(module, kernel.addresses[INSPECT], part.predicates)
+    own = generate(str(module), kernel.most_successors, (INSPECT,))
+    kept = (kernel.engine, own.engine, contexts, masks, monitors)
     return Kernel({**kernel.addresses, **own.addresses}, kernel.most_successors, kernel.source, kept)
+
+
+def _emit_inspect(module: ir.Module, address: int, predicates: Sequence[int]) -> None:
+    """The predicates that are asked, in their own order, by the bits of the whole's ``inspect``."""
+    kind = ir.FunctionType(I64, [I64.as_pointer()])
+    function = ir.Function(module, kind, INSPECT)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    answered = builder.call(builder.inttoptr(I64(address), kind.as_pointer()), function.args)
+    bits = I64(0)
+    for place, bit in enumerate(predicates):
+        one = builder.and_(builder.lshr(answered, I64(bit)), I64(1))
+        bits = builder.or_(bits, builder.shl(one, I64(place)))
+    builder.ret(bits)
 
 
 @njit(inline="always")
@@ -103,6 +123,7 @@ def _any_of(row: Any, before: Any, before_too: Any, held: Any, flag_words: Any) 
 def _step(context: Any, state: Any, out: Any) -> Any:
     """Expand a state, and write the flags behind each successor that they do not exclude."""
     words = np.int64(load_word(context + 8 * WORDS))
+    masks = np.int64(load_word(context + 8 * KEPT))
     flag_words = np.int64(load_word(context + 8 * FLAG_WORDS))
     flags = np.int64(load_word(context + 8 * FLAGS))
     table = np.int64(load_word(context + 8 * FLAG_TABLE))
@@ -126,7 +147,8 @@ def _step(context: Any, state: Any, out: Any) -> Any:
         target = out + number * stride * 8
         label = np.int64(load_word(source + words * 8))
         for word in range(words - 1, -1, -1):
-            store_word(target + word * 8, load_word(source + word * 8))
+            kept_bits = load_word(source + word * 8) & load_word(masks + word * 8)
+            store_word(target + word * 8, kept_bits | load_word(masks + (words + word) * 8))
         store_word(target + (stride - 1) * 8, np.uint64(label))
         after, after_too = call_inspect(first, target), call_inspect(second, target)
         flagged = target + words * 8

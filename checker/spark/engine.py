@@ -56,7 +56,9 @@ class Distributing:
 
     def exploration(self, asked: Asked) -> DistributedExploration:
         """An exploration, or what an earlier run left of it."""
-        number, self.made = self.made, self.made + 1
+        number = asked.number
+        if number is None:
+            number, self.made = self.made, self.made + 1
         engine = self.engine
         return DistributedExploration(
             asked.system,

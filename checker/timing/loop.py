@@ -19,13 +19,13 @@ from checker.budget import PartMeter
 from checker.combinations import Combination
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, OnProgress, Question, Violation
-from checker.kernel.native import Kernel
-from checker.questions import VIOLATED, Prepared, each_alone
+from checker.questions import VIOLATED, Prepared, each_alone, with_history
 from checker.timing.constraints import RunningClocks
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
 from checker.timing.schedule import Schedule
 from checker.timing.tables import TooManyFlags
+from checker.timing.timed_kernel import TimedKernel
 from checker.timing.wording import in_words
 from model.faults import Fault
 from model.language import Action, State, TransitionSystem
@@ -97,7 +97,7 @@ class InTime:
         system: TransitionSystem,
         question: Question,
         threads: int,
-        compiled: Kernel | None = None,
+        kernel: TimedKernel | None = None,
         beside: Sequence[InTime] = (),
         before: Sequence[InTime] = (),
     ) -> None:
@@ -106,7 +106,7 @@ class InTime:
         self._system = system
         self._question = question
         self._threads = threads
-        self._compiled = compiled
+        self._kernel = timing.kernel(system, [question]) if kernel is None else kernel
         self._beside = beside
         self._before = before
         self._spent_in_vain = 0
@@ -126,8 +126,7 @@ class InTime:
 
     def under(self, timing: Timing, name: str, value: int) -> InTime:
         """The same asked under other times, where the setting of this name is so many ms: with what it learnt here."""
-        compiled = self._compiled if self.again is None else self.again.compiled
-        other = InTime(timing, self.name, timing.put_into(self._system), self._question, self._threads, compiled)
+        other = InTime(timing, self.name, timing.put_into(self._system), self._question, self._threads, self._kernel)
         other.lemmas = timing.lemmas_with(self.lemmas, name, value)
         return other
 
@@ -137,7 +136,6 @@ class InTime:
             return
         self._left = self._not_excluded(self.again)
         self._observed = self.again.observed()
-        self._compiled = self.again.compiled
         self._end(self.again)
         self.again = None
 
@@ -164,7 +162,9 @@ class InTime:
         for violation in found.cut_sets(self.name):
             if self._is_violated_by_part(_faults(found, violation)) or violation.combination in self._judged:
                 continue
-            if not self._judge(found, violation, run_of):
+            if self._is_out_of_time(found, violation):
+                self._untimely.append(_faults(found, violation))
+            elif not self._judge(found, violation, run_of):
                 untimely.append(violation)
         for other in self._beside:
             self._learn_from(other)
@@ -179,6 +179,12 @@ class InTime:
         for violation in found.violations[self.name]:
             if self._is_violated_by_part(_faults(found, violation)):
                 found.take_back(violation)
+
+    def _is_out_of_time(self, exploration: AnyExploration, violation: Violation) -> bool:
+        """Tell whether to stop before a violation is looked at, which stays undecided then."""
+        ended = exploration.meter.out_of_time(sum(violation.combination))
+        self.stopped = self.stopped or ended
+        return ended is not None
 
     def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> bool:
         """Whether there is time for a violation; where there is none for fewer faults, or for another one like it."""
@@ -230,6 +236,8 @@ class InTime:
         """Explore again until nothing is found for which there is no time; first without what was ``untimely``."""
         further = self._further_lemmas(found, untimely)
         for _ in range(MOST_REFINEMENTS):
+            if self.stopped is not None:
+                return
             self.lemmas += further
             if further or self.again is None:
                 try:
@@ -263,16 +271,17 @@ class InTime:
         if old is not None:
             self._end(old)
         self.looks += 1
+        optimised = like.states >= OPTIMISE_SECOND_LOOK_AFTER
+        own = self._kernel.slice_for(self._system, self._question, optimised=optimised)
         return EmbeddedExploration(
-            self._system,
+            own.system,
             self._question,
             like.at_most,
             PartMeter(like.meter, self._most_states(like), "second look"),
             self._threads,
             infer=False,
-            optimised=like.states >= OPTIMISE_SECOND_LOOK_AFTER,
-            monitors=self.timing.monitors(self._system, self.lemmas),
-            compiled=self._compiled if old is None else old.compiled,
+            monitors=self.timing.monitors(own.system, self.lemmas, self._kernel.places),
+            part=own.part,
             only=self._needs_a_second_look,
         )
 
@@ -334,6 +343,8 @@ class InTime:
             faults = _faults(exploration, violation)
             if self._is_violated_by_part(faults):
                 continue
+            if self._is_out_of_time(exploration, violation):
+                break
             reasons = self._reasons(exploration, violation, clocks, [*self.lemmas, *found])
             found += reasons
             # What the clocks of a part exclude need not be asked of all of them.
@@ -375,11 +386,13 @@ class InTime:
 def each_in_time(prepared: Prepared, timing: Timing, properties: Sequence[Property], threads: int) -> dict[str, InTime]:
     """What is to be known in time of each of these properties, by name; none of them has been asked yet."""
     asked = each_alone(prepared, properties)
+    shared = timing.kernel(with_history(prepared, properties), [one.question for one in asked.values()])
     found: dict[str, InTime] = {}
     for name, one in asked.items():
         beside = [known for other, known in found.items() if VIOLATED + name in asked[other].question.observations]
         before = tuple(found.values())
-        found[name] = InTime(timing, name, one.system, one.question, threads, beside=beside, before=before)
+        kernel = shared if shared.fits else None
+        found[name] = InTime(timing, name, one.system, one.question, threads, kernel, beside, before)
     return found
 
 

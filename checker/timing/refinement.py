@@ -7,13 +7,14 @@ Reference: E. Clarke et al., "Counterexample-guided abstraction refinement", CAV
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import z3
 
+from checker.exploration import Question
 from checker.kernel.monitored import Monitors
 from checker.questions import Prepared
 from checker.solver import Replayer
@@ -32,6 +33,7 @@ from checker.timing.monitors import watch
 from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
 from checker.timing.schedule import Schedule, schedule
 from checker.timing.tables import tables
+from checker.timing.timed_kernel import TimedKernel
 from checker.traces import actions_of, replay
 from model.language import Action, Clock, ClockKey, Need, State, TransitionSystem
 from model.pipeline import Model
@@ -217,10 +219,18 @@ class Timing:
                 break
         return found
 
-    def monitors(self, system: TransitionSystem, lemmas: Iterable[Lemma]) -> Monitors:
+    def kernel(self, system: TransitionSystem, questions: Iterable[Question]) -> TimedKernel:
+        """The machine code to re-explore slices of a part of the model with, not made yet."""
+        clocks, conditions = self._seen_in(system)
+        return TimedKernel(system, questions, {c.key: runs for c, runs in zip(clocks, conditions, strict=True)})
+
+    def monitors(
+        self, system: TransitionSystem, lemmas: Iterable[Lemma], places: Mapping[ClockKey, int] | None = None
+    ) -> Monitors:
         """What leaves out of a part of the model the runs that the lemmas exclude. Raises :class:`TooManyFlags`.
 
-        Monitors know no bounds but those of the lemmas: whatever is shown with them rests on these alone.
+        Monitors know no bounds but those of the lemmas: whatever is shown with them rests on these alone. ``places``:
+        the place of each clock in the machine code, where the part does not have its own.
         """
         known = list(lemmas)
         bounds = bounds_in(known)
@@ -228,7 +238,7 @@ class Timing:
         at_first = RunningClocks(clocks, conditions).running(system.initial)
         clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]
         actions = [replace(one, needs=tuple(_kept(one.needs, bounds))) for one in system.actions]
-        return tables(actions, watch(clocks, conditions), at_first, differences_in(known))
+        return tables(actions, watch(clocks, conditions), at_first, differences_in(known), places)
 
 
 def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:

@@ -38,10 +38,12 @@ def tables(
     clocks: Mapping[ClockKey, Watched],
     running: Collection[ClockKey],
     differences: Iterable[Difference],
+    places: Mapping[ClockKey, int] | None = None,
 ) -> Monitors:
     """Tables for a system's actions, by label.
 
-    ``running``: the clocks that run in the initial state. Raises :class:`TooManyFlags`, also where clocks are too many.
+    ``running``: the clocks that run in the initial state. ``places``: the place of each clock in the machine code,
+    where these are not all that it knows. Raises :class:`TooManyFlags`, also where clocks are too many.
     """
     if len(clocks) > MOST_CLOCKS:
         raise TooManyFlags(f"{len(clocks)} clocks; at most {MOST_CLOCKS}")
@@ -50,7 +52,7 @@ def tables(
     chosen = sorted(one for one in set(differences) if one.earlier in watched and one.later in watched)
     if len(chosen) > MOST_FLAGS:
         raise TooManyFlags(f"{len(chosen)} differences between clocks; at most {MOST_FLAGS}")
-    maker = _Tables(chosen, deadlines)
+    maker = _Tables(chosen, deadlines, places or {key: place for place, key in enumerate(clocks)})
     classes: list[int] = []
     needs: list[Bits] = [maker.needs((), (), ())]
     for action in actions:
@@ -84,10 +86,15 @@ def _tightest(bounds: Iterable[Bound]) -> dict[ClockKey, int]:
 
 
 class _Tables:
-    def __init__(self, differences: Sequence[Difference], deadlines: Mapping[ClockKey, int | None]) -> None:
+    def __init__(
+        self,
+        differences: Sequence[Difference],
+        deadlines: Mapping[ClockKey, int | None],
+        places: Mapping[ClockKey, int],
+    ) -> None:
         self._differences = differences
         self._deadlines = {key: deadline for key, deadline in deadlines.items() if deadline is not None}
-        self._bit = {key: bit for bit, key in enumerate(deadlines)}
+        self._bit = places
         self._pairs: dict[tuple[ClockKey, ClockKey], list[int]] = {}
         self._laters: dict[ClockKey, list[ClockKey]] = {}
         self._recent: dict[tuple[ClockKey, int], tuple[list[int], list[int]]] = {}

@@ -1,0 +1,87 @@
+"""Which properties are worth exploring with more faults, once every property is answered for few, and in which order.
+
+A property that is violated has its answer; one that holds so far could lose it to larger fault sets. Each cone of
+influence is explored by itself: without what the property does not see a layer of faults has a fraction of the states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from checker.budget import ANSWERED
+from checker.questions import Group, Prepared, group
+from properties.property import Property
+from properties.verdict import Status, Verdict
+
+COULD_CHANGE = (Status.HOLDS, Status.VACUOUS)
+"""Statuses that more faults could change."""
+
+
+def worth_deepening(verdicts: Iterable[Verdict], *, all_fault_sets: bool) -> frozenset[str]:
+    """Name the properties whose answer larger fault sets could change, or, where all are asked for, add to."""
+    return frozenset(
+        verdict.property
+        for verdict in verdicts
+        if verdict.status in COULD_CHANGE or (all_fault_sets and verdict.status is Status.VIOLATED)
+    )
+
+
+def deeper_groups(
+    prepared: Prepared, homes: Sequence[Group], names: frozenset[str], required: Sequence[str]
+) -> tuple[Group, ...]:
+    """Group these properties by their cones of influence: required ones first, then those that see less."""
+    cones = {name: system for home in homes for name, system in home.cones.items()}
+    alike: dict[tuple[str, ...], list[Property]] = {}
+    for home in homes:
+        for prop in home.properties:
+            if prop.name in names:
+                alike.setdefault(tuple(v.name for v in cones[prop.name].variables), []).append(prop)
+    found = [one for members in alike.values() for one in group(prepared, members)]
+    return tuple(sorted(found, key=lambda one: _rank(one, required)))
+
+
+def number_for_snapshots(one: Group, names: Sequence[str]) -> int:
+    """Number a group by which of all properties it has: groups that are made later depend on what was found before."""
+    members = {prop.name for prop in one.properties}
+    return (1 << len(names)) + sum(1 << bit for bit, name in enumerate(names) if name in members)
+
+
+def _rank(one: Group, required: Sequence[str]) -> tuple[bool, int, int]:
+    """Order by whether a required property is among them, then by the size of what they see."""
+    is_optional = not any(prop.name in required for prop in one.properties)
+    return is_optional, len(one.system.variables), len(one.system.actions)
+
+
+def adopted(base: Verdict, deeper: Verdict) -> Verdict:
+    """Take what exploring a property deeper says, where that covers more than the answer for few faults.
+
+    A violation stands however far its layer came: every smaller fault set was explored before.
+    """
+    covers_more = deeper.coverage.complete_to > base.coverage.complete_to
+    if deeper.status is Status.VIOLATED or (deeper.status in COULD_CHANGE and covers_more):
+        return _with_bounds_of(base, deeper)
+    same_layer = deeper.coverage.complete_to == base.coverage.complete_to
+    coverage = replace(
+        base.coverage,
+        combinations=deeper.coverage.combinations if same_layer else 0,
+        combinations_of_next=deeper.coverage.combinations_of_next if same_layer else 0,
+        stopped=deeper.coverage.stopped or "time",
+    )
+    return replace(base, coverage=coverage)
+
+
+def _with_bounds_of(base: Verdict, deeper: Verdict) -> Verdict:
+    """The deeper verdict with the bounds that were reached in the wider part that was explored before."""
+    reached = {*base.coverage.bounds_reached, *deeper.coverage.bounds_reached}
+    coverage = replace(deeper.coverage, bounds_reached=tuple(sorted(reached)))
+    witnessed = base.witness_reached or deeper.witness_reached
+    return replace(deeper, coverage=coverage, witness_reached=witnessed)
+
+
+def answered(verdict: Verdict) -> Verdict:
+    """Say why larger fault sets were not sought, of a verdict for which nothing stopped the exploration."""
+    if verdict.coverage.stopped is not None:
+        return verdict
+    why = ANSWERED if verdict.status is Status.VIOLATED else "time"
+    return replace(verdict, coverage=replace(verdict.coverage, stopped=why))

@@ -1,0 +1,90 @@
+"""Machine code for timed re-exploration: compiled once for a group of properties, used for the slice of each.
+
+Every property of a group is re-explored in its own cone of influence, again with each new lemma. All of these slices
+are parts of one system, and monitors are tables, so one kernel serves them all (checker/kernel/part.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import z3
+
+from checker.exploration import MOST_PREDICATES, Question
+from checker.kernel.layout import Layout, lay_out
+from checker.kernel.native import MOST_CLOCKS, Kernel, compile_kernel, optimise
+from checker.kernel.part import Part, part_of
+from model.faults import Fault
+from model.language import Action, ClockKey, TransitionSystem
+
+STEP = "step"
+"""Name of the function of a kernel that makes the steps that are no faults."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of a compiled system, with an action for each label of the whole, and its machine code."""
+
+    system: TransitionSystem
+    part: Part
+
+
+class TimedKernel:
+    """The machine code of ``system``, which has every slice of ``questions``, made when it is first asked for.
+
+    ``clocks``: the condition of each clock that the system sees; monitors refer to them by their place here.
+    """
+
+    def __init__(
+        self, system: TransitionSystem, questions: Iterable[Question], clocks: Mapping[ClockKey, z3.BoolRef]
+    ) -> None:
+        self.system = system
+        predicates = {term.get_id(): term for question in questions for term in question.predicates}
+        self._predicates = list(predicates.values())
+        self._bits = {key: bit for bit, key in enumerate(predicates)}
+        self._clocks = clocks
+        self.places = {key: place for place, key in enumerate(clocks)}
+        self._layout: Layout = lay_out(system.variables)
+        self._kernel: Kernel | None = None
+        self._is_optimised = False
+
+    @property
+    def fits(self) -> bool:
+        """Whether one kernel can answer for all predicates and clocks."""
+        return len(self._predicates) <= MOST_PREDICATES and len(self._clocks) <= MOST_CLOCKS
+
+    def slice_for(self, system: TransitionSystem, question: Question, *, optimised: bool) -> Slice:
+        """Cut out the part that ``system`` is, for its question; ``optimised``: with better machine code."""
+        bits = [self._bits[term.get_id()] for term in question.predicates]
+        part = part_of(self._compiled(optimised=optimised), self._layout, self.system, system, bits)
+        own = {action.key: action for action in system.actions}
+        actions = tuple(own.get(action.key) or _without_effect(action) for action in self.system.actions)
+        return Slice(replace(system, actions=actions), part)
+
+    def _compiled(self, *, optimised: bool) -> Kernel:
+        if self._kernel is None:
+            clocks = list(self._clocks.values())
+            self._kernel = compile_kernel(
+                self._layout, _groups(self.system.actions), self._predicates, clocks=clocks, optimised=optimised
+            )
+            self._is_optimised = optimised
+        elif optimised and not self._is_optimised:
+            self._kernel, self._is_optimised = optimise(self._kernel), True
+        return self._kernel
+
+
+def _groups(actions: Sequence[Action]) -> dict[str, list[tuple[int, Action]]]:
+    """The actions with their labels: steps, and those of each kind of fault."""
+    groups: dict[str, list[tuple[int, Action]]] = {STEP: []}
+    for kind in Fault:
+        if any(action.fault is kind for action in actions):
+            groups[kind.value] = []
+    for label, action in enumerate(actions):
+        groups[STEP if action.fault is None else action.fault.value].append((label, action))
+    return groups
+
+
+def _without_effect(action: Action) -> Action:
+    """The place of an action in the labels of the whole, in a slice that does not have the action."""
+    return replace(action, updates={}, needs=(), fault=None)

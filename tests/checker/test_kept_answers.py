@@ -1,0 +1,76 @@
+"""Answers under an explicit number of faults stay what they were, to the state, whatever makes them faster.
+
+``kept/answers.json`` was written before the work on speed began: by command, the counts of the exploration and of each
+verdict its id, its states, and the length of the trace of each smallest fault set. An entry may change only with the
+model, and with the model's version.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checker.check import check
+from checker.source import Source, narrowed
+from model.deployment.deployment import Deployment
+from properties.verdict import Result, Verdict
+
+ROOT = Path(__file__).parents[2]
+KEPT: dict[str, Any] = json.loads((Path(__file__).parent / "kept" / "answers.json").read_text(encoding="utf-8"))
+SLOW_FROM = 5_000
+"""States from which on a command is a slow test."""
+
+
+def deployment_of(command: str) -> Deployment:
+    place, _, faults = command.partition(" --faults ")
+    return narrowed(source_of(place).read(), faults, None)
+
+
+def source_of(place: str) -> Source:
+    if place.endswith(".yaml"):
+        return Source(ROOT / place)
+    folder = ROOT / place
+    files = {name: folder / f"{name}.properties" for name in ("topic", "producer", "consumer")}
+    consumer = files["consumer"] if files["consumer"].exists() else None
+    release = folder.name.removeprefix("java-defaults-") if folder.name.startswith("java-defaults-") else "3.9"
+    return Source(None, release, str(files["topic"]), None, files["producer"], consumer)
+
+
+def kept_of(verdict: Verdict) -> dict[str, Any]:
+    sets = {
+        ", ".join(f"{count} {kind}" for kind, count in trace.faults) or "no fault": len(trace.steps)
+        for trace in verdict.traces
+    }
+    return {
+        "id": verdict.id,
+        "sets": sets,
+        "states": verdict.states,
+        "status": verdict.status.value,
+        "witness_reached": verdict.witness_reached,
+    }
+
+
+def found_in(result: Result) -> dict[str, Any]:
+    engine = result.engine
+    return {
+        "states": engine.states,
+        "transitions": engine.transitions,
+        "depth": engine.depth,
+        "verdicts": {verdict.property: kept_of(verdict) for verdict in result.verdicts},
+    }
+
+
+def commands() -> list[Any]:
+    return [
+        pytest.param(command, marks=[pytest.mark.slow] if kept["states"] >= SLOW_FROM else [])
+        for command, kept in KEPT.items()
+    ]
+
+
+@pytest.mark.parametrize("command", commands())
+def test_the_answer_is_the_one_that_was_kept(command: str) -> None:
+    kept = {name: value for name, value in KEPT[command].items() if name != "exit"}
+    assert found_in(check(deployment_of(command))) == kept
