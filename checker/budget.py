@@ -85,7 +85,8 @@ class Budget:
 class Meter:
     """Watches a budget while shards grow; safe to read from several threads.
 
-    ``timed``: no total of faults was asked for, so that the default time applies.
+    ``timed``: no total of faults was asked for, so that the default time applies: to larger fault sets from the
+    beginning, and once ``is_answered`` is set to everything.
     """
 
     def __init__(self, budget: Budget, timed: bool = True) -> None:
@@ -94,6 +95,7 @@ class Meter:
         self._lock = threading.Lock()
         self._started = time.monotonic()
         self._allowed = budget.memory
+        self.is_answered = False
         self.states = 0
         self.memory = 0
 
@@ -125,7 +127,7 @@ class Meter:
     def seconds_left(self, layer: int) -> float | None:
         """How long exploring in this layer of faults may go on; None without a limit."""
         seconds = self._budget.seconds
-        if seconds is None and self._timed and layer > ANSWERED_TO:
+        if seconds is None and self._timed and (layer > ANSWERED_TO or self.is_answered):
             seconds = DEFAULT_SECONDS
         return None if seconds is None else seconds - self.elapsed
 

@@ -12,7 +12,16 @@ from checker.budget import ALWAYS_COVERED, ANSWERED_TO, Budget, Meter
 from checker.closure import Closure, close
 from checker.combinations import Combination
 from checker.conclusion import Conclusion
-from checker.deepening import adopted, answered, deeper_groups, number_for_snapshots, worth_deepening
+from checker.deepening import (
+    Depth,
+    adopted,
+    answered,
+    decides,
+    deeper_groups,
+    number_for_snapshots,
+    unexplored,
+    worth_deepening,
+)
 from checker.embedded import EmbeddedExploration
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Violation
@@ -71,6 +80,7 @@ class Run:
         engine: Engine = EMBEDDED,
         reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
         begun: float | None = None,
+        later: Sequence[Group] = (),
     ) -> None:
         started = time.monotonic()
         self._begun = started if begun is None else begun
@@ -80,6 +90,8 @@ class Run:
         self.budget = budget
         self.prepared = prepared
         self.groups = list(groups)
+        self._later = tuple(later)
+        self._all_groups = (*groups, *later)
         self.meter = meter
         self.threads = budget.threads
         self.closures: dict[str, Closure] = {}
@@ -96,16 +108,16 @@ class Run:
         self._homes: dict[str, list[int]] = {}
         self._traces: dict[tuple[str, int], Trace] = {}
         for one in groups:
-            self._add(one)
+            self._add(one, reductions)
         self._answered = len(self.groups)
         self.compile_seconds = time.monotonic() - started
 
-    def _add(self, one: Group, numbered: int | None = None) -> int:
+    def _add(self, one: Group, reductions: frozenset[Reduction], numbered: int | None = None) -> int:
         """Begin the exploration of a group; its number. ``numbered``: how snapshots name the exploration."""
         number = len(self.explorations)
-        reduced = reduce_group(self.prepared, one, self._reductions)
+        reduced = reduce_group(self.prepared, one, reductions)
         at_most = {Fault(kind): most for kind, most in self.deployment.faults.at_most}
-        infer = Reduction.COVERED_FAULTS in self._reductions
+        infer = Reduction.COVERED_FAULTS in reductions
         asked = Asked(
             reduced.system,
             one.question,
@@ -125,24 +137,24 @@ class Run:
 
     @cached_property
     def _ids(self) -> dict[str, str]:
-        return question_ids(self.deployment, self.prepared, self.groups[: self._answered])
+        return question_ids(self.deployment, self.prepared, self._all_groups)
 
     def explore(
-        self, on_progress: OnProgress | None, on_verdict: OnVerdict | None = None, *, all_fault_sets: bool = False
+        self, on_progress: OnProgress | None, on_verdict: OnVerdict | None = None, depth: Depth | None = None
     ) -> None:
         """Raise the number of faults, layer by layer, until the total, the budget or the space is used up.
 
         Without a total every property is answered for few faults first; then larger fault sets are explored, as far as
-        they could change the answer, or for every property with ``all_fault_sets``.
+        ``depth`` says and time allows.
         """
+        depth = Depth() if depth is None else depth
         self.meter.start(self._begun)
         self._explore_layers(range(len(self.explorations)), on_progress, on_verdict)
-        for number, exploration in enumerate(self.explorations):
-            if self._ranked_beyond_a_bound(number, exploration):
-                self._start_again_without_reductions(number)
-                self._explore_layers([number], on_progress, on_verdict)
         if self._is_open_ended:
-            self._deepen(on_progress, on_verdict, all_fault_sets=all_fault_sets)
+            self.meter.is_answered = not depth.all_properties
+            self._explore_later(on_progress, on_verdict)
+            self.meter.is_answered = True
+            self._deepen(on_progress, on_verdict, all_fault_sets=depth.all_fault_sets)
         if self.deployment.faults.any_number:
             open_ones = [
                 prop
@@ -180,18 +192,33 @@ class Run:
         for size in range(total + 1):
             said_more = [self._explore_layer(number, size, total, on_progress, on_verdict) for number in numbers]
             if not any(said_more):
+                break
+        for number in numbers:
+            if self._ranked_beyond_a_bound(number, self.explorations[number]):
+                self._start_again_without_reductions(number)
+                self._explore_layers([number], on_progress, on_verdict)
+
+    def _explore_later(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None) -> None:
+        """Answer for the properties that others came before, as far as there is time."""
+        for one in self._later:
+            if self.meter.out_of_time(ANSWERED_TO) is not None:
                 return
+            self.groups.append(one)
+            self._explore_layers([self._add(one, self._reductions)], on_progress, on_verdict)
+            self._answered += 1
 
     def _deepen(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None, *, all_fault_sets: bool) -> None:
         """Explore larger fault sets of the properties whose answer they could change, cheap ones first."""
         names = worth_deepening(self.verdicts(), all_fault_sets=all_fault_sets) - self._settled()
-        names_of_all = tuple(self._homes)
+        names_of_all = tuple(self._ids)
         open_ones: list[int] = []
         for one in deeper_groups(self.prepared, self.groups[: self._answered], names, self.deployment.require):
             if self.meter.out_of_time(ANSWERED_TO + 1) is not None:
                 return
             self.groups.append(one)
-            open_ones.append(self._add(one, number_for_snapshots(one, names_of_all)))
+            # Ranks make room for more epochs than the bound that is asked about.
+            reductions = self._reductions - {Reduction.RANKED_EPOCHS}
+            open_ones.append(self._add(one, reductions, number_for_snapshots(one, names_of_all)))
             for size in range(ANSWERED_TO + 2):
                 self._explore_layer(open_ones[-1], size, None, on_progress, on_verdict)
         size = ANSWERED_TO + 2
@@ -205,8 +232,11 @@ class Run:
             prop.name
             for number, one in enumerate(self.groups)
             for prop in one.properties
-            if self.explorations[number].exhausted() and not self._in_time[number][prop.name].goes_on()
+            if self._is_settled(number, prop.name)
         }
+
+    def _is_settled(self, number: int, name: str) -> bool:
+        return self.explorations[number].exhausted() and not self._in_time[number][name].goes_on()
 
     def _explore_layer(
         self,
@@ -231,7 +261,7 @@ class Run:
         known = {one.name for one in in_time if one.timely}
         for one in in_time:
             self.keep_to_time(number, one, on_progress)
-            if size == total:
+            if size == total and not self._is_open_ended:
                 one.conclude()
             if on_verdict is not None and one.name not in known and (one.timely or size == total or total is None):
                 on_verdict(self.verdict(one.name))
@@ -245,9 +275,8 @@ class Run:
     def number_of(self, name: str) -> int:
         """The number of the group whose exploration a property's verdict comes from: the deepest that decided more."""
         base, *deeper = self._homes[name]
-        if deeper and self.verdict(name).coverage.complete_to > self._concluded(base, name).coverage.complete_to:
-            return deeper[-1]
-        return base
+        decided = (number for number in deeper if decides(self._concluded(base, name), self._concluded(number, name)))
+        return next(decided, base)
 
     def in_time(self, name: str) -> InTime:
         """What is known of a property in time."""
@@ -272,11 +301,12 @@ class Run:
 
     def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
         """The smallest sets of faults that violate each property in time; None where nothing did, and it is unknown."""
-        return {
-            prop.name: self._conclusion(number).cut_sets(prop)
-            for number, one in enumerate(self.groups)
-            for prop in one.properties
-        }
+        found = {}
+        for name in self._homes:
+            number = self.number_of(name)
+            prop = next(prop for prop in self.groups[number].properties if prop.name == name)
+            found[name] = self._conclusion(number).cut_sets(prop)
+        return found
 
     def result(self) -> Result:
         """All that a check says but what other values of assumptions and durations would change."""
@@ -287,16 +317,19 @@ class Run:
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
         order = [prop.name for prop in properties_of(self.prepared.model.pipeline)]
-        return tuple(self.verdict(name) for name in order if name in self._homes)
+        return tuple(self.verdict(name) for name in order if name in self._ids)
 
     def verdict(self, name: str) -> Verdict:
         """The verdict on a property, from all explorations that asked for it."""
+        if name not in self._homes:
+            prop = next(one for group in self._later for one in group.properties if one.name == name)
+            return unexplored(self.deployment, prop, self._ids[name])
         base, *deeper = self._homes[name]
         verdict = self._concluded(base, name)
         for number in deeper:
             verdict = adopted(verdict, self._concluded(number, name))
         last = deeper[-1] if deeper else base
-        is_settled = self.explorations[last].exhausted() and verdict.status is not Status.UNKNOWN
+        is_settled = self._is_settled(last, name) and verdict.status is not Status.UNKNOWN
         return answered(verdict) if self._is_open_ended and not is_settled else verdict
 
     def _concluded(self, number: int, name: str) -> Verdict:
@@ -394,14 +427,23 @@ def explore(
     engine: Engine = EMBEDDED,
     reductions: frozenset[Reduction] = USED_UNLESS_TOLD_OTHERWISE,
     on_verdict: OnVerdict | None = None,
-    *,
-    all_fault_sets: bool = False,
+    depth: Depth | None = None,
 ) -> Run:
-    """Build the model of a deployment and explore it within a budget (see :meth:`Run.explore`)."""
+    """Build the model of a deployment and explore it within a budget (see :meth:`Run.explore`).
+
+    Without a total of faults the properties that ``depth`` names first are explored by themselves before the others.
+    """
     begun = time.monotonic()
-    groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
-    run = Run(deployment, *groups, budget, engine, reductions, begun)
-    run.explore(on_progress, on_verdict, all_fault_sets=all_fault_sets)
+    model = build(deployment)
+    prepared = prepare(model)
+    properties = properties_of(model.pipeline)
+    chosen = () if depth is None or deployment.faults.total is not None else depth.first
+    first = [prop for prop in properties if prop.name in chosen] or properties
+    later = [prop for prop in properties if prop not in first]
+    cone = Reduction.CONE in reductions
+    groups, more = group(prepared, first, cone=cone), group(prepared, later, cone=cone) if later else ()
+    run = Run(deployment, prepared, groups, budget, engine, reductions, begun, more)
+    run.explore(on_progress, on_verdict, depth)
     return run
 
 

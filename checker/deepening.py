@@ -7,15 +7,48 @@ influence is explored by itself: without what the property does not see a layer 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from checker.budget import ANSWERED
 from checker.questions import Group, Prepared, group
+from model.deployment.deployment import Deployment
 from properties.property import Property
-from properties.verdict import Status, Verdict
+from properties.verdict import Coverage, Status, Verdict
 
 COULD_CHANGE = (Status.HOLDS, Status.VACUOUS)
 """Statuses that more faults could change."""
+
+
+@dataclass(frozen=True)
+class Depth:
+    """What a check without a total of faults looks at, and in which order.
+
+    ``first``: names of the properties that are answered before the others; ``all_properties``: the others are answered
+    however long that takes; ``all_fault_sets``: violated properties are searched for larger fault sets too.
+    """
+
+    first: frozenset[str] = frozenset()
+    all_properties: bool = False
+    all_fault_sets: bool = False
+
+
+def unexplored(deployment: Deployment, prop: Property, question_id: str) -> Verdict:
+    """Say of a property that there was no time to explore it."""
+    coverage = Coverage(-1, deployment.faults.total, 0, 0, (), deployment.sizes, (), "time")
+    return Verdict(
+        prop.name,
+        prop.statement,
+        prop.guarantee,
+        Status.UNKNOWN,
+        prop.name in deployment.require,
+        (),
+        (),
+        prop.witness_words,
+        False,
+        0,
+        coverage,
+        question_id,
+    )
 
 
 def worth_deepening(verdicts: Iterable[Verdict], *, all_fault_sets: bool) -> frozenset[str]:
@@ -53,13 +86,20 @@ def _rank(one: Group, required: Sequence[str]) -> tuple[bool, int, int]:
     return is_optional, len(one.system.variables), len(one.system.actions)
 
 
-def adopted(base: Verdict, deeper: Verdict) -> Verdict:
-    """Take what exploring a property deeper says, where that covers more than the answer for few faults.
+def decides(base: Verdict, deeper: Verdict) -> bool:
+    """Whether exploring a property deeper says more than the answer for few faults.
 
     A violation stands however far its layer came: every smaller fault set was explored before.
     """
-    covers_more = deeper.coverage.complete_to > base.coverage.complete_to
-    if deeper.status is Status.VIOLATED or (deeper.status in COULD_CHANGE and covers_more):
+    covered, before = deeper.coverage.complete_to, base.coverage.complete_to
+    if deeper.status is Status.VIOLATED:
+        return covered >= before
+    return deeper.status in COULD_CHANGE and covered > before
+
+
+def adopted(base: Verdict, deeper: Verdict) -> Verdict:
+    """Take what exploring a property deeper says, where that covers more than the answer for few faults."""
+    if decides(base, deeper):
         return _with_bounds_of(base, deeper)
     same_layer = deeper.coverage.complete_to == base.coverage.complete_to
     coverage = replace(

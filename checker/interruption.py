@@ -53,15 +53,17 @@ def never_interrupted() -> Iterator[None]:
 
 
 @contextmanager
-def interrupts(stop: threading.Event) -> Iterator[None]:
+def interrupts(stop: threading.Event, acknowledge: Callable[[], None] | None = None) -> Iterator[None]:
     """Within the block an interrupt sets ``stop``, and so does the request to end; a second one ends it as usual.
 
-    An exception could surface anywhere, also where the solver's bindings drop it.
+    An exception could surface anywhere, also where the solver's bindings drop it. ``acknowledge`` is called at once.
     """
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def request(number: int, frame: FrameType | None) -> None:
         stop.set()
+        if acknowledge is not None:
+            acknowledge()
         signal.signal(number, before[signal.Signals(number)])
 
     with handling(request), handling(request, signal.SIGTERM):

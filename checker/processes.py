@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import TypeVar
 
 from checker.budget import processors
@@ -23,18 +24,52 @@ def in_processes(
 ) -> Iterator[Outcome]:
     """What comes of each item, in their order.
 
-    Once ``stop`` is set, nothing that has not begun is done, and outcomes end with the first that is not there yet.
+    Once ``stop`` is set, processes end at once, and outcomes end with the first that is not there yet.
+    """
+    for _, outcome in as_completed(work, items, stop, in_order=True):
+        yield outcome
+
+
+def as_completed(
+    work: Callable[[Item], Outcome],
+    items: Sequence[Item],
+    stop: threading.Event | None = None,
+    *,
+    in_order: bool = False,
+) -> Iterator[tuple[Item, Outcome]]:
+    """Each item with what comes of it, as soon as that is there, or in their order.
+
+    Once ``stop`` is set, processes end at once, and what is not there yet is left out.
     """
     if not items:
         return
+    others, waiting = set(multiprocessing.active_children()), dict[Future[Outcome], Item]()
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(processors(), len(items)), context) as pool:
+    pool = ProcessPoolExecutor(min(processors(), len(items)), context, initializer=end_with_parent)
+    try:
         with never_interrupted():
-            outcomes = [pool.submit(work, item) for item in items]
-        for outcome in outcomes:
-            while not outcome.done():
-                if stop is not None and stop.is_set():
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    return
-                wait([outcome], timeout=LOOKS_EVERY)
-            yield outcome.result()
+            waiting = {pool.submit(work, item): item for item in items}
+        while waiting:
+            if stop is not None and stop.is_set():
+                return
+            wanted = list(waiting)[:1] if in_order else list(waiting)
+            done, _ = wait(wanted, timeout=LOOKS_EVERY, return_when=FIRST_COMPLETED)
+            for outcome in done:
+                yield waiting.pop(outcome), outcome.result()
+    finally:
+        if waiting:
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it does, however that ends: nobody waits for its work any more."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -9,7 +9,7 @@ from functools import partial
 
 from checker.budget import Budget
 from checker.check import Run, prepare_groups
-from checker.processes import in_processes
+from checker.processes import as_completed
 from checker.questions import fingerprints
 from model.deployment import ASSUMPTIONS, with_assumption
 from model.deployment.deployment import Deployment
@@ -44,8 +44,8 @@ def sensitivities(
     """Check each other value of each assumption with up to one fault, and report where a verdict differs.
 
     Variants are independent, so each is checked in a process of its own, as many at a time as there are cores. Once
-    ``stop`` is set, those that have not begun are left out. ``seconds``: how long each may take; what is not decided by
-    then is reported as unknown. With what was not decided here there is nothing to compare.
+    ``stop`` is set, what is not decided by then is left out. ``seconds``: how long each may take; what is not decided
+    by then is reported as unknown. With what was not decided here there is nothing to compare.
     """
     changed = list(variants(deployment))
     if not changed:
@@ -53,13 +53,20 @@ def sensitivities(
     decided = [one for one in verdicts if one.cut_sets or one.status is not Status.UNKNOWN]
     every = fingerprints(*prepare_groups(_narrowed(deployment)))
     known = {one.property: every[one.property] for one in decided if one.property in every}
-    outcomes = in_processes(partial(smallest_cut_sets, known=known, seconds=seconds), changed, stop)
-    # Fewer outcomes than variants where it was stopped.
+    ask = partial(_numbered_cut_sets, known=known, seconds=seconds)
+    outcomes = {number: outcome for _, (number, outcome) in as_completed(ask, list(enumerate(changed)), stop)}
     return tuple(
         difference
-        for outcome, variant in zip(outcomes, changed, strict=False)
-        for difference in _differences(variant, outcome, decided)
+        for number, outcome in sorted(outcomes.items())
+        for difference in _differences(changed[number], outcome, decided)
     )
+
+
+def _numbered_cut_sets(
+    numbered: tuple[int, Variant], known: Mapping[str, bytes], seconds: float | None
+) -> tuple[int, Outcome]:
+    number, variant = numbered
+    return number, smallest_cut_sets(variant, known, seconds)
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:

@@ -28,9 +28,6 @@ from properties.verdict import Status, Threshold, Verdict
 MOST_VALUES = 20
 """So many values of a setting are tried at most."""
 
-SECONDS_OF_ALL = 30.0
-"""How long a command that people wait for looks for thresholds, all of them together."""
-
 LONGEST = 2**40
 """No longer value is tried, in ms: 34 years."""
 
@@ -53,7 +50,7 @@ def thresholds(run: Run, verdicts: Sequence[Verdict], budget: Budget, stop: thre
         run = explore(run.deployment, budget)
     for number, one in enumerate(run.groups):
         for prop in one.properties:
-            if prop.name in turning:
+            if prop.name in turning and run.number_of(prop.name) == number:
                 for setting in sorted(_candidates(run, prop)):
                     if stop.is_set():
                         return

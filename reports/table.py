@@ -103,6 +103,7 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
     yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
+    yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     for verdict in verdicts:
         if verdict.status is Status.VACUOUS:
             yield f"{wording.SYMBOL[verdict.status]} {verdict.property} says nothing: never reached: {verdict.witness}"
@@ -122,7 +123,7 @@ def _again(run: EngineRun) -> str:
     if not run.looks_again:
         return ""
     looks = wording.counted(run.looks_again, "exploration")
-    return f"; with clocks, to see what there is time for: {wording.number(run.states_again)} states in {looks}"
+    return f"; timed re-exploration: {wording.number(run.states_again)} states in {looks}"
 
 
 def _name(verdict: Verdict) -> Text:

@@ -21,8 +21,9 @@ STOPPED: dict[str, str] = {
     "states": "the limit of states was reached",
     "memory": "the memory limit was reached",
     "interrupted": "it was interrupted",
-    "second look": "exploring with clocks, to see what there is time for, went too far (--time gives it more)",
-    "lemmas": "there are more reasons in time than can be watched at once",
+    "second look": "timed re-exploration exceeded its limit (--time gives it more)",
+    "lemmas": "too many timing lemmas to monitor",
+    "answered": "larger fault sets were not sought",
 }
 
 
@@ -170,11 +171,18 @@ def stopped(coverage: Coverage) -> str:
 def stopped_at(verdict: Verdict) -> str:
     """``the memory limit was reached, at 3,000 states in layer 2, fully covered up to layer 1``, or nothing."""
     coverage = verdict.coverage
-    if coverage.stopped is None:
+    if coverage.stopped in (None, "answered"):
         return ""
     covered = f"fully covered up to layer {coverage.complete_to}" if coverage.complete_to >= 0 else "no layer covered"
     where = f"at {number(verdict.states)} states in layer {coverage.complete_to + 1} (by number of faults)"
     return f"{stopped(coverage)}, {where}, {covered}"
+
+
+def not_sought(coverage: Coverage) -> str:
+    """``sets of 1 fault are complete; larger ones were not sought (--all-fault-sets)``, or nothing."""
+    if coverage.stopped != "answered":
+        return ""
+    return f"sets of {counted(coverage.complete_to, 'fault')} are complete; larger ones were not sought (--all-fault-sets)"
 
 
 def origin(source: Origin) -> str:

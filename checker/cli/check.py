@@ -17,9 +17,13 @@ import typer
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VIOLATED, exit_status, worst_of
 from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.exploring import run_check
 from checker.cli.fail_on import refuse_what_is_not_asked
 from checker.cli.limits import budget_of
+from checker.cli.more import DEFAULT_MORE, with_more
 from checker.cli.options import (
+    AllFaultSets,
+    AllProperties,
     AllTraces,
     Assume,
     Broker,
@@ -40,6 +44,7 @@ from checker.cli.options import (
     Kafka,
     Master,
     Memory,
+    More,
     NoSensitivity,
     Partly,
     PipelineNumber,
@@ -66,6 +71,7 @@ MOST_CHECKED = 50
 if TYPE_CHECKING:
     from checker.budget import Budget
     from checker.check import Run
+    from checker.deepening import Depth
     from checker.engine import Engine as ExploringEngine
     from checker.sought import Sought
     from checker.source import Source
@@ -104,6 +110,9 @@ def check(
     report: ReportFiles = None,
     bundle: BundleFile = None,
     all_traces: AllTraces = False,
+    all_properties: AllProperties = False,
+    all_fault_sets: AllFaultSets = False,
+    more: More = DEFAULT_MORE,
     no_sensitivity: NoSensitivity = False,
     explain: Explain = False,
     quiet: Quiet = False,
@@ -118,6 +127,7 @@ def check(
     from checker.source import Source, narrowed
     from model.deployment.question import question
 
+    more = 0.0 if no_sensitivity else more
     source = Source(
         file,
         kafka,
@@ -164,8 +174,10 @@ def check(
         explorer=partial(engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats),
         written=written,
         all_traces=all_traces,
-        sensitivity=not (no_sensitivity or quiet or len(deployments) > 1),
-        no_sensitivity=no_sensitivity,
+        more=0.0 if quiet or len(deployments) > 1 else more,
+        options=_options(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
+        all_properties=all_properties,
+        all_fault_sets=all_fault_sets,
         explain=explain,
         quiet=quiet,
         checkpoint=checkpoint,
@@ -204,8 +216,10 @@ class _Asked:
     explorer: Callable[[], AbstractContextManager[ExploringEngine]]
     written: Written
     all_traces: bool
-    sensitivity: bool
-    no_sensitivity: bool
+    more: float
+    options: tuple[str, ...]
+    all_properties: bool
+    all_fault_sets: bool
     explain: bool
     quiet: bool
     checkpoint: Path | None
@@ -224,14 +238,29 @@ class _Asked:
         for option, names in self.switches:
             words += [word for name in names for word in (option, name)]
         words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
-        words += ["--no-sensitivity"] if self.no_sensitivity else []
-        return shlex.join([*words, *(["--explain"] if self.explain else [])])
+        return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
+
+    def depth(self, deployment: Deployment) -> Depth:
+        """What is looked at first, where no total of faults is named: the properties that somebody named."""
+        from checker.deepening import Depth
+        from model.deployment.required_properties import required_by_default
+
+        by_default = required_by_default(transactional=deployment.transactional is not None)
+        named = self.fail_on or (() if deployment.require == by_default else deployment.require)
+        return Depth(frozenset(named), self.all_properties, self.all_fault_sets)
+
+
+def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tuple[str, ...]:
+    """What the command that asks the same again says of how much is looked at."""
+    words = ["--all-properties"] if all_properties else []
+    words += ["--all-fault-sets"] if all_fault_sets else []
+    return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))
 
 
 def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[int, bool]:
     """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
     with one_line_errors(), asked.explorer() as explorer:
-        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions)
+        run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
     again = asked.command(source, deployment)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
     shown = asked.written.json_file != STANDARD_OUTPUT
@@ -244,8 +273,8 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     if shown:
         with one_line_errors():
             _print_why_and_traces(result, all_traces=asked.all_traces, quiet=asked.quiet)
-    if asked.sensitivity and not interrupted:
-        result = _with_sensitivities(run, result, asked.budget())
+    if asked.more and not interrupted:
+        result = with_more(run, result, asked.budget(), asked.more)
     asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
         with one_line_errors():
@@ -276,50 +305,6 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     if isinstance(where, Path):
         return Source(where, assume=source.assume)
     return replace(source, pipeline=where)
-
-
-def run_check(
-    deployment: Deployment, budget: Budget, engine: ExploringEngine, reductions: frozenset[Reduction]
-) -> tuple[Run, Result]:
-    """Explore, with a progress line where somebody watches. Ctrl-C ends it with what was covered by then."""
-    from checker.check import explore
-    from checker.solver import SolverUndecided
-    from checker.traces import ReplayMismatch
-    from reports.progress import ProgressLine
-    from reports.terminal import console
-
-    try:
-        watched = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
-        with watched as progress, interrupts(budget.stop):
-            run = explore(deployment, budget, progress, engine, reductions)
-            return run, run.result()
-    except (SolverUndecided, ReplayMismatch) as error:
-        complain(f"no verdict: {error}")
-        raise typer.Exit(EXIT_UNDECIDED) from None
-
-
-def _with_sensitivities(run: Run, result: Result, budget: Budget) -> Result:
-    """The result with what other values of assumptions and durations would change, as far as the user waits for it."""
-    from checker.sensitivity import SECONDS_EACH, sensitivities
-    from checker.thresholds import SECONDS_OF_ALL, thresholds
-    from reports.terminal import console
-
-    stop, enough = threading.Event(), threading.Event()
-    timer = threading.Timer(SECONDS_OF_ALL, enough.set)
-    with console(stderr=True).status("trying other values of what was assumed"):
-        with interrupts(stop):
-            found = sensitivities(run.deployment, result.verdicts, stop, SECONDS_EACH)
-        timer.start()
-        with interrupts(enough):
-            turning = () if stop.is_set() else tuple(thresholds(run, result.verdicts, budget, enough))
-        in_time = timer.is_alive()
-        timer.cancel()
-    if stop.is_set() or (enough.is_set() and in_time):
-        complain("interrupted: not every other value of the assumptions was tried")
-    elif enough.is_set():
-        complain(f"not every threshold was looked for: there are {SECONDS_OF_ALL:.0f} s for all of them")
-    complete = not (stop.is_set() or enough.is_set())
-    return replace(result, sensitivities=found, thresholds=turning, others_tried=complete)
 
 
 def _with_preventions(run: Run, result: Result) -> Result:

@@ -30,6 +30,10 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _seconds_or_none(text: str | float) -> float:
+    return 0.0 if str(text).strip() in ("0", "0.0") else _seconds(str(text))
+
+
 def _faults(text: str) -> str:
     value = text.strip().lower()
     if value != "any" and not (value.isascii() and value.isdigit() and len(value) <= 6):
@@ -92,7 +96,10 @@ Faults = Annotated[
 Seconds = Annotated[
     float | None,
     typer.Option(
-        "--time", metavar="SECONDS", parser=_seconds, help="Stop exploring then. 10 unless --faults is given."
+        "--time",
+        metavar="SECONDS",
+        parser=_seconds,
+        help="Stop exploring after SECONDS (default: 10 without --faults, no limit with it).",
     ),
 ]
 States = Annotated[int | None, typer.Option(metavar="N", min=1, help="Stop at so many states.")]
@@ -129,7 +136,31 @@ BundleFile = Annotated[
     typer.Option("--bundle", metavar="FILE.zip", help="Write all that proofka verify needs to check it again."),
 ]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
-NoSensitivity = Annotated[bool, typer.Option("--no-sensitivity", help="Do not try other values of the assumptions.")]
+AllFaultSets = Annotated[
+    bool,
+    typer.Option(
+        "--all-fault-sets", help="Without --faults: search violated properties for larger fault sets as well."
+    ),
+]
+AllProperties = Annotated[
+    bool,
+    typer.Option(
+        "--all-properties",
+        help="Without --faults: explore the properties that are not required too, however long that takes.",
+    ),
+]
+NoSensitivity = Annotated[
+    bool, typer.Option("--no-sensitivity", hidden=True, help="The same as --more 0, in commands of earlier versions.")
+]
+More = Annotated[
+    float,
+    typer.Option(
+        "--more",
+        metavar="SECONDS",
+        parser=_seconds_or_none,
+        help="After the answer, try other values of assumptions and durations for at most SECONDS; 0: do not.",
+    ),
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Say why each property breaks, and which change would have prevented it.")
 ]

@@ -116,7 +116,7 @@ def _result_of(source: Source, file: Path, faults: str | None, seconds: float | 
 
         document = load_document(file)
         return str(document["deployment"].get("name", file.stem)), result_from_document(document)
-    from checker.cli.check import run_check
+    from checker.cli.exploring import run_check
     from checker.cli.limits import budget_of
     from checker.engine import EmbeddedEngine
     from checker.reductions.choice import chosen

@@ -52,14 +52,19 @@ def check_property(name: Given) -> None:
         raise error
 
 
+def required_by_default(*, transactional: bool) -> tuple[str, ...]:
+    """The properties that are required where nobody names any."""
+    own = OF_TRANSACTIONS if transactional else ()
+    return tuple(name for name in KNOWN_PROPERTIES if name in (*REQUIRED_BY_DEFAULT, *own))
+
+
 def read_required(given: tuple[Given, ...] | None, *, transactional: bool) -> tuple[str, ...]:
     """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none.
 
     None stands for all that need not be named.
     """
     if given is None:
-        own = OF_TRANSACTIONS if transactional else ()
-        return tuple(name for name in KNOWN_PROPERTIES if name in (*REQUIRED_BY_DEFAULT, *own))
+        return required_by_default(transactional=transactional)
     names: dict[str, Given] = {}
     for name in given:
         text = name.value.strip()

@@ -1,0 +1,67 @@
+"""What a check looks for once its answer is printed: other values of durations and of what was assumed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checker.cli.errors import complain
+from checker.cli.exploring import STANDARD_ERROR
+from checker.interruption import interrupts
+
+if TYPE_CHECKING:
+    from checker.budget import Budget
+    from checker.check import Run
+    from properties.verdict import Result
+
+DEFAULT_MORE = 10.0
+"""Seconds for everything that a check looks for after its answer, unless ``--more`` says otherwise."""
+
+
+def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Result:
+    """Add to a result what other values would change, cheapest first, until the time is over or somebody interrupts.
+
+    Whatever ends the search, the answer and its exit status stay.
+    """
+    from checker.sensitivity import sensitivities
+    from checker.thresholds import thresholds
+    from reports.terminal import console
+
+    stop = threading.Event()
+    with (
+        console(stderr=True).status(f"looking for more, at most {seconds:g} s (Ctrl-C ends it; --more SECONDS)"),
+        _until(seconds, stop) as over,
+    ):
+        turning = tuple(thresholds(run, result.verdicts, budget, stop))
+        found = () if stop.is_set() else sensitivities(run.deployment, result.verdicts, stop)
+    if stop.is_set():
+        why = f"{seconds:g} s were not enough" if over.is_set() else "interrupted"
+        complain(f"more: {why}: not every other value was tried (--more SECONDS gives more time)")
+    return replace(result, sensitivities=found, thresholds=turning, others_tried=not stop.is_set())
+
+
+@contextmanager
+def _until(seconds: float, stop: threading.Event) -> Iterator[threading.Event]:
+    """Within the block ``stop`` is set once the time is over, which sets the event given too, or by an interrupt."""
+    over = threading.Event()
+
+    def end() -> None:
+        over.set()
+        stop.set()
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        with interrupts(stop, _acknowledge):
+            yield over
+    finally:
+        timer.cancel()
+
+
+def _acknowledge() -> None:
+    os.write(STANDARD_ERROR, b"stopping; the answer stands\n")
