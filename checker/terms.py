@@ -1,17 +1,22 @@
 """Z3 terms as a table of nodes: each shared subterm once, numbered children first.
 
-Walking Z3's own objects costs microseconds a node; readers that visit a term many times walk this table instead.
+Walking Z3's own objects costs microseconds a node; readers that visit a term many times walk this table instead. The
+walk itself calls Z3's library without Python's layer around it.
 """
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import z3
+from z3 import z3core
+
+_ADDRESS = ctypes.c_void_p
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One operator application: Z3's operator ``kind`` over earlier nodes; ``leaf`` is a variable's name or a value."""
 
     kind: int
@@ -25,39 +30,71 @@ class Node:
         return self.kind == z3.Z3_OP_UNINTERPRETED and not self.children
 
 
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of Z3's library that only reads, called without letting other threads in."""
+    wrapped = getattr(z3core, name).__defaults__[0].f
+    address = ctypes.cast(wrapped, _ADDRESS).value or 0
+    return ctypes.PYFUNCTYPE(result, _ADDRESS, *arguments)(address)
+
+
+_declaration_of = _function("Z3_get_app_decl", _ADDRESS, _ADDRESS)
+_count_of = _function("Z3_get_app_num_args", ctypes.c_uint, _ADDRESS)
+_child_of = _function("Z3_get_app_arg", _ADDRESS, _ADDRESS, ctypes.c_uint)
+_kind_of = _function("Z3_get_decl_kind", ctypes.c_int, _ADDRESS)
+_is_application = _function("Z3_is_app", ctypes.c_bool, _ADDRESS)
+_is_numeral = _function("Z3_is_numeral_ast", ctypes.c_bool, _ADDRESS)
+_name_of = _function("Z3_get_decl_name", _ADDRESS, _ADDRESS)
+_string_of = _function("Z3_get_symbol_string", ctypes.c_char_p, _ADDRESS)
+_numeral_of = _function("Z3_get_numeral_string", ctypes.c_char_p, _ADDRESS)
+
+
 @dataclass
 class TermTable:
-    """Nodes in an order in which children come before their parents."""
+    """Nodes in an order in which children come before their parents.
+
+    Z3 keeps equal terms once, so that a term's address identifies it for as long as the term is alive, as everything
+    below what was entered is.
+    """
 
     nodes: list[Node] = field(default_factory=list)
     _places: dict[int, int] = field(default_factory=dict)
+    _operators: dict[int, tuple[int, str]] = field(default_factory=dict)
     _keep_alive: list[z3.ExprRef] = field(default_factory=list)
 
     def add(self, term: z3.ExprRef) -> int:
-        """Enter a term; the place of its node."""
+        """Enter a term; the place of its node. Raises :class:`TypeError` for a term with a quantifier."""
+        address = term.as_ast().value
+        place = self._places.get(address)
+        if place is not None:
+            return place
         self._keep_alive.append(term)
-        return self._add(term.ctx_ref(), term.as_ast())
+        return self._add(term.ctx_ref().value, address)
 
-    def _add(self, context: z3.ContextObj, ast: z3.Ast) -> int:
-        key = z3.Z3_get_ast_id(context, ast)
-        place = self._places.get(key)
-        if place is None:
-            node = self._node(context, ast)
-            place = len(self.nodes)
-            self.nodes.append(node)
-            self._places[key] = place
+    def _add(self, context: int, address: int) -> int:
+        if not _is_application(context, address):
+            raise TypeError("a quantifier or a bound variable: the models have neither")
+        operator = _declaration_of(context, address)
+        found = self._operators.get(operator)
+        if found is None:
+            name = _string_of(context, _name_of(context, operator)).decode()
+            self._operators[operator] = found = _kind_of(context, operator), name
+        kind, name = found
+        children = []
+        depth = 0
+        for index in range(_count_of(context, address)):
+            below = _child_of(context, address, index)
+            place = self._places.get(below)
+            if place is None:
+                place = self._add(context, below)
+            children.append(place)
+            depth = max(depth, self.nodes[place].depth)
+        leaf: str | int | None = name if kind == z3.Z3_OP_UNINTERPRETED or not children else None
+        if not children and _is_numeral(context, address):
+            leaf = int(_numeral_of(context, address))
+        place = len(self.nodes)
+        self.nodes.append(Node(kind, tuple(children), leaf, depth + 1))
+        self._places[address] = place
         return place
-
-    def _node(self, context: z3.ContextObj, ast: z3.Ast) -> Node:
-        if z3.Z3_get_ast_kind(context, ast) == z3.Z3_NUMERAL_AST:
-            return Node(z3.Z3_OP_ANUM, (), int(z3.Z3_get_numeral_string(context, ast)), 1)
-        declaration = z3.Z3_get_app_decl(context, ast)
-        kind = z3.Z3_get_decl_kind(context, declaration)
-        count = z3.Z3_get_app_num_args(context, ast)
-        children = tuple(self._add(context, z3.Z3_get_app_arg(context, ast, index)) for index in range(count))
-        name = z3.Z3_get_symbol_string(context, z3.Z3_get_decl_name(context, declaration))
-        leaf = name if kind == z3.Z3_OP_UNINTERPRETED or not children else None
-        return Node(kind, children, leaf, 1 + max((self.nodes[child].depth for child in children), default=0))
 
     def conjuncts(self, place: int) -> frozenset[int]:
         """The conditions that must all hold for the node to hold."""

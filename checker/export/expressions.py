@@ -12,7 +12,7 @@ from enum import Enum
 
 import z3
 
-from checker.kernel.native import UnsupportedTerm
+from checker.kernel.emission import UnsupportedTerm
 from checker.terms import Node as TermNode
 from checker.terms import TermTable
 from model.language import Variable

@@ -14,13 +14,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llvmlite import ir
-
+from checker.kernel.assembly import Function, number
 from checker.kernel.layout import WORD_BITS, Field, Layout
 from model.language import Permutation, Ranked, Variable
 
-I64 = ir.IntType(64)
-ROW = I64.as_pointer()
 MOST_VALUES = 62
 """How many values a ranked family may have: each is a bit of a word."""
 
@@ -41,138 +38,126 @@ class Canonical:
 
 
 class CanonicalForm:
-    """The functions of a module that bring a packed row into its canonical form, in place."""
+    """The functions that bring a packed row into its canonical form, in place; ``functions`` is their text."""
 
-    def __init__(self, module: ir.Module, layout: Layout, canonical: Canonical) -> None:
+    def __init__(self, layout: Layout, canonical: Canonical) -> None:
         self.layout = layout
-        self._kind = ir.FunctionType(ir.VoidType(), [ROW])
-        self._count_bits = module.declare_intrinsic("llvm.ctpop", [I64])
-        self._rank = [
-            (frozenset(family.variables), self._emit_rank(module, f"rank_{number}", family))
-            for number, family in enumerate(canonical.ranked)
+        self.functions: list[str] = []
+        self._ranks = [
+            (frozenset(family.variables), self._write_rank(f"rank_{place}", family))
+            for place, family in enumerate(canonical.ranked)
         ]
-        self._smallest = self._emit_smallest(module, canonical.permutations) if canonical.permutations else None
-        whole = ir.Function(module, self._kind, "canonical")
-        builder = ir.IRBuilder(whole.append_basic_block("entry"))
-        for function in (*(function for _, function in self._rank), *([self._smallest] if self._smallest else [])):
-            builder.call(function, [whole.args[0]])
-        builder.ret_void()
+        self._smallest = self._write_smallest(canonical.permutations) if canonical.permutations else None
+        whole = Function("canonical", 1, returns=False)
+        for name in (*(name for _, name in self._ranks), *([self._smallest] if self._smallest else [])):
+            whole.call(name, whole.arguments[0])
+        self.functions.append(whole.text())
 
     def apply(
         self,
-        builder: ir.IRBuilder,
-        row: ir.Value,
-        before: Sequence[ir.Value],
-        after: Sequence[ir.Value],
+        function: Function,
+        row: str,
+        before: Sequence[str],
+        after: Sequence[str],
         assigned: frozenset[Variable],
     ) -> None:
         """Bring the row ``after``, written at ``row``, into its canonical form; ``before`` is canonical.
 
         At most ``assigned`` differs. Where no member of a family really does, its ranks are what they were.
         """
-        for members, function in self._rank:
+        for members, rank in self._ranks:
             masks: dict[int, int] = defaultdict(int)
             for field in (self.layout.fields[variable.name] for variable in members & assigned):
                 masks[field.word] |= field.mask
             if masks:
-                changed: ir.Value = I64(0)
-                for word, mask in masks.items():
-                    changed = builder.or_(changed, builder.and_(builder.xor(before[word], after[word]), I64(mask)))
-                with builder.if_then(builder.icmp_unsigned("!=", changed, I64(0))):
-                    builder.call(function, [row])
+                changed = function.any_of(
+                    [
+                        function.masked(function.binary("xor", before[word], after[word]), masks[word])
+                        for word in sorted(masks)
+                    ]
+                )
+                with function.when(function.compare("ne", changed, "0")):
+                    function.call(rank, row)
         if self._smallest is not None:
-            builder.call(self._smallest, [row])
+            function.call(self._smallest, row)
 
-    def _internal(self, module: ir.Module, name: str) -> tuple[ir.IRBuilder, list[ir.Value], ir.Value]:
-        """A function over a row: its builder, the row's words, the row's address."""
-        function = ir.Function(module, self._kind, name)
-        function.linkage = "internal"
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        row = function.args[0]
-        words = [builder.load(builder.gep(row, [I64(word)])) for word in range(self.layout.words)]
-        return builder, words, row
+    def _internal(self, name: str) -> tuple[Function, list[str], str]:
+        """A function over a row, the row's words, the row's address."""
+        function = Function(name, 1, returns=False, internal=True)
+        row = function.arguments[0]
+        return function, [function.load(function.at(row, word)) for word in range(self.layout.words)], row
 
-    def _emit_rank(self, module: ir.Module, name: str, family: Ranked) -> ir.Function:
+    def _write_rank(self, name: str, family: Ranked) -> str:
         """Replace each value of a family by its rank, where the values have gaps."""
         fields = [self.layout.fields[variable.name] for variable in family.variables]
         lowest = min(field.variable.low for field in fields)
         if max(field.variable.high for field in fields) - lowest > MOST_VALUES:
             raise ValueError(f"{family.name}: at most {MOST_VALUES} values can be ranked")
-        builder, words, row = self._internal(module, name)
+        function, words, row = self._internal(name)
         bits = []
-        present: ir.Value = I64((1 << (family.reserved - lowest + 1)) - 1)
+        present = number((1 << (family.reserved - lowest + 1)) - 1)
         for field in fields:
-            value = builder.and_(builder.lshr(words[field.word], I64(field.shift)), I64((1 << field.width) - 1))
-            above_lowest = (
-                builder.add(value, I64(field.variable.low - lowest)) if field.variable.low > lowest else value
-            )
-            bits.append(builder.shl(I64(1), above_lowest))
-            present = builder.or_(present, bits[-1])
-        gaps = builder.and_(present, builder.add(present, I64(1)))
-        with builder.if_then(builder.icmp_unsigned("!=", gaps, I64(0)), likely=False):
-            placed: dict[int, list[ir.Value]] = defaultdict(list)
+            value = _packed(function, words, field)
+            if field.variable.low > lowest:
+                value = function.binary("add", value, number(field.variable.low - lowest))
+            bits.append(function.binary("shl", "1", value))
+            present = function.binary("or", present, bits[-1])
+        gaps = function.binary("and", present, function.binary("add", present, "1"))
+        with function.when(function.compare("ne", gaps, "0"), likely=False):
+            placed: dict[int, list[str]] = defaultdict(list)
             for field, bit in zip(fields, bits, strict=True):
-                below = builder.and_(present, builder.sub(bit, I64(1)))
-                rank = builder.call(self._count_bits, [below])
+                rank = function.count_bits(function.binary("and", present, function.binary("sub", bit, "1")))
                 if field.variable.low > lowest:
-                    rank = builder.sub(rank, I64(field.variable.low - lowest))
-                placed[field.word].append(builder.shl(rank, I64(field.shift)))
+                    rank = function.binary("sub", rank, number(field.variable.low - lowest))
+                placed[field.word].append(function.shifted(rank, field.shift))
             for word, ranks in placed.items():
                 kept = sum(field.mask for field in self.layout.fields.values() if field.word == word)
                 kept -= sum(field.mask for field in fields if field.word == word)
-                result = builder.and_(words[word], I64(kept))
-                for rank in ranks:
-                    result = builder.or_(result, rank)
-                builder.store(result, builder.gep(row, [I64(word)]))
-        builder.ret_void()
-        return builder.function
+                result = function.any_of([function.masked(words[word], kept), *ranks])
+                function.store(result, function.at(row, word))
+        self.functions.append(function.text())
+        return name
 
-    def _emit_smallest(self, module: ir.Module, permutations: Sequence[Permutation]) -> ir.Function:
+    def _write_smallest(self, permutations: Sequence[Permutation]) -> str:
         """Replace the row by the lexicographically smallest of its images."""
-        builder, words, row = self._internal(module, "smallest")
+        name = "smallest"
+        function, words, row = self._internal(name)
         best = words
         for permutation in permutations:
-            image = self._image(builder, words, permutation)
-            is_less = builder.icmp_unsigned("<", image[-1], best[-1])
+            image = self._image(function, words, permutation)
+            is_less = function.compare("ult", image[-1], best[-1])
             for one, other in zip(reversed(image[:-1]), reversed(best[:-1]), strict=True):
-                ties = builder.and_(builder.icmp_unsigned("==", one, other), is_less)
-                is_less = builder.or_(builder.icmp_unsigned("<", one, other), ties)
-            best = [builder.select(is_less, one, other) for one, other in zip(image, best, strict=True)]
+                ties = function.value(f"and i1 {function.compare('eq', one, other)}, {is_less}")
+                is_less = function.value(f"or i1 {function.compare('ult', one, other)}, {ties}")
+            best = [function.select(is_less, one, other) for one, other in zip(image, best, strict=True)]
         for word, value in enumerate(best):
-            builder.store(value, builder.gep(row, [I64(word)]))
-        builder.ret_void()
-        return builder.function
+            function.store(value, function.at(row, word))
+        self.functions.append(function.text())
+        return name
 
-    def _image(self, builder: ir.IRBuilder, words: Sequence[ir.Value], permutation: Permutation) -> list[ir.Value]:
+    def _image(self, function: Function, words: Sequence[str], permutation: Permutation) -> list[str]:
         """The words of the permuted row; fields that move together are moved by one mask and one shift."""
         unknown = [v.name for v in permutation.variables if self.layout.fields[v.name].variable != v]
         if unknown:
             raise ValueError(f"{permutation.name} moves {', '.join(unknown)} with another domain than is packed")
         masks: dict[tuple[int, int, int], int] = defaultdict(int)
-        parts: list[list[ir.Value]] = [[] for _ in words]
+        parts: list[list[str]] = [[] for _ in words]
         for field in self.layout.fields.values():
             target = self.layout.fields[permutation.variables.get(field.variable, field.variable).name]
             renamed = _renamed(field, permutation)
             if renamed is None:
                 masks[field.word, target.word, target.shift - field.shift] |= field.mask
             else:
-                value = builder.and_(builder.lshr(words[field.word], I64(field.shift)), I64((1 << field.width) - 1))
-                value = _looked_up(builder, value, renamed, field.width)
-                parts[target.word].append(builder.shl(value, I64(target.shift)))
+                value = _looked_up(function, _packed(function, words, field), renamed, field.width)
+                parts[target.word].append(function.shifted(value, target.shift))
         for (source, destination, shift), mask in masks.items():
-            moved = builder.and_(words[source], I64(mask))
-            if shift > 0:
-                moved = builder.shl(moved, I64(shift))
-            elif shift < 0:
-                moved = builder.lshr(moved, I64(-shift))
-            parts[destination].append(moved)
-        image = []
-        for values in parts:
-            word: ir.Value = I64(0)
-            for value in values:
-                word = builder.or_(word, value)
-            image.append(word)
-        return image
+            parts[destination].append(function.shifted(function.masked(words[source], mask), shift))
+        return [function.any_of(values) for values in parts]
+
+
+def _packed(function: Function, words: Sequence[str], field: Field) -> str:
+    """A field's packed value."""
+    return function.masked(function.shifted(words[field.word], -field.shift), (1 << field.width) - 1)
 
 
 def _renamed(field: Field, permutation: Permutation) -> dict[int, int] | None:
@@ -183,14 +168,14 @@ def _renamed(field: Field, permutation: Permutation) -> dict[int, int] | None:
     return None if all(value == name for value, name in renamed.items()) else renamed
 
 
-def _looked_up(builder: ir.IRBuilder, value: ir.Value, renamed: dict[int, int], width: int) -> ir.Value:
+def _looked_up(function: Function, value: str, renamed: dict[int, int], width: int) -> str:
     """A packed value's new name: out of a table in one word where it fits, else by comparing."""
     if width << width <= WORD_BITS:
         table = sum(name << (value * width) for value, name in renamed.items())
-        place = builder.mul(value, I64(width))
-        return builder.and_(builder.lshr(I64(table), place), I64((1 << width) - 1))
+        place = function.binary("mul", value, str(width))
+        return function.masked(function.binary("lshr", number(table), place), (1 << width) - 1)
     result = value
     for one, name in renamed.items():
         if one != name:
-            result = builder.select(builder.icmp_unsigned("==", value, I64(one)), I64(name), result)
+            result = function.select(function.compare("eq", value, str(one)), str(name), result)
     return result

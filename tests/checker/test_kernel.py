@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from checker.cone import FreeVariables
 from checker.kernel.canonical import Canonical
+from checker.kernel.emission import UnsupportedTerm
 from checker.kernel.layout import Layout, lay_out
-from checker.kernel.native import Kernel, UnsupportedTerm, compile_kernel
+from checker.kernel.native import Kernel, compile_kernel
 from checker.questions import prepare
 from checker.reductions.ranking import ranked_state, rankings
 from checker.solver import Replayer

@@ -14,7 +14,7 @@ from checker.export.expressions import Expressions, Op
 from checker.export.infix import Infix
 from checker.export.sharing import shared
 from checker.export.tla import DIALECT
-from checker.kernel.native import UnsupportedTerm
+from checker.kernel.emission import UnsupportedTerm
 from model.language import Variable
 from tests.checker.test_exploration import random_condition, random_number
 

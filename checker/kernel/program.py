@@ -1,0 +1,87 @@
+"""A system as the kernel explores it, without Z3: a table of nodes; which are guards, updates and predicates."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import z3
+
+from checker.kernel.canonical import Canonical
+from checker.kernel.layout import Layout
+from checker.terms import TermTable
+from model.language import Action, Variable
+
+
+@dataclass(frozen=True)
+class Step:
+    """An action: its label, the node of its guard and those of the values that it assigns."""
+
+    label: int
+    guard: int
+    updates: Mapping[Variable, int]
+
+
+@dataclass(frozen=True)
+class Program:
+    """What functions machine code is made of: ``groups`` of steps by name, ``predicates`` by name."""
+
+    layout: Layout
+    terms: TermTable
+    groups: Mapping[str, Sequence[Step]]
+    predicates: Mapping[str, Sequence[int]]
+    canonical: Canonical | None
+
+    @property
+    def most_successors(self) -> dict[str, int]:
+        """By the name of a group, how many successors a state has by it at most."""
+        return {name: len(steps) for name, steps in self.groups.items()}
+
+    def digest(self) -> bytes:
+        """A hash of everything that machine code is made from."""
+        fields = [
+            (name, field.variable.low, field.variable.high, field.word, field.shift, field.width)
+            for name, field in self.layout.fields.items()
+        ]
+        groups = [
+            (name, [(one.label, one.guard, [(v.name, place) for v, place in one.updates.items()]) for one in steps])
+            for name, steps in self.groups.items()
+        ]
+        nodes = [(node.kind, node.children, node.leaf) for node in self.terms.nodes]
+        predicates = [(name, list(places)) for name, places in self.predicates.items()]
+        parts = (self.layout.words, fields, nodes, groups, predicates, _described(self.canonical))
+        return hashlib.sha256(repr(parts).encode()).digest()
+
+
+def _described(canonical: Canonical | None) -> object:
+    if canonical is None:
+        return None
+    ranked = [(one.name, [v.name for v in one.variables], one.reserved) for one in canonical.ranked]
+    permutations = [
+        (
+            [(v.name, to.name) for v, to in one.variables.items()],
+            [(v.name, list(values.items())) for v, values in one.values.items()],
+        )
+        for one in canonical.permutations
+    ]
+    return ranked, permutations
+
+
+def program(
+    layout: Layout,
+    groups: Mapping[str, Sequence[tuple[int, Action]]],
+    predicates: Mapping[str, Sequence[z3.BoolRef]],
+    canonical: Canonical | None,
+) -> Program:
+    """Read the terms of labelled actions and of predicates."""
+    terms = TermTable()
+    steps = {
+        name: [
+            Step(label, terms.add(action.guard), {v: terms.add(value) for v, value in action.updates.items()})
+            for label, action in labelled
+        ]
+        for name, labelled in groups.items()
+    }
+    asked = {name: [terms.add(predicate) for predicate in several] for name, several in predicates.items()}
+    return Program(layout, terms, steps, asked, canonical)
