@@ -90,7 +90,7 @@ class RunningClocks:
     def __init__(self, clocks: Sequence[Clock], conditions: Sequence[z3.BoolRef]) -> None:
         self._clocks = clocks
         self._conditions = Evaluator(conditions)
-        self._known: dict[tuple[int, ...], list[Value]] = {}
+        self._known: dict[tuple[tuple[str, int], ...], list[Value]] = {}
 
     @classmethod
     def of(cls, system: TransitionSystem) -> RunningClocks:
@@ -98,7 +98,7 @@ class RunningClocks:
         return cls(system.clocks, [clock.runs for clock in system.clocks])
 
     def _running(self, state: State) -> list[Value]:
-        key = tuple(state.values())
+        key = tuple(state.items())
         if key not in self._known:
             self._known[key] = self._conditions.values(state)
         return self._known[key]

@@ -88,6 +88,7 @@ class Timing:
         self._mattering = frozenset(clock.key for clock in self._system.clocks)
         self._actions = {action.key: action for action in self._system.actions}
         self._known: dict[Run, list[Between]] = {}
+        self._running: dict[frozenset[str], RunningClocks] = {}
         self._schedules: dict[tuple[Run, frozenset[ClockKey]], Schedule | Contradiction] = {}
 
     def that_matters_to(self, part: TransitionSystem) -> Timing:
@@ -149,7 +150,10 @@ class Timing:
 
     def clocks_in(self, system: TransitionSystem) -> RunningClocks:
         """The clocks that a part of the model sees whole, if it remembers the history (see :meth:`remembering`)."""
-        return RunningClocks(*self._seen_in(system))
+        names = frozenset(variable.name for variable in system.variables)
+        if names not in self._running:
+            self._running[names] = RunningClocks(*self._seen_in(system))
+        return self._running[names]
 
     def _seen_in(self, system: TransitionSystem) -> tuple[list[Clock], list[z3.BoolRef]]:
         names = {variable.name for variable in (*system.variables, *self._prepared.system.history)}
