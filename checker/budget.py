@@ -11,6 +11,9 @@ from pathlib import Path
 DEFAULT_SECONDS = 10.0
 """Seconds from the beginning of a check to the last layer of faults, when the user names no total."""
 
+SECONDS_FOR_CLOCKS = 30.0
+"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named."""
+
 ANSWERED_TO = 1
 """Number of faults up to which every property is decided when the user names no total, however long that takes."""
 
@@ -158,6 +161,13 @@ class Meter:
         left = self.seconds_left(layer)
         return "time" if left is not None and left < 0 else None
 
+    def out_of_time_for_clocks(self, layer: int) -> str | None:
+        """Tell the same of what is explored or solved with clocks: for few faults as well there is a limit by default."""
+        ended = self.out_of_time(layer)
+        if ended is None and self._timed and self._budget.seconds is None and self.elapsed > SECONDS_FOR_CLOCKS:
+            return "time"
+        return ended
+
     def exceeded(self, layer: int) -> str | None:
         """Why to stop exploring in this layer of faults, or None."""
         if (ended := self.out_of_time(layer)) is not None:
@@ -196,4 +206,7 @@ class PartMeter(Meter):
     def exceeded(self, layer: int) -> str | None:
         if self._most is not None and self.states > self._most:
             return self._reason
-        return self._whole.exceeded(layer)
+        return self._whole.out_of_time_for_clocks(layer) or self._whole.exceeded(layer)
+
+    def out_of_time(self, layer: int) -> str | None:
+        return self._whole.out_of_time(layer)

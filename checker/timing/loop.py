@@ -47,8 +47,8 @@ SECOND_LOOK_SHARE = 0.5
 that is more and some property is not known to be violated; where somebody said how long it may take, that alone counts.
 """
 
-OPTIMISE_SECOND_LOOK_AFTER = 500_000
-"""States without clocks from which on better machine code is worth its two seconds: a second look is mostly smaller."""
+EXPECTED_SHARE = 2
+"""States that the timed re-explorations of a group are expected to have, for each state without clocks."""
 
 MOST_REFINEMENTS = 100
 """So often a layer of faults is explored again at most."""
@@ -146,6 +146,7 @@ class InTime:
     def _end(self, exploration: EmbeddedExploration) -> None:
         """The states of a second look were counted, and their memory is free again."""
         self._spent += exploration.states
+        self._kernel.count(exploration.states)
         assert isinstance(exploration.meter, PartMeter)
         exploration.meter.release()
 
@@ -182,7 +183,7 @@ class InTime:
 
     def _is_out_of_time(self, exploration: AnyExploration, violation: Violation) -> bool:
         """Tell whether to stop before a violation is looked at, which stays undecided then."""
-        ended = exploration.meter.out_of_time(sum(violation.combination))
+        ended = exploration.meter.out_of_time_for_clocks(sum(violation.combination))
         self.stopped = self.stopped or ended
         return ended is not None
 
@@ -271,8 +272,8 @@ class InTime:
         if old is not None:
             self._end(old)
         self.looks += 1
-        optimised = like.states >= OPTIMISE_SECOND_LOOK_AFTER
-        own = self._kernel.slice_for(self._system, self._question, optimised=optimised)
+        expected = like.states * EXPECTED_SHARE
+        own = self._kernel.slice_for(self._system, self._question, expected=expected)
         return EmbeddedExploration(
             own.system,
             self._question,

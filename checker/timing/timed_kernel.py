@@ -18,6 +18,9 @@ from checker.kernel.part import Part, part_of
 from model.faults import Fault
 from model.language import Action, ClockKey, TransitionSystem
 
+OPTIMISE_AFTER = 1_000_000
+"""Number of states, explored or expected, from which on better machine code is worth the two seconds that it takes."""
+
 STEP = "step"
 """Name of the function of a kernel that makes the steps that are no faults."""
 
@@ -48,15 +51,21 @@ class TimedKernel:
         self._layout: Layout = lay_out(system.variables)
         self._kernel: Kernel | None = None
         self._is_optimised = False
+        self._explored = 0
 
     @property
     def fits(self) -> bool:
         """Whether one kernel can answer for all predicates and clocks."""
         return len(self._predicates) <= MOST_PREDICATES and len(self._clocks) <= MOST_CLOCKS
 
-    def slice_for(self, system: TransitionSystem, question: Question, *, optimised: bool) -> Slice:
-        """Cut out the part that ``system`` is, for its question; ``optimised``: with better machine code."""
+    def count(self, states: int) -> None:
+        """Note that so many states were explored with this kernel: better code pays the sooner."""
+        self._explored += states
+
+    def slice_for(self, system: TransitionSystem, question: Question, *, expected: int) -> Slice:
+        """Cut out the part that ``system`` is, for its question, to explore about as many states as ``expected``."""
         bits = [self._bits[term.get_id()] for term in question.predicates]
+        optimised = max(self._explored, expected) >= OPTIMISE_AFTER
         part = part_of(self._compiled(optimised=optimised), self._layout, self.system, system, bits)
         own = {action.key: action for action in system.actions}
         actions = tuple(own.get(action.key) or _without_effect(action) for action in self.system.actions)
