@@ -7,6 +7,7 @@ walk itself calls Z3's library without Python's layer around it.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -98,7 +99,12 @@ class TermTable:
 
     def conjuncts(self, place: int) -> frozenset[int]:
         """The conditions that must all hold for the node to hold."""
-        node = self.nodes[place]
-        if node.kind == z3.Z3_OP_AND:
-            return frozenset(part for child in node.children for part in self.conjuncts(child))
-        return frozenset() if node.kind == z3.Z3_OP_TRUE else frozenset({place})
+        return conjuncts(self.nodes, place)
+
+
+def conjuncts(nodes: Sequence[Node], place: int) -> frozenset[int]:
+    """The conditions that must all hold for a node of a table to hold."""
+    node = nodes[place]
+    if node.kind == z3.Z3_OP_AND:
+        return frozenset(part for child in node.children for part in conjuncts(nodes, child))
+    return frozenset() if node.kind == z3.Z3_OP_TRUE else frozenset({place})

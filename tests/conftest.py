@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid in listed:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine_code_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Machine code that tests keep is kept in a folder of their own, also by the processes that they start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PROOFKA_CACHE", str(tmp_path_factory.mktemp("machine-code")))
+        yield
 
 
 @pytest.fixture(autouse=True)

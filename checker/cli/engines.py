@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,13 +27,16 @@ def engine_of(
     *,
     stats: bool,
 ) -> Iterator[Engine]:
-    """The engine, for as long as its explorations are asked about; with ``stats`` it prints its supersteps at the end.
+    """The engine, for as long as its explorations are asked about.
 
-    ``every``: seconds between two snapshots of the embedded engine. ``memory``: bytes that Spark's files may take.
+    With ``stats`` it says where machine code came from, and prints Spark's supersteps at the end. ``every``:
+    seconds between two snapshots of the embedded engine. ``memory``: bytes that Spark's files may take.
     """
+    if stats:
+        _tell_where_code_comes_from()
     if name is EngineName.EMBEDDED:
-        if master is not None or stats:
-            fail(f"{'--master' if master is not None else '--stats'}: only with --engine spark or auto")
+        if master is not None:
+            fail("--master: only with --engine spark or auto")
         from checker.engine import EmbeddedEngine
 
         yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every))
@@ -57,6 +62,15 @@ def engine_of(
         from reports.terminal import console
 
         console(stderr=True).print(SuperstepTable(supersteps))
+
+
+def _tell_where_code_comes_from() -> None:
+    from checker.code_cache import LOG
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
 
 
 def _say_that_spark_goes_on(states: int) -> None:

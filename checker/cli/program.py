@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from checker.cli.audit import audit
+from checker.cli.cache import cache
 from checker.cli.check import check
 from checker.cli.claims import claims
 from checker.cli.diff import diff
@@ -89,4 +90,5 @@ app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide what the literature claims.")(claims)
 app.command()(properties)
+app.command(short_help="Show what is kept between runs, or delete it.")(cache)
 app.command("help", short_help="Explain a property, setting, fault, verdict ...")(help_on)

@@ -16,7 +16,7 @@ from checker.kernel.assembly import Function, module, number
 from checker.kernel.canonical import CanonicalForm
 from checker.kernel.layout import Layout
 from checker.kernel.program import Program, Step
-from checker.terms import Node, TermTable
+from checker.terms import Node, conjuncts
 from model.language import Variable
 
 
@@ -56,11 +56,10 @@ _TRUTHS = {True: "true", False: "false"}
 class _Values:
     """Writes the values of nodes into a function, reusing what was computed on every path to the same place."""
 
-    def __init__(self, function: Function, layout: Layout, terms: TermTable) -> None:
+    def __init__(self, function: Function, layout: Layout, nodes: Sequence[Node]) -> None:
         self.function = function
         self.layout = layout
-        self.terms = terms
-        self.nodes: Sequence[Node] = terms.nodes
+        self.nodes = nodes
         self.words = [function.load(function.at(function.arguments[0], word)) for word in range(layout.words)]
         self._known: dict[int, str] = {}
         self._order: list[int] = []
@@ -274,32 +273,32 @@ class _Expansion:
 
 def _expand(name: str, program: Program, steps: Sequence[Step], form: CanonicalForm | None) -> str:
     function = Function(name, 2)
-    expansion = _Expansion(_Values(function, program.layout, program.terms), form)
-    expansion.tree([(step, program.terms.conjuncts(step.guard)) for step in steps])
+    expansion = _Expansion(_Values(function, program.layout, program.nodes), form)
+    expansion.tree([(step, conjuncts(program.nodes, step.guard)) for step in steps])
     return function.text(function.load(expansion.count))
 
 
 def _inspect(name: str, program: Program, predicates: Sequence[int]) -> str:
     """Each predicate is a disjunction; a disjunct is evaluated only where its cheap conditions hold."""
-    function, terms = Function(name, 1), program.terms
-    values = _Values(function, program.layout, terms)
+    function, nodes = Function(name, 1), program.nodes
+    values = _Values(function, program.layout, nodes)
     result = function.cell()
     pending = [
         (bit, frozenset(test for test in tests if values.decided(test) is None))
         for bit, predicate in enumerate(predicates)
-        for tests in _disjuncts(terms, predicate)
+        for tests in _disjuncts(nodes, predicate)
         if not any(values.decided(test) is False for test in tests)
     ]
     _bits(values, result, pending)
     return function.text(function.load(result))
 
 
-def _disjuncts(terms: TermTable, place: int) -> list[frozenset[int]]:
+def _disjuncts(nodes: Sequence[Node], place: int) -> list[frozenset[int]]:
     """The ways in which a predicate can hold, each a set of conditions."""
-    node = terms.nodes[place]
+    node = nodes[place]
     if node.kind == z3.Z3_OP_OR:
-        return [tests for child in node.children for tests in _disjuncts(terms, child)]
-    return [] if node.kind == z3.Z3_OP_FALSE else [terms.conjuncts(place)]
+        return [tests for child in node.children for tests in _disjuncts(nodes, child)]
+    return [] if node.kind == z3.Z3_OP_FALSE else [conjuncts(nodes, place)]
 
 
 def _bits(values: _Values, result: str, pending: Sequence[tuple[int, frozenset[int]]]) -> None:

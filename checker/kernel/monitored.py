@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from checker.kernel.layout import Layout
 from checker.kernel.memory import call_expand, call_inspect, load_word, store_word
-from checker.kernel.native import CLOCKS, I64, INSPECT, Kernel, generate
+from checker.kernel.native import CLOCKS, INSPECT, Kernel, generate
 from checker.kernel.part import Part
 
+I64 = ir.IntType(64)
 Table = NDArray[np.int64]
 
 CONTEXT = range(12)
@@ -87,7 +88,7 @@ def monitored(part: Part, monitors: Monitors) -> Kernel:
     _emit_inspect(module, kernel.addresses[INSPECT], part.predicates)
     own = generate(str(module), kernel.most_successors, (INSPECT,))
     kept = (kernel.engine, own.engine, contexts, masks, monitors)
-    return Kernel({**kernel.addresses, **own.addresses}, kernel.most_successors, kernel.source, kept)
+    return Kernel({**kernel.addresses, **own.addresses}, kernel.most_successors, kernel.written, kept)
 
 
 def _emit_inspect(module: ir.Module, address: int, predicates: Sequence[int]) -> None:

@@ -8,26 +8,46 @@ and better later (docs/decisions).
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 import z3
-from llvmlite import ir
 
+from checker.code_cache import LOG, CodeCache
 from checker.kernel.canonical import Canonical
 from checker.kernel.emission import emit
 from checker.kernel.layout import Layout, Words
+from checker.kernel.machine_code import FAST, QUICK, key_of, linked, machine_code
 from checker.kernel.program import program
+from checker.user_cache import code_folder
 from model.language import Action
 
-I64 = ir.IntType(64)
 INSPECT, CANONICAL, CLOCKS = "inspect", "canonical", "clocks"
 """Names of functions beside those of the groups of actions; there are two of the last."""
 MOST_CLOCKS = 128
 """Two words of bits."""
+
+
+class Source:
+    """LLVM's text, written when somebody asks for it; ``digest`` tells one from another without it."""
+
+    def __init__(self, digest: bytes, write: Callable[[], str]) -> None:
+        self.digest = digest
+        self._write = write
+
+    @classmethod
+    def of(cls, text: str) -> Source:
+        """A text that is written already."""
+        return cls(hashlib.sha256(text.encode()).digest(), lambda: text)
+
+    @cached_property
+    def text(self) -> str:
+        """The text of every function."""
+        return self._write()
 
 
 @dataclass(frozen=True)
@@ -40,8 +60,13 @@ class Kernel:
 
     addresses: Mapping[str, int]
     most_successors: Mapping[str, int]
-    source: str
+    written: Source
     engine: Any
+
+    @property
+    def source(self) -> str:
+        """The text that the machine code is made from; another process can make the same from it."""
+        return self.written.text
 
     @property
     def most(self) -> int:
@@ -79,14 +104,6 @@ def _address(array: Words) -> Any:
     return array.ctypes.data_as(_ARRAY)
 
 
-def _machine(level: int) -> llvm.TargetMachine:
-    """A target machine for one engine, which owns it from then on."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), opt=level)
-
-
 def compile_kernel(
     layout: Layout,
     groups: Mapping[str, Sequence[tuple[int, Action]]],
@@ -111,36 +128,45 @@ def compile_kernel(
         asked |= {f"{CLOCKS}_{half}": clocks[64 * half : 64 * (half + 1)] for half in range(2)}
     made = program(layout, groups, asked, canonical)
     others = [*asked, *([CANONICAL] if canonical is not None else [])]
-    return generate(emit(made), made.most_successors, others, FAST if optimised else QUICK)
+    source = Source(made.digest(), lambda: emit(made))
+    return _kept(source, made.most_successors, others, FAST if optimised else QUICK)
 
 
 def optimise(kernel: Kernel) -> Kernel:
     """The same functions in code that runs up to three times as fast and takes ten times as long to make."""
     others = [name for name in kernel.addresses if name not in kernel.most_successors]
-    return load_kernel(kernel.source, kernel.most_successors, others)
+    return _kept(kernel.written, kernel.most_successors, others, FAST)
 
 
 def load_kernel(source: str, most_successors: Mapping[str, int], others: Sequence[str]) -> Kernel:
     """A kernel from the source of another, perhaps of another process; ``others`` are its functions beside those of
     groups of actions."""
-    return generate(source, most_successors, others, FAST)
-
-
-QUICK, FAST = 0, 1
-"""Levels of LLVM's code generator. Fast code also goes through the two passes that matter (benchmarks/RESULTS.md)."""
+    return _kept(Source.of(source), most_successors, others, FAST)
 
 
 def generate(source: str, most_successors: Mapping[str, int], others: Sequence[str], level: int = QUICK) -> Kernel:
-    """Machine code from LLVM's text, for the functions of groups of actions and ``others``."""
-    machine = _machine(level)
-    parsed = llvm.parse_assembly(source)
-    parsed.triple = machine.triple
-    if level == FAST:
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_instruction_combine_pass()
-        passes.add_simplify_cfg_pass()
-        passes.run(parsed, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=FAST)))
-    engine = llvm.create_mcjit_compiler(parsed, machine)
-    engine.finalize_object()
+    """Machine code from LLVM's text, for the functions of groups of actions and ``others``; kept nowhere."""
+    return _linked(machine_code(source, level), Source.of(source), [*most_successors, *others], most_successors)
+
+
+def _kept(source: Source, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
+    """The kernel of a source, with the machine code that an earlier run has kept, the best there is."""
     names = [*most_successors, *others]
+    folder = code_folder()
+    if folder is None:
+        return _linked(machine_code(source.text, level), source, names, most_successors)
+    cache = CodeCache(folder)
+    for kept_level in range(FAST, level - 1, -1):
+        code = cache.read(key_of(source.digest, kept_level))
+        if code is not None:
+            LOG.info("machine code found, level %d", kept_level)
+            return _linked(code, source, names, most_successors)
+    code = machine_code(source.text, level)
+    cache.write(key_of(source.digest, level), code)
+    LOG.info("machine code made, level %d", level)
+    return _linked(code, source, names, most_successors)
+
+
+def _linked(code: bytes, source: Source, names: Sequence[str], most_successors: Mapping[str, int]) -> Kernel:
+    engine = linked(code)
     return Kernel({name: engine.get_function_address(name) for name in names}, most_successors, source, engine)

@@ -10,7 +10,7 @@ import z3
 
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout
-from checker.terms import TermTable
+from checker.terms import Node, TermTable
 from model.language import Action, Variable
 
 
@@ -25,10 +25,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Program:
-    """What functions machine code is made of: ``groups`` of steps by name, ``predicates`` by name."""
+    """What functions machine code is made of: ``groups`` of steps by name, ``predicates`` by name.
+
+    No term of Z3 is kept: other threads may read a program, and let go of it.
+    """
 
     layout: Layout
-    terms: TermTable
+    nodes: Sequence[Node]
     groups: Mapping[str, Sequence[Step]]
     predicates: Mapping[str, Sequence[int]]
     canonical: Canonical | None
@@ -48,7 +51,7 @@ class Program:
             (name, [(one.label, one.guard, [(v.name, place) for v, place in one.updates.items()]) for one in steps])
             for name, steps in self.groups.items()
         ]
-        nodes = [(node.kind, node.children, node.leaf) for node in self.terms.nodes]
+        nodes = [(node.kind, node.children, node.leaf) for node in self.nodes]
         predicates = [(name, list(places)) for name, places in self.predicates.items()]
         parts = (self.layout.words, fields, nodes, groups, predicates, _described(self.canonical))
         return hashlib.sha256(repr(parts).encode()).digest()
@@ -84,4 +87,4 @@ def program(
         for name, labelled in groups.items()
     }
     asked = {name: [terms.add(predicate) for predicate in several] for name, several in predicates.items()}
-    return Program(layout, terms, steps, asked, canonical)
+    return Program(layout, terms.nodes, steps, asked, canonical)

@@ -1,0 +1,57 @@
+"""``proofka cache``: what is kept between runs, and how to get rid of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from checker.cli.errors import fail, plain, reason_of
+
+Clear = Annotated[bool, typer.Option("--clear", help="Delete everything that is kept; it is made again when needed.")]
+
+
+def cache(clear: Clear = False) -> None:
+    """Show where machine code is kept between runs, and how large it is.
+
+    The environment variable PROOFKA_CACHE names another folder for the machine code of systems; with the value off
+    none is kept.
+    """
+    import shutil
+
+    from checker.code_cache import MOST_BYTES, CodeCache
+    from checker.user_cache import OFF, VARIABLE, code_folder, user_cache
+
+    folder, loops = code_folder(), user_cache() / "kernel"
+    archives = sorted(user_cache().glob("spark-*.jsa"))
+    if clear:
+        try:
+            if folder is not None:
+                CodeCache(folder).clear()
+            if loops.exists():
+                shutil.rmtree(loops)
+            for archive in archives:
+                archive.unlink(missing_ok=True)
+        except OSError as error:
+            fail(f"{error.filename or folder}: {reason_of(error)}")
+        typer.echo("the cache is empty")
+        return
+    if folder is None:
+        typer.echo(f"machine code of systems: not kept ({VARIABLE}={OFF})")
+    else:
+        entries = [about.st_size for _, about in CodeCache(folder).files()]
+        size = f"{len(entries):,} entries, {_megabytes(sum(entries))} of at most {_megabytes(MOST_BYTES)}"
+        typer.echo(plain(f"machine code of systems: {folder}: {size}"))
+    typer.echo(plain(f"compiled loops: {loops}: {_megabytes(_bytes_in(loops.rglob('*')))}"))
+    if archives:
+        typer.echo(plain(f"classes of Spark: {user_cache()}: {_megabytes(_bytes_in(archives))}"))
+
+
+def _bytes_in(files: Iterable[Path]) -> int:
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

@@ -1,0 +1,115 @@
+"""Machine code kept on disk, a file an entry, under a name that is a hash of everything that it was made from.
+
+An entry is used only if it is whole, and this user's. It is written beside and renamed, so that two processes at once
+do no harm; whatever goes wrong with a file, the code is made again. The folder does not grow beyond a bound: what was
+not used for longest goes first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+LOG = logging.getLogger("proofka.code")
+"""Tells where machine code came from, for whoever listens."""
+MOST_BYTES = 256 * 1024 * 1024
+"""Bytes that a folder may take; a system takes about a quarter of a million."""
+AFTER_A_PURGE = 0.75
+"""How much of that is left when the oldest entries went."""
+SUFFIX, UNFINISHED = ".code", ".new"
+ABANDONED_AFTER = 3600.0
+"""Seconds after which an unfinished file is what a killed process left."""
+_MAGIC = b"proofka machine code 1\n"
+_CHECKSUM = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True)
+class CodeCache:
+    """A folder of machine code that takes ``most_bytes`` at most."""
+
+    folder: Path
+    most_bytes: int = MOST_BYTES
+
+    def read(self, key: str) -> bytes | None:
+        """The code of this key; None where there is none, or none that can be trusted."""
+        file = self._file(key)
+        try:
+            with file.open("rb") as opened:
+                if not _is_own(os.fstat(opened.fileno())):
+                    LOG.info("%s: belongs to somebody else", file.name)
+                    return None
+                content = opened.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            LOG.info("%s: %s", file.name, error)
+            return None
+        start = len(_MAGIC) + _CHECKSUM
+        code = content[start:]
+        if content[:start] != _MAGIC + _checksum(key, code):
+            LOG.info("%s: damaged, or of another key", file.name)
+            return None
+        with suppress(OSError):
+            os.utime(file)
+        return code
+
+    def write(self, key: str, code: bytes) -> None:
+        """Keep the code of this key, if that is possible."""
+        beside = self.folder / f"{key}-{os.getpid()}-{threading.get_ident()}{UNFINISHED}"
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            beside.touch(mode=0o600, exist_ok=False)
+            with beside.open("wb") as opened:
+                opened.write(_MAGIC + _checksum(key, code) + code)
+            beside.replace(self._file(key))
+            self._purge()
+        except OSError as error:
+            LOG.info("%s: not kept: %s", self.folder, error)
+            with suppress(OSError):
+                beside.unlink()
+
+    def files(self) -> Iterator[tuple[Path, os.stat_result]]:
+        """The files of entries, unfinished ones too."""
+        with suppress(OSError), os.scandir(self.folder) as found:
+            for entry in found:
+                if entry.name.endswith((SUFFIX, UNFINISHED)):
+                    with suppress(OSError):
+                        yield Path(entry.path), entry.stat(follow_symlinks=False)
+
+    def clear(self) -> None:
+        """Delete every entry. Raises :class:`OSError` where that is not allowed."""
+        for file, _ in list(self.files()):
+            file.unlink(missing_ok=True)
+
+    def _file(self, key: str) -> Path:
+        return self.folder / f"{key}{SUFFIX}"
+
+    def _purge(self) -> None:
+        found = sorted(self.files(), key=lambda one: one[1].st_mtime)
+        taken, now = sum(about.st_size for _, about in found), time.time()
+        is_too_much = taken > self.most_bytes
+        for file, about in found:
+            abandoned = file.suffix == UNFINISHED and now - about.st_mtime > ABANDONED_AFTER
+            too_old = is_too_much and taken > self.most_bytes * AFTER_A_PURGE and file.suffix == SUFFIX
+            if abandoned or too_old:
+                with suppress(OSError):
+                    file.unlink()
+                taken -= about.st_size
+
+
+def _checksum(key: str, code: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\n" + code).digest()
+
+
+def _is_own(about: os.stat_result) -> bool:
+    """A plain file of this user's, which no other user may write."""
+    by_others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not by_others
