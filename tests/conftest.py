@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import signal
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
-
-SLOW = Path(__file__).parent / "slow.txt"
-"""Tests that were measured to take too long for `make test`, one id a line."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is listed as slow, besides what says so itself."""
-    listed = set(SLOW.read_text(encoding="utf-8").splitlines())
-    for item in items:
-        if item.nodeid in listed:
-            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)
