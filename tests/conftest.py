@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 import pytest
@@ -9,6 +10,26 @@ from hypothesis import settings
 
 settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
+
+SHARED = ("spark",)
+"""Fixtures that are made once in a worker and cost more than the tests of several files that use them."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Group tests for xdist: what shares a fixture, a run or a compiled system goes to the same worker.
+
+    Tests of one file share these unless the test says otherwise with ``xdist_group``.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            shared = [name for name in SHARED if name in getattr(item, "fixturenames", ())]
+            item.add_marker(pytest.mark.xdist_group((shared or [item.nodeid.partition("::")[0]])[0]))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector thousands of collected tests, which stay until the end, in each of its rounds."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
