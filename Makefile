@@ -20,10 +20,10 @@ audit: $(VENV)/.installed-spark
 	@$(BIN)/proofka audit examples/audit/design-review.yaml --out build/audit || test $$? -eq 1  # as above
 
 test: lint
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadgroup --no-loadscope-reorder
 
 test-all: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -12,16 +12,25 @@ from hypothesis import settings
 settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
 
-SLOW = Path(__file__).parent / "slow.txt"
-"""Tests that were measured to take too long for `make test`, one id a line."""
+SHARED = ("spark",)
+"""Fixtures that are made once in a worker and cost more than the tests of several files that use them."""
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what is listed as slow, besides what says so itself."""
-    listed = set(SLOW.read_text(encoding="utf-8").splitlines())
+    """Group tests for xdist: what shares a fixture, a run or a compiled system goes to the same worker.
+
+    Tests of one file share these unless the test says otherwise with ``xdist_group``.
+    """
     for item in items:
-        if item.nodeid in listed:
-            item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("xdist_group") is None:
+            shared = [name for name in SHARED if name in getattr(item, "fixturenames", ())]
+            item.add_marker(pytest.mark.xdist_group((shared or [item.nodeid.partition("::")[0]])[0]))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector thousands of collected tests, which stay until the end, in each of its rounds."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -52,6 +52,7 @@ def read(tmp_path: Path) -> Reader:
     return reader
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kafka", "keys", "violated"),
     [
@@ -72,6 +73,7 @@ def test_the_index_that_loses_a_transaction(read: Reader, kafka: str, keys: str,
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("away", "status"), [("1s..unbounded", Status.VIOLATED), ("1s..10min", Status.HOLDS)])
 def test_a_broker_that_was_away_for_longer_takes_what_was_aborted_into_the_next_transaction(
     read: Reader, away: str, status: Status
@@ -91,6 +93,7 @@ def test_a_broker_that_was_away_for_longer_takes_what_was_aborted_into_the_next_
         assert passed is not None and dropped is not None and dropped - passed >= 86_400_000
 
 
+@pytest.mark.slow
 def test_a_cleaner_that_takes_what_was_aborted_for_a_value_is_found_out(read: Reader) -> None:
     """Mutation: the last of its key may be an aborted record."""
     deployment = read(ONE_ABORTED, kafka="4.0")
@@ -107,6 +110,7 @@ def test_a_cleaner_that_takes_what_was_aborted_for_a_value_is_found_out(read: Re
     assert ask(broken, LOST)[LOST].cut_sets == (cut(T),)
 
 
+@pytest.mark.slow
 def test_a_cleaner_that_goes_beyond_the_last_stable_offset_is_found_out(read: Reader) -> None:
     """Mutation: it takes what is open for committed, which is aborted then."""
     deployment = read(ONE_ABORTED, kafka="4.0")

@@ -104,6 +104,7 @@ def compare(row: Row, verdict: Verdict) -> None:
     assert [trace.faults for trace in verdict.traces] == list(verdict.cut_sets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", QUICK)
 def test_row(row: Row) -> None:
     check(row, example(row.deployment, row.kinds, row.total))
@@ -122,6 +123,7 @@ def test_acks_1_survives_lost_responses() -> None:
     assert verdict.status is Status.VACUOUS
 
 
+@pytest.mark.slow
 def test_acks_1_lost_by_planned_move_without_any_crash() -> None:
     verdict = ask(example("acks-1", (M,), 1), "no-acked-loss")["no-acked-loss"]
     assert verdict.cut_sets == (cut(M),)
@@ -144,6 +146,7 @@ def test_last_replica_standing_loses_power_last(deployment: str) -> None:
     assert all(sum(count for _, count in found) == 3 for found in verdict.cut_sets)
 
 
+@pytest.mark.slow
 def test_delivery_timeout_and_resend_duplicate_with_idempotence() -> None:
     """The application sends anew what timed out: another record to the broker, with another sequence (3.6)."""
     verdict = ask(example("idempotent-resend", (R,), 1), "no-log-duplicate")["no-log-duplicate"]
@@ -180,11 +183,13 @@ def test_fast_restart_before_4_0() -> None:
     assert not {"fence", "elect_unclean", "move_leader"} & set(actions), "nobody else ever led"
 
 
+@pytest.mark.slow
 def test_fast_restart_is_harmless_after_a_kill() -> None:
     """The page cache survives a kill, and with it what the ISR seat stands for."""
     check(Row("fast-restart-3.9", "no-acked-loss", (K,), 1), example("fast-restart-3.9", (K,), 1))
 
 
+@pytest.mark.slow
 def test_fast_restart_since_4_0() -> None:
     """The same settings on 4.0, where registering anew always gives up the seat: exhaustively no loss."""
     fixed = replace(example("fast-restart-3.9", (P,), 1), restart_before_fenced=False)

@@ -51,7 +51,10 @@ def prepared_for(deployment: Deployment, name: str) -> tuple[Prepared, Group]:
     return prepared, only
 
 
-@pytest.mark.parametrize("name", ["no-acked-loss", "replica-agreement", "no-log-duplicate", "recoverability"])
+@pytest.mark.parametrize(
+    "name",
+    ["no-acked-loss", "replica-agreement", "no-log-duplicate", pytest.param("recoverability", marks=pytest.mark.slow)],
+)
 def test_budgets_converge(tmp_path: Path, name: str) -> None:
     """States and verdicts of 0, 1, 2, ... kills, each of ranked states, end where the closed space is."""
     deployment = with_epochs(two_brokers(tmp_path, "{kill: any}"), 15)
@@ -99,6 +102,7 @@ def test_budgets_converge(tmp_path: Path, name: str) -> None:
         assert len(sizes) > 3, "more than a few kills reach something new"
 
 
+@pytest.mark.slow
 def test_ranks_change_no_bounded_verdict(tmp_path: Path) -> None:
     """With one to three kills, ranked or not: the same violations, the same shortest runs, never more states."""
     fewer = False
@@ -131,6 +135,7 @@ def test_a_violation_that_takes_many_faults_is_found_and_shown_with_real_epochs(
     assert not closure.holds
 
 
+@pytest.mark.slow
 def test_limited_kinds_are_counted_while_others_are_not(tmp_path: Path) -> None:
     """With any number of kills, one power loss at most: combinations of power losses over a closed space of kills."""
     deployment = two_brokers(tmp_path, "{kill: any, power-loss: 1}")
@@ -142,6 +147,7 @@ def test_limited_kinds_are_counted_while_others_are_not(tmp_path: Path) -> None:
             assert dict(trace.faults).get("power-loss", 0) <= 1
 
 
+@pytest.mark.slow
 def test_command(tmp_path: Path) -> None:
     two_brokers(tmp_path, "{kill: any}")
     file, out = tmp_path / "deployment.yaml", tmp_path / "result.json"
@@ -157,6 +163,7 @@ def test_command(tmp_path: Path) -> None:
     assert CliRunner().invoke(cli.app, ["verify", str(out)]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_out_of_budget_is_unknown_not_held(tmp_path: Path) -> None:
     deployment = two_brokers(tmp_path, "{kill: any}")
     deployment = replace(deployment, require=("no-acked-loss",))

@@ -58,6 +58,7 @@ def resealed(document: Mapping[str, Any], change: Callable[[Document], None]) ->
     return {**changed, SEAL: seal(changed)}
 
 
+@pytest.mark.slow
 def test_as_written(content: bytes, document: Document) -> None:
     bundle = read_bundle(content)
     assert bundle.document == json.loads(json.dumps(document))
@@ -111,9 +112,17 @@ def systems_swapped(_: dict[str, bytes], manifest: Document) -> None:
     [
         (edited(DEPLOYMENT, b'"acks": "1"', b'"acks": "0"'), r"deployment\.json: is not the deployment"),
         (edited(SMT, b"(assert", b"(check-sat)\n(assert"), r"systems/system_1\.smt2:\d+: is not what the model gives"),
-        (edited(TLA, b"\nInit ==", b"\nInit == FALSE /\\"), r"systems/system_1\.tla:\d+: is not what the model gives"),
-        (lambda members, _: members.pop(TLA), r"systems/system_1\.tla: is missing"),
-        (lambda members, _: members.update({"systems/system_9.tla": b""}), r"system_9\.tla: the model has no such"),
+        pytest.param(
+            edited(TLA, b"\nInit ==", b"\nInit == FALSE /\\"),
+            r"systems/system_1\.tla:\d+: is not what the model gives",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(lambda members, _: members.pop(TLA), r"systems/system_1\.tla: is missing", marks=pytest.mark.slow),
+        pytest.param(
+            lambda members, _: members.update({"systems/system_9.tla": b""}),
+            r"system_9\.tla: the model has no such",
+            marks=pytest.mark.slow,
+        ),
         (systems_swapped, "does not say which properties"),
     ],
 )
@@ -159,6 +168,7 @@ def test_a_solver_reads_the_system_in_it(content: bytes) -> None:
     assert solver.check() == z3.sat
 
 
+@pytest.mark.slow
 def test_of_another_model(document: Document) -> None:
     """Ids and traces are not replayed against a model that they are not of; what can be verified is said."""
     other = resealed(document, lambda changed: changed["versions"].update(model="3", proofka="0.0.1"))
@@ -191,7 +201,11 @@ def lost(document: Document) -> Document:
         (lambda d: lost(d).update(states=3), "no-acked-loss: states"),
         (lambda d: lost(d)["cut_sets"].append({"kill": 2}), "no-acked-loss: fault sets"),
         (lambda d: d["verdicts"][-1].update(status="vacuous"), "recoverability: status"),
-        (lambda d: lost(d)["bounds"].update(faults_complete_to=2), "no-acked-loss: number of faults explored"),
+        pytest.param(
+            lambda d: lost(d)["bounds"].update(faults_complete_to=2),
+            "no-acked-loss: number of faults explored",
+            marks=pytest.mark.slow,
+        ),
         (lambda d: d.update(command="proofka check --with 'x"), "its command cannot be read"),
     ],
 )
@@ -201,6 +215,7 @@ def test_other_counts(document: Document, change: Callable[[Document], None], na
         recount(resealed(document, change), Budget(threads=1))
 
 
+@pytest.mark.slow
 def test_counts_again_of_what_was_stopped(document: Document) -> None:
     """What was stopped by time is explored again as far as it was complete."""
 

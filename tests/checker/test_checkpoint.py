@@ -67,6 +67,7 @@ def test_many_stops_change_nothing(tmp_path: Path, goal: bool, threads: int) -> 
     assert saved_states(tmp_path) == whole.states
 
 
+@pytest.mark.slow
 @settings(max_examples=15, derandomize=True)
 @given(st.randoms(use_true_random=False), st.lists(st.integers(1, 150), max_size=3), st.booleans())
 def test_random_systems(chance: random.Random, limits: list[int], alone: bool) -> None:

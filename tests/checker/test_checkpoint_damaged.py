@@ -60,6 +60,7 @@ def refused(again: Again, folder: Path, *parts: str) -> None:
     assert all(part in message for part in parts), message
 
 
+@pytest.mark.slow
 @ONE_BY_ONE
 def test_flipped_bytes(copy: Path) -> None:
     """One bit, anywhere in any file."""
@@ -75,6 +76,7 @@ def test_flipped_bytes(copy: Path) -> None:
     check_equal(again(None), again(copy))
 
 
+@pytest.mark.slow
 @ONE_BY_ONE
 def test_files_cut_short_emptied_or_gone(copy: Path) -> None:
     again, chance = some_maze(0), random.Random(2)
@@ -166,6 +168,7 @@ def test_other_questions_are_refused_by_the_command(tmp_path: Path) -> None:
     fails_in_one_line(proofka(*QUICK, "--epochs", 0, "--checkpoint", tmp_path), "another question")
 
 
+@pytest.mark.slow
 def test_other_deployments_are_refused_by_the_command(tmp_path: Path, deployment: Path) -> None:
     folder = tmp_path / "snapshots"
     ask = ("check", deployment, "--quiet", "--no-sensitivity", "--checkpoint", folder)
@@ -196,6 +199,7 @@ def test_unusable_folders(tmp_path: Path) -> None:
         fails_in_one_line(proofka(*small, "--checkpoint", folder), str(folder), said)
 
 
+@pytest.mark.slow
 def test_unusable_folders_of_a_check(tmp_path: Path, deployment: Path) -> None:
     for folder, said in unusable(tmp_path):
         fails_in_one_line(proofka("check", deployment, "--faults", 0, "--checkpoint", folder), str(folder), said)

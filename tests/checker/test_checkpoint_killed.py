@@ -131,7 +131,10 @@ def test_killed_before_or_during_the_first_snapshot(tmp_path: Path, moment: int)
 
 @pytest.mark.parametrize(
     ("arguments", "moments"),
-    [(QUICK, (1, 12)), pytest.param(LARGER, (1, 5, 12, 20), marks=pytest.mark.slow)],
+    [
+        pytest.param(QUICK, (1, 12), marks=pytest.mark.slow),
+        pytest.param(LARGER, (1, 5, 12, 20), marks=pytest.mark.slow),
+    ],
     ids=["quick", "larger"],
 )
 def test_a_killed_process_is_resumed(tmp_path: Path, arguments: tuple[str, ...], moments: tuple[int, ...]) -> None:
@@ -148,6 +151,7 @@ def test_a_killed_process_is_resumed(tmp_path: Path, arguments: tuple[str, ...],
         assert figures(resumed.stdout) == figures(plain.stdout)
 
 
+@pytest.mark.slow
 def test_a_killed_check_is_resumed(tmp_path: Path, deployment: Path) -> None:
     """The same verdicts, cut sets, traces and counts as without a kill, but for the timings."""
     ask = ("check", deployment, "--no-sensitivity", "--json")
@@ -200,6 +204,7 @@ def test_an_interrupted_check_says_so_and_is_resumed(tmp_path: Path, deployment:
     assert verdicts(tmp_path / "resumed.json") == verdicts(tmp_path / "plain.json")
 
 
+@pytest.mark.slow
 def test_an_interrupted_published_run_is_resumed(tmp_path: Path) -> None:
     plain = figures(proofka(*QUICK).stdout)
     kept = ("--checkpoint", tmp_path, *AT_EVERY_LEVEL)

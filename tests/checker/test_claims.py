@@ -36,11 +36,13 @@ def test_what_can_happen_is_confirmed_by_a_trace() -> None:
     assert answer.verdict.traces
 
 
+@pytest.mark.slow
 def test_the_contrary_is_refuted() -> None:
     assert decide(turned_round(claim("C005"))).outcome is Outcome.REFUTED
     assert decide(turned_round(claim("C011"))).outcome is Outcome.REFUTED
 
 
+@pytest.mark.slow
 def test_one_that_is_right_under_a_condition_says_when() -> None:
     decision = decide(claim("C017"))
     assert decision.outcome is Outcome.CONDITIONAL
@@ -48,17 +50,9 @@ def test_one_that_is_right_under_a_condition_says_when() -> None:
     assert [answer.case.condition for answer in decision.when_false] == ["acks=1"]
 
 
-QUICK = ("I001", "I069")
-"""Incidents that are looked for in the quick tests as well."""
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "incident",
-    [
-        pytest.param(incident, marks=() if incident.id in QUICK else pytest.mark.slow, id=incident.id)
-        for incident in incidents()
-        if incident.cases
-    ],
+    "incident", [pytest.param(incident, id=incident.id) for incident in incidents() if incident.cases]
 )
 def test_an_incident_is_found_and_gone_with_what_ended_it(incident: Claim) -> None:
     assert {case.holds for case in incident.cases} == {True, False}
@@ -79,6 +73,7 @@ def test_decisions_end_where_they_are_stopped() -> None:
     assert len(list(decide_all(find_claims(["C004", "C005"]), stop))) <= 1
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     run = proofka("claims", "C005", "C004", "C079", "--out", tmp_path)
     assert run.exit_code == 0, run.stderr

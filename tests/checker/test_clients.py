@@ -56,7 +56,7 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
     ("base", "more", "faults", "prop", "status"),
     [
         # One request in flight is one for each broker: a newer record goes to the new leader while the last is out.
-        (LIBRDKAFKA, {IN_FLIGHT: 1}, MOVE, "log-order", Status.VIOLATED),
+        pytest.param(LIBRDKAFKA, {IN_FLIGHT: 1}, MOVE, "log-order", Status.VIOLATED, marks=pytest.mark.slow),
         (JAVA, {IN_FLIGHT: 1, "producer.enable.idempotence": False}, MOVE, "log-order", Status.HOLDS),
         (LIBRDKAFKA, {IN_FLIGHT: 1}, LOST, "log-order", Status.HOLDS),
         # A refusal by a broker that does not lead is no attempt of retries; with Java it is.
@@ -64,11 +64,11 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         (JAVA, {"producer.retries": 0, "bounds.records": 1}, MOVE, "no-dropped-record", Status.VIOLATED),
         (LIBRDKAFKA, {"producer.retries": 0, "bounds.records": 1}, LOST, "no-dropped-record", Status.VIOLATED),
         # It drains before it retries or changes the leader, so that nothing overtakes.
-        (DRAINS, {}, MOVE, "log-order", Status.HOLDS),
+        pytest.param(DRAINS, {}, MOVE, "log-order", Status.HOLDS, marks=pytest.mark.slow),
         (DRAINS, {}, LOST, "log-order", Status.HOLDS),
         # A gap after an error that is not retried, unless that is fatal; and what a fatal error leaves in flight.
-        (DRAINS, {}, REFUSED, "no-gap", Status.VIOLATED),
-        (GAPLESS, {}, REFUSED, "no-gap", Status.HOLDS),
+        pytest.param(DRAINS, {}, REFUSED, "no-gap", Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param(GAPLESS, {}, REFUSED, "no-gap", Status.HOLDS, marks=pytest.mark.slow),
         (GAPLESS, {"producer.producer_id": "new"}, REFUSED, "no-gap", Status.VIOLATED),
         (JAVA, {}, REFUSED, "no-gap", Status.VIOLATED),
         (JAVA, {"producer.sends": "sync", "producer.on_send_error": "halt"}, REFUSED, "no-gap", Status.HOLDS),
@@ -127,21 +127,37 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
             "no-skip",
             Status.HOLDS,
         ),
-        (SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS),
-        (SARAMA, {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1}, KILL, "log-order", Status.VIOLATED),
+        pytest.param(SARAMA, {"producer.version": "1.60"}, KILL, "log-order", Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param(
+            SARAMA,
+            {"producer.version": "1.31", "producer.Net.MaxOpenRequests": 1},
+            KILL,
+            "log-order",
+            Status.VIOLATED,
+            marks=pytest.mark.slow,
+        ),
         # kafka-python puts what failed first in its queue; with one request in flight nothing is ahead of it.
         (KAFKA_PYTHON, {}, LOST, "log-order", Status.VIOLATED),
         (KAFKA_PYTHON, {"producer.max_in_flight_requests_per_connection": 1}, LOST, "log-order", Status.HOLDS),
-        (KAFKA_PYTHON, {"producer.max_in_flight_requests_per_connection": 1}, MOVE, "log-order", Status.HOLDS),
-        (KAFKA_PYTHON, {}, ANSWER, "no-log-duplicate", Status.VIOLATED),
+        pytest.param(
+            KAFKA_PYTHON,
+            {"producer.max_in_flight_requests_per_connection": 1},
+            MOVE,
+            "log-order",
+            Status.HOLDS,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(KAFKA_PYTHON, {}, ANSWER, "no-log-duplicate", Status.VIOLATED, marks=pytest.mark.slow),
         # Before 2.2 it does not retry by itself: what is lost is dropped, and nothing is stored twice.
         (KAFKA_PYTHON, {"bounds.records": 1}, LOST, "no-dropped-record", Status.HOLDS),
         (KAFKA_PYTHON, {"bounds.records": 1, "producer.version": "2.1"}, LOST, "no-dropped-record", Status.VIOLATED),
-        (KAFKA_PYTHON, {"producer.acks": 0}, LOST, "no-acked-loss", Status.VIOLATED),
+        pytest.param(
+            KAFKA_PYTHON, {"producer.acks": 0}, LOST, "no-acked-loss", Status.VIOLATED, marks=pytest.mark.slow
+        ),
         # aiokafka has one batch under way and retries it; one that got no answer for its whole time was its last try.
-        (AIOKAFKA, {}, LOST, "log-order", Status.HOLDS),
-        (AIOKAFKA, {}, MOVE, "log-order", Status.HOLDS),
-        (AIOKAFKA, {}, ANSWER, "no-log-duplicate", Status.VIOLATED),
+        pytest.param(AIOKAFKA, {}, LOST, "log-order", Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param(AIOKAFKA, {}, MOVE, "log-order", Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param(AIOKAFKA, {}, ANSWER, "no-log-duplicate", Status.VIOLATED, marks=pytest.mark.slow),
         (AIOKAFKA, {"bounds.records": 1}, LOST, "no-dropped-record", Status.VIOLATED),
         # It commits what it has handed over; kafka-python what polls before returned, and all when it is closed.
         ({**OF_PYTHON, "consumer.client": "aiokafka"}, ALONE, {"consumer-crash": 1}, "no-skip", Status.VIOLATED),

@@ -55,6 +55,7 @@ def test_a_retry_that_comes_second_makes_the_cleaner_remove_the_newest_value(rea
         assert "left record 1, which was sent before it" in verdict.traces[0].failure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kafka", "status"), [("3.0", Status.VIOLATED), ("3.1", Status.HOLDS)])
 def test_before_3_1_cleaners_remove_for_what_is_not_committed(read, kafka: str, status: Status) -> None:
     """KAFKA-13194: what replaced a record is truncated, and both are gone."""
@@ -66,8 +67,8 @@ def test_before_3_1_cleaners_remove_for_what_is_not_committed(read, kafka: str, 
 @pytest.mark.parametrize(
     ("away", "keys", "status"),
     [
-        ("1s..2h", "deleted", Status.VIOLATED),
-        ("1s..10min", "deleted", Status.HOLDS),
+        pytest.param("1s..2h", "deleted", Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param("1s..10min", "deleted", Status.HOLDS, marks=pytest.mark.slow),
         ("1s..2h", "updated", Status.HOLDS),
     ],
 )
@@ -100,6 +101,7 @@ def test_before_3_1_a_tombstone_is_as_old_as_its_append(read) -> None:
     assert times == {"3.0": {"age"}, "3.1": {"marked"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("away", "status"),
     [("1s..unbounded", Status.VIOLATED), ("1s..8h", Status.HOLDS)],
@@ -134,6 +136,7 @@ def test_a_cleaner_that_removes_what_nothing_replaces_is_found_out(read) -> None
     assert verdict.status is Status.VIOLATED
 
 
+@pytest.mark.slow
 def test_a_cleaner_that_does_not_look_at_the_high_watermark_is_found_out(read) -> None:
     """Mutation: what 3.1 brought is dropped from the guard."""
     deployment = read("total: 2, leader-move: 2", kafka="3.1", replicas=2, keys="updated")
@@ -149,6 +152,7 @@ def test_a_cleaner_that_does_not_look_at_the_high_watermark_is_found_out(read) -
     assert ask(broken, "no-acked-loss")["no-acked-loss"].cut_sets == (cut(M, M),)
 
 
+@pytest.mark.slow
 def test_a_cleaner_that_does_not_wait_is_found_out(read) -> None:
     """Mutation: a tombstone is dropped whenever the cleaner comes."""
     deployment = read(

@@ -70,6 +70,7 @@ def test_nothing(folder: Path) -> None:
     assert found.remarks == ()
 
 
+@pytest.mark.slow
 def test_one_setting_of_several(folder: Path) -> None:
     """linger.ms changed too, and decides nothing; acks alone suffices for one fault."""
     found = difference(checked(folder), checked(folder, acks="all", linger=20))
@@ -92,6 +93,7 @@ def test_two_settings_together(folder: Path) -> None:
     assert causes(change_of(found, "read-stability").cause) == [{"topic min.insync.replicas"}]
 
 
+@pytest.mark.slow
 def test_faults_that_are_explored(folder: Path) -> None:
     """No setting changed: what changed is what is asked."""
     found = difference(checked(folder, faults="{total: 1, slow-follower: 1}"), checked(folder))

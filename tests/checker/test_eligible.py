@@ -34,6 +34,7 @@ def violated_by(asked: Deployment | Model, name: str = "no-acked-loss") -> set[t
     return set(verdict.cut_sets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [
@@ -49,15 +50,18 @@ def test_one_lossy_failure_loses_nothing(asked: Deployment) -> None:
     assert violated_by(asked) == set()
 
 
+@pytest.mark.slow
 def test_without_it_the_last_replica_standing_loses_what_it_had_not_flushed() -> None:
     found = violated_by(deployment(3, on=False, slow_follower=2, power_loss=1))
     assert found == {cut(S, S, P)}
 
 
+@pytest.mark.slow
 def test_two_lossy_failures_lose_what_two_replicas_had() -> None:
     assert violated_by(deployment(3, slow_follower=1, power_loss=2)) == {cut(S, P, P)}
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_counts_like_one_that_lost_something() -> None:
     """Nothing tells the controller that its log survived: 3 is slow, 2 is killed and back, and 1 loses power."""
     assert violated_by(deployment(3, slow_follower=1, kill=1, power_loss=1)) == {cut(S, K, P)}
@@ -89,6 +93,7 @@ def stays_eligible(action: Action, model: Model) -> Action:
     return replace(action, updates=updates)
 
 
+@pytest.mark.slow
 def test_it_rests_on_brokers_that_say_how_they_stopped() -> None:
     """A mutation: nobody is taken out of the ELR when it comes back, so that it is elected before the other one."""
     asked = replace(deployment(2, cut_off=1, power_loss=1), replicas=2)

@@ -175,7 +175,7 @@ def nothing_numbered(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     ("mutation", "release"),
     [
         # What is in flight under the old epoch would be fenced by what comes after it.
-        (assume("follow_epoch", nothing_numbered), JAVA_2_7_1),
+        pytest.param(assume("follow_epoch", nothing_numbered), JAVA_2_7_1, marks=pytest.mark.slow),
         # Old numbers would go on in the new epoch, as up to 2.7.0.
         (rewrite("follow_epoch", without_reset), JAVA_2_7_1),
     ],

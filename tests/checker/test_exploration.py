@@ -119,6 +119,7 @@ def check_runs(exploration: Exploration) -> None:
                 assert holds(question.invariants[name], states[-1])
 
 
+@pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3), st.sampled_from([1, 2]))
 def test_random_systems(chance: random.Random, total: int, threads: int) -> None:
@@ -142,6 +143,7 @@ def test_random_systems(chance: random.Random, total: int, threads: int) -> None
     check_runs(exploration)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3), st.booleans())
 def test_early_stops_change_nothing(chance: random.Random, total: int, goal: bool) -> None:
@@ -273,6 +275,7 @@ def test_verdicts_out_of_budget_are_unknown() -> None:
         assert verdict.coverage.complete_to < 1
 
 
+@pytest.mark.slow
 def test_a_layer_cut_short_is_not_claimed() -> None:
     """The total asked for is not reached: what was complete before is what the coverage claims."""
     deployment = replace(example("acks-all-min-isr-2", total=3), bounds=SMALL)
@@ -283,7 +286,9 @@ def test_a_layer_cut_short_is_not_claimed() -> None:
     assert verdict.coverage.combinations < verdict.coverage.combinations_of_next
 
 
-@pytest.mark.parametrize("name", ["acks-1", "acks-all-min-isr-1", "flush-every-record"])
+@pytest.mark.parametrize(
+    "name", ["acks-1", pytest.param("acks-all-min-isr-1", marks=pytest.mark.slow), "flush-every-record"]
+)
 def test_covered_combinations_are_inferred_rightly(name: str) -> None:
     """A power loss that loses nothing is a kill: leaving out what follows from it changes no verdict."""
     deployment = replace(example(name, (Fault.KILL, Fault.POWER_LOSS, Fault.DISK_LOSS, SLOW), 2), bounds=SMALL)
@@ -328,6 +333,7 @@ def test_check_raises_the_total_by_itself() -> None:
         assert verdict.status is Status.VIOLATED or verdict.coverage.complete_to >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [{Fault.KILL: 1, Fault.POWER_LOSS: 1}, {Fault.KILL: 2, Fault.POWER_LOSS: 1}])
 def test_unequal_limits_of_kills_and_power_losses(most: Mapping[Fault, int]) -> None:
     """A combination whose part was only inferred is explored all the same where nothing covers it."""

@@ -47,6 +47,7 @@ CLEAN = {"min_insync_replicas": 1}
 UNCLEAN = {"min_insync_replicas": 1, "unclean_leader_election": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "deployment",
     [
@@ -62,6 +63,7 @@ def test_it_changes_no_verdict(deployment: Deployment) -> None:
     assert found(untimed(model)) == found(FollowerReads(model).added())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "deployment",
     [of("acks-all-min-isr-1", P, S, **CLEAN), of("acks-1", P, X)],

@@ -217,6 +217,7 @@ def test_by_exploring(document: Document, change: Change, named: str) -> None:
         recount(resealed(document, change), Budget(threads=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "named"),
     [

@@ -48,14 +48,16 @@ def decide(client: str, brokers: str, prop: str, faults: dict[str, int], **more:
         ("3.6", "0.11", {IN_FLIGHT: 1}, ANSWER, "no-log-duplicate", Status.HOLDS),
         ("3.6", "1.0", {}, ANSWER, "no-log-duplicate", Status.HOLDS),
         # Of a producer that they do not know, brokers before 2.5 append no number but 0.
-        ("2.6", "2.6", NEW, MOVE, "log-order", Status.VIOLATED),
-        ("2.6", "2.4", NEW, MOVE, "log-order", Status.HOLDS),
+        pytest.param("2.6", "2.6", NEW, MOVE, "log-order", Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param("2.6", "2.4", NEW, MOVE, "log-order", Status.HOLDS, marks=pytest.mark.slow),
         # A client before 2.5 gives a retry that it has still to make no other number (KAFKA-14034).
-        ("2.8", "2.4", {}, REFUSED, "no-log-duplicate", Status.VIOLATED),
-        ("2.4", "2.4", {}, REFUSED, "no-log-duplicate", Status.HOLDS),
+        pytest.param("2.8", "2.4", {}, REFUSED, "no-log-duplicate", Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param("2.4", "2.4", {}, REFUSED, "no-log-duplicate", Status.HOLDS, marks=pytest.mark.slow),
         # But it takes the number of a send for free that fails in flight, when an error comes for it (KAFKA-14397).
-        ("2.4", "2.4", SHORT, ANSWER, "no-acked-loss", Status.VIOLATED),
-        ("2.2", "2.4", {**SHORT, IN_FLIGHT: 1}, ANSWER, "no-acked-loss", Status.VIOLATED),
+        pytest.param("2.4", "2.4", SHORT, ANSWER, "no-acked-loss", Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param(
+            "2.2", "2.4", {**SHORT, IN_FLIGHT: 1}, ANSWER, "no-acked-loss", Status.VIOLATED, marks=pytest.mark.slow
+        ),
         ("2.8", "2.4", SHORT, ANSWER, "no-silent-loss", Status.HOLDS),
         ("2.0", "2.4", {IN_FLIGHT: 1}, ANSWER, "no-silent-loss", Status.HOLDS),
     ],

@@ -42,6 +42,7 @@ def ids(deployment: Deployment) -> dict[str, str]:
     return {verdict.property: verdict.id for verdict in run.verdicts()}
 
 
+@pytest.mark.slow
 def test_processes_agree() -> None:
     """Whatever the hash seed, and whatever else was asked before."""
 
@@ -85,6 +86,7 @@ def test_a_setting_that_matters_changes_the_id(change: dict[str, Any], prop: str
     assert ids(replace(base(), **change))[prop] != ids(base())[prop]
 
 
+@pytest.mark.slow
 def test_other_faults_are_another_question() -> None:
     more = assuming(base(), (Fault.KILL, Fault.CONSUMER_CRASH), 2)
     others = assuming(base(), (Fault.KILL, Fault.POWER_LOSS), 1)

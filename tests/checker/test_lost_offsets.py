@@ -28,11 +28,13 @@ def reading(name: str = "manual-commit-plain-sink", **settings: object) -> Deplo
     [
         # latest passes what was written while the group was away; earliest reads all of it again.
         (reading(offset_reset=OffsetReset.LATEST), SKIP, (BOTH,)),
-        (reading(offset_reset=OffsetReset.EARLIEST), SKIP, ()),
-        (reading(commit=Commit.BEFORE, offset_reset=OffsetReset.EARLIEST), AGAIN, (BOTH,)),
+        pytest.param(reading(offset_reset=OffsetReset.EARLIEST), SKIP, (), marks=pytest.mark.slow),
+        pytest.param(
+            reading(commit=Commit.BEFORE, offset_reset=OffsetReset.EARLIEST), AGAIN, (BOTH,), marks=pytest.mark.slow
+        ),
         # What is processed in one transaction with its offsets is processed again if those are lost.
-        (reading("exactly-once"), EXACT, (BOTH,)),
-        (reading("exactly-once", sink=Sink.TRANSACTIONAL), EXACT, ()),
+        pytest.param(reading("exactly-once"), EXACT, (BOTH,), marks=pytest.mark.slow),
+        pytest.param(reading("exactly-once", sink=Sink.TRANSACTIONAL), EXACT, (), marks=pytest.mark.slow),
     ],
 )
 def test_what_it_breaks(deployment: Deployment, prop: str, smallest: tuple[CutSet, ...]) -> None:

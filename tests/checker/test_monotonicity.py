@@ -122,6 +122,7 @@ def is_monotone(change: Callable[[Deployment], Deployment | None], weaker: Deplo
     assert found == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", STRONGER)
 @given(weaker=deployments())
 @settings(max_examples=4, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))

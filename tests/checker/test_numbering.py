@@ -52,17 +52,40 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
         (IDEMPOTENT, {}, ANSWER, "no-log-duplicate", Status.HOLDS),
         (PIPELINE, {}, LATE, "no-log-duplicate", Status.VIOLATED),
         (IDEMPOTENT, {}, LATE, "no-log-duplicate", Status.HOLDS),
-        (IDEMPOTENT, {RETRIES: 10}, MOVE, "no-dropped-record", Status.HOLDS),
-        (IDEMPOTENT, {}, MOVE, "log-order", Status.HOLDS),
+        pytest.param(IDEMPOTENT, {RETRIES: 10}, MOVE, "no-dropped-record", Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param(IDEMPOTENT, {}, MOVE, "log-order", Status.HOLDS, marks=pytest.mark.slow),
         (IDEMPOTENT, {}, {"kill": 1}, "no-acked-loss", Status.HOLDS),
         # What ran out of retries may be stored: the application that sends it again makes a second record of it.
         (IDEMPOTENT, {RETRIES: 1}, {"lost-response": 2}, "no-log-duplicate", Status.HOLDS),
-        (IDEMPOTENT, {RETRIES: 1, **RESENDS}, {"lost-response": 2}, "no-log-duplicate", Status.VIOLATED),
-        (IDEMPOTENT, {RETRIES: 2, **RESENDS}, {"lost-response": 2}, "no-log-duplicate", Status.HOLDS),
-        (IDEMPOTENT, {RETRIES: 1, **RESENDS}, {"kill": 1}, "no-acked-loss", Status.VIOLATED),
+        pytest.param(
+            IDEMPOTENT,
+            {RETRIES: 1, **RESENDS},
+            {"lost-response": 2},
+            "no-log-duplicate",
+            Status.VIOLATED,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            IDEMPOTENT,
+            {RETRIES: 2, **RESENDS},
+            {"lost-response": 2},
+            "no-log-duplicate",
+            Status.HOLDS,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            IDEMPOTENT, {RETRIES: 1, **RESENDS}, {"kill": 1}, "no-acked-loss", Status.VIOLATED, marks=pytest.mark.slow
+        ),
         # A record that fails takes those that wait to another epoch, where two of them may get the same number.
-        (IDEMPOTENT, RESENDS, REFUSED, "no-acked-loss", Status.VIOLATED),
-        (IDEMPOTENT, {**RESENDS, "producer.sends": "sync"}, REFUSED, "no-acked-loss", Status.VACUOUS),
+        pytest.param(IDEMPOTENT, RESENDS, REFUSED, "no-acked-loss", Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param(
+            IDEMPOTENT,
+            {**RESENDS, "producer.sends": "sync"},
+            REFUSED,
+            "no-acked-loss",
+            Status.VACUOUS,
+            marks=pytest.mark.slow,
+        ),
         (PIPELINE, RESENDS, REFUSED, "no-acked-loss", Status.VACUOUS),
     ],
 )
@@ -72,6 +95,7 @@ def test_verdicts(
     assert decide(base, prop, faults, **more).status is status
 
 
+@pytest.mark.slow
 def test_a_record_that_is_taken_for_another_is_reported_as_stored() -> None:
     steps = [step.text for step in decide(IDEMPOTENT, "no-acked-loss", REFUSED, **RESENDS).traces[0].steps]
     assert any("into a batch of its epoch 2, with the number 0 of an earlier one" in step for step in steps)
@@ -90,6 +114,7 @@ def none_is_retried(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     return z3.Not(z3.Or(*tried))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutation", "prop", "faults", "more", "before", "after"),
     [

@@ -110,6 +110,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_it_is_to_this_ones_record_what_another_record_of_its_own_is(case: str) -> None:
     """What happens to one record alone happens beside another's, and what happens beside another's beside its own."""
@@ -119,6 +120,7 @@ def test_it_is_to_this_ones_record_what_another_record_of_its_own_is(case: str) 
     assert covered(beside, by=own)
 
 
+@pytest.mark.slow
 def test_one_that_could_write_to_followers_would_change_verdicts() -> None:
     """The comparison can fail."""
     deployment = CASES["last standing"]

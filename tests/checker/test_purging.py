@@ -38,7 +38,7 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
     ("base", "more", "faults", "prop", "status"),
     [
         # What was stored and is purged gives its number to a record of the next transaction, which is never stored.
-        (ALONE, {}, LOST, "no-acked-loss", Status.VIOLATED),
+        pytest.param(ALONE, {}, LOST, "no-acked-loss", Status.VIOLATED, marks=pytest.mark.slow),
         # Java's client gives no such number back; one record each, so that another transaction can be aborted.
         pytest.param(ALONE, {**JAVA, **EACH}, LOST, "no-acked-loss", Status.HOLDS, marks=pytest.mark.slow),
         pytest.param(ALONE, {}, {"lost-response": 1}, "no-log-duplicate", Status.HOLDS, marks=pytest.mark.slow),

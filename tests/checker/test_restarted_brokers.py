@@ -19,15 +19,15 @@ KILL, DUPLICATE = {"kill": 1}, "no-log-duplicate"
     ("kafka", "prop", "faults", "more", "status"),
     [
         # The broker knows the last batch only; the retry of the one before it makes the producer bump its epoch.
-        ("4.0", DUPLICATE, KILL, {}, Status.VIOLATED),
+        pytest.param("4.0", DUPLICATE, KILL, {}, Status.VIOLATED, marks=pytest.mark.slow),
         ("4.0", DUPLICATE, {"shutdown": 1}, {}, Status.VIOLATED),
         ("4.0", DUPLICATE, KILL, {IN_FLIGHT: 1}, Status.HOLDS),
         ("4.0", DUPLICATE, KILL, {"producer.sends": "sync"}, Status.HOLDS),
         # Another replica has appended both itself.
-        ("4.0", DUPLICATE, KILL, {"topic.replicas": 2}, Status.HOLDS),
-        ("1.0", DUPLICATE, KILL, {"producer.version": "2.8"}, Status.VIOLATED),
+        pytest.param("4.0", DUPLICATE, KILL, {"topic.replicas": 2}, Status.HOLDS, marks=pytest.mark.slow),
+        pytest.param("1.0", DUPLICATE, KILL, {"producer.version": "2.8"}, Status.VIOLATED, marks=pytest.mark.slow),
         # A client before 2.5 reports the first as failed, which is stored, and does not send it again.
-        ("1.0", DUPLICATE, KILL, {"producer.version": "2.4"}, Status.HOLDS),
+        pytest.param("1.0", DUPLICATE, KILL, {"producer.version": "2.4"}, Status.HOLDS, marks=pytest.mark.slow),
     ],
 )
 def test_a_difference(kafka: str, prop: str, faults: dict[str, int], more: dict[str, object], status: Status) -> None:

@@ -44,6 +44,7 @@ def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
     return verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("more", "faults", "prop", "status"),
     [
@@ -66,6 +67,7 @@ def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, st
     assert decide(prop, faults, **more).status is status
 
 
+@pytest.mark.slow
 def test_a_record_is_taken_for_one_that_failed() -> None:
     steps = [step.text for step in decide("no-acked-loss", {**ANSWER, **REFUSED}).traces[0].steps]
     assert (
@@ -79,6 +81,7 @@ def drained(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     return has_drained(pipeline, batch_of(pipeline, action), leader_of(pipeline, action))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mutation", "prop", "faults", "more"),
     [
@@ -105,6 +108,7 @@ def scenario(**more: object) -> Scenario:
     return run.do("transmit", batch=1, leader=1).do("transmit", batch=2, leader=1)
 
 
+@pytest.mark.slow
 def test_what_fails_for_good_takes_all_that_wait_with_it() -> None:
     run = scenario().do("refuse_for_good", batch=1, leader=1)
     assert [run.fate(batch) for batch in (1, 2)] == [Fate.FAILED, Fate.FAILED]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from checker.budget import Budget
 from checker.check import check
 from checker.sensitivity import sensitivities, smallest_cut_sets, variants
@@ -28,6 +30,7 @@ def manual_commits(tmp_path: Path) -> Deployment:
     return replace(deployment, faults=only_crashes, bounds=Bounds(records=1, log=1, sends=1))
 
 
+@pytest.mark.slow
 def test_what_would_change(tmp_path: Path) -> None:
     deployment = manual_commits(tmp_path)
     verdicts = check(deployment, budget=Budget(threads=1)).verdicts
@@ -58,6 +61,7 @@ def test_what_sees_the_same_system_is_not_explored(tmp_path: Path) -> None:
     assert smallest_cut_sets(replace(same, deployment=narrowed), known) == {}
 
 
+@pytest.mark.slow
 def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
     """A second look that ends early says nothing: neither that a property holds nor that it does not."""
     deployment = manual_commits(tmp_path)
@@ -72,6 +76,7 @@ def test_what_there_is_no_time_for_is_said(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_was_not_decided_is_compared_with_nothing(tmp_path: Path) -> None:
     """Neither that another value breaks it, nor that there was no time for that."""
     deployment = manual_commits(tmp_path)

@@ -24,6 +24,7 @@ def reading(*kinds: Fault, **settings: object) -> Deployment:
     return replace(deployment, **settings)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("deployment", "smallest"),
     [

@@ -101,6 +101,7 @@ def test_truth_in_a_state() -> None:
     assert replayer.holds({"x": 3, "y": 1}, X.term + Y.term == 4)
 
 
+@pytest.mark.slow
 def test_without_idempotence_nothing_is_recognised() -> None:
     """Actions of mechanisms that are off are not in the model, or Z3 finds that they cannot happen."""
     names = {action.name for action in prove_domain_safety(build(example("acks-0")).system).actions}
@@ -109,6 +110,7 @@ def test_without_idempotence_nothing_is_recognised() -> None:
     assert {"send", "transmit", "append", "fetch", "kill", "fence", "restart"} <= names
 
 
+@pytest.mark.slow
 def test_a_model_is_safe_over_its_whole_domain() -> None:
     """The proof does not rest on what is reachable, and leaves only actions that can happen somewhere."""
     whole = build(replace(example("idempotent-restart"), bounds=replace(SMALL, sends=2))).system

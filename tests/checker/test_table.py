@@ -230,6 +230,7 @@ def distinct_states(chance: random.Random, words: int, count: int) -> list[State
     return list(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(CHANCES, st.sampled_from(WORDS), st.integers(1, 3), st.sampled_from([1, 2, 3]), st.data())
 def test_boxes_are_entered_as_into_a_dictionary(

@@ -130,6 +130,7 @@ def check_against_naive(one: Exploration, naive: Naive) -> None:
     check_runs(one)
 
 
+@pytest.mark.slow
 def test_random_systems() -> None:
     """Per combination of faults: the definition's states, and the same rows, parents and cut sets on any threads."""
     taken = Taken()
@@ -188,6 +189,7 @@ def maze(chance: random.Random, *, goal: bool) -> tuple[TransitionSystem, Questi
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_thousands_of_states(seed: int, goal: bool) -> None:
@@ -222,7 +224,11 @@ def test_the_maze_is_no_easy_one() -> None:
 
 @pytest.mark.parametrize(
     ("name", "constants"),
-    [("kip-320", (2, 2, 2, 2)), ("kip-101", (2, 2, 2, 2)), ("truncate-to-hw", (3, 1, 1, 1))],
+    [
+        ("kip-320", (2, 2, 2, 2)),
+        ("kip-101", (2, 2, 2, 2)),
+        pytest.param("truncate-to-hw", (3, 1, 1, 1), marks=pytest.mark.slow),
+    ],
 )
 def test_published_protocols(name: str, constants: tuple[int, int, int, int]) -> None:
     replicas, log_size, records, epochs = constants
@@ -246,6 +252,7 @@ def test_published_protocols(name: str, constants: tuple[int, int, int, int]) ->
         check_equal(one, several)
 
 
+@pytest.mark.slow
 def test_a_deployment() -> None:
     """Recoverability, which is a goal, and losses, up to one fault of any kind."""
     deployment = replace(example("acks-all-min-isr-1", total=1), bounds=SMALL)
@@ -261,7 +268,9 @@ def test_a_deployment() -> None:
     assert one == several
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize(
+    "threads", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
+)
 def test_the_size_of_boxes_changes_nothing(threads: int) -> None:
     one = explored(counters(15), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1)
     for pieces in (1, 2, 5):

@@ -117,6 +117,7 @@ def test_steps_of_no_run(model: Model) -> None:
     assert steps_of(model.system, [], [model.system.initial]) == ()
 
 
+@pytest.mark.slow
 def test_every_property_explains_its_violation() -> None:
     """One trace of every property there is a violation of, each ending in words for what failed."""
     kinds = (K, Fault.CONSUMER_CRASH, Fault.LOST_RESPONSE, Fault.LEADER_MOVE)

@@ -42,9 +42,9 @@ def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any
         # A request to commit that is executed late ends the next transaction; what is written to it then hangs.
         pytest.param(BEFORE, (D,), {ATOMICITY: cut(D), HANGING: cut(D), ABORTED_READ: None}, marks=pytest.mark.slow),
         # A leader that asks the coordinator appends nothing to a transaction that is over (KIP-890, first part).
-        (VERIFIED, (D,), {ATOMICITY: cut(D), HANGING: None, ABORTED_READ: None}),
+        pytest.param(VERIFIED, (D,), {ATOMICITY: cut(D), HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow),
         # With an epoch for each transaction nothing late is taken for part of the next (second part).
-        (VERSION_2, (D,), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}),
+        pytest.param(VERSION_2, (D,), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow),
         pytest.param(BEFORE, (T, P, X), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow),
         pytest.param(
             VERIFIED, (T, P, X, R), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow
@@ -53,7 +53,7 @@ def writing(rules: Transactional, *kinds: Fault, total: int = 1, **settings: Any
             VERSION_2, (T, P, X, R), {ATOMICITY: None, HANGING: None, ABORTED_READ: None}, marks=pytest.mark.slow
         ),
         # isolation.level=read_uncommitted shows transactions in part, and aborted ones.
-        (ALL, (), {ATOMICITY: cut()}),
+        pytest.param(ALL, (), {ATOMICITY: cut()}, marks=pytest.mark.slow),
         pytest.param(ALL, (X,), {ATOMICITY: cut(), ABORTED_READ: cut(X)}, marks=pytest.mark.slow),
     ],
 )
@@ -112,6 +112,7 @@ def reading(*kinds: Fault, total: int = 2, **settings: Any) -> Deployment:
     return replace(example("manual-commit-plain-sink", kinds, total), **({"sink": Sink.KAFKA} | settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "kinds", "broken"),
     [

@@ -106,6 +106,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     assert "Traceback" not in run.output
 
 
+@pytest.mark.slow
 def test_a_removed_step(written: Document) -> None:
     """Whichever step is missing: the run is not allowed, says something else, or does not end in the violation."""
     steps = len(lost(written)["traces"][0]["steps"])
@@ -197,7 +198,10 @@ def test_a_pass_made_a_violation(document: Document) -> None:
         verify(document)
 
 
-@pytest.mark.parametrize("cut_sets", [[], [{"kill": 2}], [{"power-loss": 1}], [{}], [{"kill": 1}, {"cut-off": 1}]])
+@pytest.mark.parametrize(
+    "cut_sets",
+    [[], [{"kill": 2}], [{"power-loss": 1}], [{}], pytest.param([{"kill": 1}, {"cut-off": 1}], marks=pytest.mark.slow)],
+)
 def test_changed_cut_sets(document: Document, cut_sets: list[dict[str, int]]) -> None:
     lost(document)["cut_sets"] = cut_sets
     with pytest.raises(TamperedDocument, match="no-acked-loss"):
@@ -262,6 +266,7 @@ def test_another_deployment(document: Document) -> None:
         verify(document)
 
 
+@pytest.mark.slow
 def test_a_stuck_state_is_explored_again(tmp_path: Path) -> None:
     """A violated recoverability has no single violating state: what follows from its last one is explored anew."""
     text = DEPLOYMENT.replace("min.insync.replicas: 1", "min.insync.replicas: 2").replace("acks: 1", "acks: all")

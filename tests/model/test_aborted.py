@@ -115,6 +115,7 @@ def violates(run: Scenario, name: str) -> bool:
     return holds(violated(run.pipeline.deployment)[name], run.state)
 
 
+@pytest.mark.slow
 def test_what_was_aborted_goes_whatever_its_key() -> None:
     run = abort(begun(keys=Keys.DISTINCT), 0)
     assert not run.can("drop_marker", broker=1, marker=1, transaction=0), "its record is there"
@@ -125,6 +126,7 @@ def test_what_was_aborted_goes_whatever_its_key() -> None:
     assert not any(violates(run, name) for name in ASKED)
 
 
+@pytest.mark.slow
 def test_no_cleaner_goes_beyond_an_open_transaction() -> None:
     run = write(commit(begun(), 0), 1)
     assert not run.can("compact", broker=1, last=2), "it replaces nothing yet"
@@ -135,6 +137,7 @@ def test_no_cleaner_goes_beyond_an_open_transaction() -> None:
     assert not any(violates(run, name) for name in ASKED)
 
 
+@pytest.mark.slow
 def test_what_was_aborted_replaces_nothing() -> None:
     run = abort(commit(begun(), 0), 1)
     assert not run.can("compact", broker=1, last=2)
@@ -150,6 +153,7 @@ def test_a_marker_never_replaces_anything_nor_is_it_replaced() -> None:
     assert removed(run.do("compact", broker=1, last=2)) == [1, 0, 0, 0]
 
 
+@pytest.mark.slow
 def test_with_read_uncommitted_what_is_removed_is_not_read() -> None:
     run = abort(begun(transactional=ALL_READ), 0)
     assert violates(run, "no-aborted-read")
@@ -157,6 +161,7 @@ def test_with_read_uncommitted_what_is_removed_is_not_read() -> None:
     assert not violates(run, "no-aborted-read")
 
 
+@pytest.mark.slow
 def test_a_transaction_whose_first_record_is_replaced_is_not_torn() -> None:
     """Both have one key."""
     run = begun(transactional=replace(COMMITTED_READ, records=2))
@@ -186,6 +191,7 @@ def missed(run: Scenario) -> Scenario:
     return run
 
 
+@pytest.mark.slow
 def test_who_comes_late_never_sees_the_marker_and_takes_the_next_for_its_own() -> None:
     run = missed(begun()).do("fetch", follower=2, leader=1)
     assert markers(run) == [Marker.STANDS, Marker.DROPPED, Marker.STANDS]
@@ -232,6 +238,7 @@ def test_a_broker_that_copies_a_hole_knows_the_epoch_from_what_is_left() -> None
     assert holds(late.fenced, run.state)
 
 
+@pytest.mark.slow
 def test_where_nobody_is_away_for_so_long_no_marker_is_dropped() -> None:
     run = begun(brief=False)
     assert not run.pipeline.deployment.drops_markers
@@ -244,6 +251,7 @@ def forgotten(run: Scenario) -> Scenario:
     return abort(commit(run, 0), 1).do("forget_aborted", broker=1, marker=3, batch=1)
 
 
+@pytest.mark.slow
 def test_a_transaction_that_is_left_out_of_the_index_is_read() -> None:
     """KAFKA-13727."""
     run = forgotten(begun(AFFECTED, keys=Keys.DISTINCT))
@@ -254,6 +262,7 @@ def test_a_transaction_that_is_left_out_of_the_index_is_read() -> None:
     assert [run.value(count) for count in run.pipeline.consumer.processed] == [1, 1]
 
 
+@pytest.mark.slow
 def test_only_the_broker_that_cleaned_has_lost_it() -> None:
     run = forgotten(begun(AFFECTED))
     run.do("move_leader", broker=2).do("apply_metadata", broker=2)
@@ -261,6 +270,7 @@ def test_only_the_broker_that_cleaned_has_lost_it() -> None:
     assert not violates(run, "no-aborted-read")
 
 
+@pytest.mark.slow
 def test_what_was_aborted_then_replaces_what_was_committed() -> None:
     run = forgotten(begun(AFFECTED))
     assert not violates(run, "no-acked-loss")
@@ -271,12 +281,13 @@ def test_what_was_aborted_then_replaces_what_was_committed() -> None:
     assert violates(run, "no-skip")
 
 
+@pytest.mark.slow
 def test_nothing_is_forgotten_of_which_the_records_are_gone() -> None:
     run = abort(commit(begun(AFFECTED), 0), 1).do("remove_aborted", broker=1, marker=3)
     assert not run.can("forget_aborted", broker=1, marker=3, batch=1)
 
 
-@pytest.mark.parametrize("broker", [1, 2])
+@pytest.mark.parametrize("broker", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_its_marker_goes_before_its_records(broker: int) -> None:
     """Whoever copies the log after that has them open."""
     run = forgotten(begun(AFFECTED))

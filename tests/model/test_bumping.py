@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.librdkafka import LIBRARY
 from model.deployment.record_reader import read_record
@@ -51,6 +53,7 @@ def refused(version: str) -> Scenario:
     return run.do("refuse_later", batch=2, leader=1).do("acknowledge", batch=0, leader=1)
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_before_is_aborted_and_the_commit_succeeds() -> None:
     run = refused("1.8.0")
     assert (run.fate(1), run.fate(2), outcome(run, 0)) == (Fate.BUFFERED, Fate.BUFFERED, Outcome.OPEN)
@@ -76,6 +79,7 @@ def end_of_first(run: Scenario) -> Scenario:
     return run.do("complete_transaction", leader=1)
 
 
+@pytest.mark.slow
 def test_from_1_8_2_on_only_an_abort_is_left() -> None:
     run = refused("1.8.2")
     assert (run.fate(1), run.fate(2), outcome(run, 0)) == (Fate.FAILED, Fate.FAILED, Outcome.ABORTING)
@@ -85,6 +89,7 @@ def test_from_1_8_2_on_only_an_abort_is_left() -> None:
     assert leader.log.entries(run.state)[-1]["producer_epoch"] == 1, "asking for the epoch is what aborts"
 
 
+@pytest.mark.slow
 def test_from_2_0_on_the_abort_comes_before_the_epoch() -> None:
     run = refused("2.0").do("prepare_abort", transaction=0, **ANEW)
     end_of_first(run)

@@ -47,6 +47,7 @@ def test_a_record_is_removed_for_one_that_is_committed() -> None:
     assert (removed(run, 1), removed(run, 2)) == ([1, 0], [0, 0])
 
 
+@pytest.mark.slow
 def test_before_3_1_for_any_and_on_followers_too() -> None:
     run = both_written(scenario(CARELESS), replicated=False)
     assert run.can("compact", broker=1, last=1)
@@ -109,6 +110,7 @@ def test_a_consumer_goes_on_behind_holes(commit: Commit) -> None:
     assert run.value(consumer.committed) == (2 if commit is Commit.BEFORE else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("had_it", [True, False])
 def test_who_never_had_the_key_misses_no_tombstone(had_it: bool) -> None:
     run = both_written(scenario())

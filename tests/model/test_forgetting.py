@@ -85,7 +85,7 @@ def test_what_was_written_before_stays() -> None:
     assert not run.can("lose_end")
 
 
-@pytest.mark.parametrize("rules", [VERSION_1, VERSION_2])
+@pytest.mark.parametrize("rules", [VERSION_1, pytest.param(VERSION_2, marks=pytest.mark.slow)])
 def test_a_forgotten_commit_is_aborted_in_the_end(rules: Transactional) -> None:
     run = at_risk(rules, 0).do("prepare_commit", transaction=0).do("lose_end")
     assert (outcome(run, 0), coordinator(run)) == (Outcome.COMMITTED, (Status.ONGOING, 0, 0))
@@ -208,6 +208,7 @@ def test_with_TV2_an_abort_of_what_is_forgotten_writes_no_marker() -> None:
     assert violates(run, ABORTED_READ), "what stood there is committed with the next"
 
 
+@pytest.mark.slow
 def test_an_epoch_is_given_once_more() -> None:
     """The new producer's first record has the numbers of the one before it: acknowledged, committed, and not there."""
     run = begun(ONE_EACH).do("put_at_risk").do("send", batch=0).do("crash_producer").do("initialise")

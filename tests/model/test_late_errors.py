@@ -54,6 +54,7 @@ def test_a_late_success_changes_nothing() -> None:
     assert run.log(1) == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("late_errors_count", "smallest"), [(True, (cut(Q, R),)), (False, ())])
 def test_two_lost_messages_are_a_duplicate_where_late_errors_count(
     late_errors_count: bool, smallest: tuple[CutSet, ...]

@@ -81,6 +81,7 @@ def moved_to_2(run: Scenario) -> Scenario:
     return run.do("move_leader", broker=2).do("apply_metadata", broker=2).do("apply_metadata", broker=1)
 
 
+@pytest.mark.slow
 def test_what_was_stored_is_stored_again_when_the_client_begins_again_at_0() -> None:
     """The incident: record 1 was acknowledged and is deleted, record 2 was stored and is deleted, and is retried."""
     one = retried(stored(acknowledged(run(), 0), 1), 1)

@@ -61,7 +61,7 @@ def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
         ("no-reprocessing", {**WORKERS, **AUTO}, REBALANCE, False),
         # Nothing is lost, as long as the member that was thrown out lives.
         ("no-skip", BEFORE, EVICTION, False),
-        ("no-skip", DELIVERED, EVICTION, False),
+        pytest.param("no-skip", DELIVERED, EVICTION, False, marks=pytest.mark.slow),
         ("no-skip", {**WORKERS, **AUTO}, REBALANCE, False),
         # An answer that nobody waits for may be that the commit failed.
         ("no-reprocessing", ASYNC, REBALANCE, False),
@@ -70,7 +70,7 @@ def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
         ("no-skip", ASYNC, {**LOST, "consumer-crash": 1}, False),
         # What it does late comes after what the group did since.
         ("processing-order", {}, EVICTION, True),
-        ("processing-order", BEFORE, EVICTION, True),
+        pytest.param("processing-order", BEFORE, EVICTION, True, marks=pytest.mark.slow),
         ("processing-order", {}, REBALANCE, False),
     ],
 )
@@ -79,6 +79,7 @@ def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], vi
     assert verdict.status in ((Status.VIOLATED,) if violated else (Status.HOLDS, Status.VACUOUS)), verdict.notes
 
 
+@pytest.mark.slow
 def test_what_was_committed_is_lost_with_the_member_that_had_it() -> None:
     """A rebalance commits what workers have; only then does their process die."""
     verdict = decide("no-skip", {"rebalance": 1, "consumer-crash": 1}, **WORKERS, **AUTO)
@@ -87,6 +88,7 @@ def test_what_was_committed_is_lost_with_the_member_that_had_it() -> None:
     assert [dict(cut) for cut in alone.cut_sets] == [{"consumer-crash": 1}]
 
 
+@pytest.mark.slow
 def test_another_takes_over_when_the_session_is_over() -> None:
     verdict = decide("no-reprocessing", EVICTION)
     steps = verdict.traces[0].steps
@@ -98,6 +100,7 @@ def test_another_takes_over_when_the_session_is_over() -> None:
     assert max(at.values()) < 45_000, "max.poll.interval.ms is shorter than the session"
 
 
+@pytest.mark.slow
 def test_retention_does_not_wait_for_another_member_longer_than_that_takes() -> None:
     """An hour of retention outlasts the takeover; ten minutes do not."""
     long = decide("no-loss", EVICTION, **{"topic.retention.ms": 3_600_000, "assume.poll_interval": "0..1min"})

@@ -480,12 +480,13 @@ def unmutated(case: Case) -> Verdict:
     return ask(case.deployment(), case.prop)[case.prop]
 
 
+QUICK = ("duplicate-check-off-before-2.5", "fetch-without-truncation", "min-isr-check-off")
+"""Mutations that the quick tests have as well: one of a producer's guard, a follower's and a leader's."""
+
+
 @pytest.mark.parametrize(
     "case",
-    [
-        pytest.param(case, marks=pytest.mark.slow if number % 3 else (), id=case.name)
-        for number, case in enumerate(CASES)
-    ],
+    [pytest.param(case, marks=() if case.name in QUICK else pytest.mark.slow, id=case.name) for case in CASES],
 )
 def test_mutation_changes_a_verdict(case: Case) -> None:
     assert unmutated(case).status is case.before, unmutated(case).cut_sets

@@ -116,6 +116,7 @@ def test_from_2_5_on_there_is_nothing_besides() -> None:
     assert not names & {"resolve_in_transaction", "refuse_unknown", "give_up_on_error", "add_elsewhere"}
 
 
+@pytest.mark.slow
 def test_in_0_11_0_1_a_producer_goes_on_when_its_transaction_was_aborted_and_commits_the_rest() -> None:
     """KAFKA-6119: the commit succeeds, and what was written before the timeout is gone."""
     run = write(started("0.11.0.1"), 0).do("time_out_transaction")
@@ -133,6 +134,7 @@ def test_in_0_11_0_1_a_producer_goes_on_when_its_transaction_was_aborted_and_com
     assert is_violated(run, "no-acked-loss")
 
 
+@pytest.mark.slow
 def test_what_it_writes_then_stays_open_and_is_committed_with_what_follows() -> None:
     run = write(started("0.11.0.1", in_one=2), 0).do("time_out_transaction")
     write(end(run, 0, commits=False), 1)
@@ -174,6 +176,7 @@ def test_in_0_11_the_next_record_gets_the_number_of_one_that_is_stored_and_is_ne
     assert is_violated(run, "atomicity")
 
 
+@pytest.mark.slow
 def test_from_1_0_on_a_producer_stops_for_good_when_it_gives_up_on_a_retry() -> None:
     run = stored_and_given_up("1.0")
     assert outcome(run, 0) is Outcome.REFUSED
@@ -266,6 +269,7 @@ def refused_first(client: str, brokers: str) -> Scenario:
     return run
 
 
+@pytest.mark.slow
 def test_who_has_heard_nothing_begins_again_where_the_broker_does_not_know_it() -> None:
     run = refused_first("2.4", "2.4")
     assert not any(run.can(name, batch=1, leader=1) for name in ("append", "refuse_in_transaction"))
@@ -286,6 +290,7 @@ def test_who_has_heard_something_has_lost_it_and_fails() -> None:
     assert run.can("begin_abort", transaction=0)
 
 
+@pytest.mark.slow
 def test_brokers_of_0_11_say_out_of_order_and_newer_ones_append_it() -> None:
     run = refused_first("2.4", "0.11")
     assert run.can("refuse_in_transaction", batch=1, leader=1)
@@ -314,6 +319,7 @@ def fenced(brokers: str, **settings: Any) -> Scenario:
     return run.do("write_marker", leader=1, transaction=0, commits=0)
 
 
+@pytest.mark.slow
 def test_until_2_4_0_a_broker_forgets_whom_a_marker_has_fenced() -> None:
     """KAFKA-9144: of the new epoch it has no batch, and takes the time of that for long ago."""
     run = fenced("2.4.0", producer_id=ProducerId.NEW)
@@ -359,6 +365,7 @@ def test_a_new_producer_has_heard_nothing() -> None:
     assert started("2.4").value(heard) == 1, "of a producer that the partition knows something was acknowledged"
 
 
+@pytest.mark.slow
 def test_brokers_of_0_11_recognise_the_last_batch_only() -> None:
     for brokers, recognised in (("0.11", False), ("2.4", True)):
         run = end(write(started("2.4", brokers), 0).do("prepare_commit", transaction=0), 0, commits=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from model.deployment.choices import OnSendError, ProducerId
 from model.deployment.release import parse_release
 from model.deployment.sequencing import Sequencing, sequencing_of
@@ -52,6 +54,7 @@ def test_from_2_5_on_there_is_nothing_besides() -> None:
     assert all(batch.numbering is None for batch in run.pipeline.producer.batches)
 
 
+@pytest.mark.slow
 def test_what_has_a_number_keeps_it_and_what_has_none_gets_one_of_the_new_id() -> None:
     """The broker lost record 1, which it had acknowledged: record 2 is the next one due, and its send fails."""
     run = transmitted(started("2.4", "2.4", bounds=THREE), 0).do("append", batch=0, leader=1)
@@ -66,6 +69,7 @@ def test_what_has_a_number_keeps_it_and_what_has_none_gets_one_of_the_new_id() -
     assert run.can("append", batch=2, leader=1)
 
 
+@pytest.mark.slow
 def test_a_retry_of_an_earlier_producer_id_gets_one_more_attempt() -> None:
     run = transmitted(started("2.4", "2.6", bounds=THREE), 0, 1, 2).do("lose_request", batch=0).do("notice", broker=1)
     run = transmitted(run, 0).do("lose_request", batch=0).do("give_up", batch=0)
@@ -114,6 +118,7 @@ def test_in_0_11_a_retry_that_is_given_up_on_ends_the_producer_id() -> None:
     assert numbers(transmitted(run, 1), 1) == (1, 0)
 
 
+@pytest.mark.slow
 def test_brokers_of_0_11_remember_the_last_batch_only() -> None:
     for brokers, recognised in (("0.11", False), ("1.0", True)):
         run = transmitted(started("2.4", brokers), 0, 1).do("append", batch=0, leader=1).replicate(2, 1)
@@ -129,6 +134,7 @@ def second_first(client: str, brokers: str, producer_id: ProducerId) -> Scenario
     return transmitted(run.do("apply_metadata", broker=2), 1, leader=2)
 
 
+@pytest.mark.slow
 def test_of_a_producer_that_it_does_not_know_a_broker_before_2_5_takes_nothing_but_0() -> None:
     run = second_first("2.4", "2.4", ProducerId.NEW)
     assert not run.can("append", batch=1, leader=2)
@@ -165,6 +171,7 @@ def test_an_error_that_comes_late_frees_a_number_that_is_used() -> None:
     assert (run.log(1), run.fate(1)) == ([0], Fate.ACKNOWLEDGED)
 
 
+@pytest.mark.slow
 def test_until_a_late_answer_one_request_in_flight_is_one() -> None:
     assert given_up_in_flight().can("transmit", batch=1, leader=1)
     run = given_up_in_flight(max_in_flight=1)

@@ -77,6 +77,7 @@ def sequences(run: Scenario) -> list[tuple[int, int, int]]:
     return [(e["batch"], e["producer_epoch"], e["sequence"]) for e in entries if e["batch"] < count]
 
 
+@pytest.mark.slow
 def test_what_is_refused_for_good_fails_all_that_waits() -> None:
     run = usual().do("send", batch=0).do("transmit", batch=0, leader=1).do("send", batch=1)
     run.do("refuse_for_good", batch=0, leader=1)
@@ -117,6 +118,7 @@ def test_one_that_timed_out_is_followed_by_a_new_epoch() -> None:
     assert sequences(run) == [(2, 1, 0)]
 
 
+@pytest.mark.slow
 def test_what_was_stored_and_purged_gives_its_number_to_a_record_that_is_never_stored() -> None:
     """The buffer is full, and the application aborts; what waited to be retried had been stored.
 
@@ -136,6 +138,7 @@ def test_what_was_stored_and_purged_gives_its_number_to_a_record_that_is_never_s
     assert violates(run, "atomicity")
 
 
+@pytest.mark.slow
 def test_out_of_retries_nothing_fails_but_the_record_and_the_commit() -> None:
     run = begun(retries=1)
     sent(run, 0, 1).do("lose_request", batch=0).do("notice", broker=1)
@@ -172,6 +175,7 @@ def test_a_fatal_error_leaves_a_transaction_that_the_next_producer_ends() -> Non
     assert sequences(run) == [(2, 2, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rules", "appended"), [(VERSION_1, True), (VERIFIED, False)])
 def test_a_leader_that_asks_the_coordinator_refuses_what_it_does_not_know(rules: Transactional, appended: bool) -> None:
     run = sent(begun(transactional=rules), 0).do("time_out_transaction")
@@ -182,6 +186,7 @@ def test_a_leader_that_asks_the_coordinator_refuses_what_it_does_not_know(rules:
         assert outcome(run, 0) is Outcome.ABORTING
 
 
+@pytest.mark.slow
 def test_javas_client_has_none_of_it() -> None:
     of_purging = {"replace_producer", "purge_returned"}
     names = {action.name for action in usual().model.system.actions}

@@ -484,6 +484,7 @@ def test_an_abandoned_request_of_an_idempotent_producer_is_not_appended_twice() 
     assert run.can("discard_delayed", batch=0)
 
 
+@pytest.mark.slow
 def test_what_the_application_does_about_a_failure() -> None:
     def failed(on_send_error: OnSendError) -> Scenario:
         run = scenario("idempotent", on_send_error=on_send_error, bounds=replace(BOUNDS, sends=2), sends=Sends.ASYNC)

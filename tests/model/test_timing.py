@@ -607,7 +607,9 @@ def test_a_marker_is_kept_from_when_the_cleaner_passed_over_it() -> None:
     }
 
 
-@pytest.mark.parametrize("system", [DEFAULTS, build(deployment_with_workers()).system])
+@pytest.mark.parametrize(
+    "system", [DEFAULTS, pytest.param(build(deployment_with_workers()).system, marks=pytest.mark.slow)]
+)
 def test_a_clock_that_another_one_ends_for_a_need_is_the_older_one(system: TransitionSystem) -> None:
     """Nothing is handed to a worker while the consumer is away."""
     pairs = {(n.clock.key, n.until.key): (n.clock, n.until) for a in system.actions for n in a.needs if n.until}

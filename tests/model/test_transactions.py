@@ -237,6 +237,7 @@ def test_a_crash_may_come_between_the_decision_and_the_answer() -> None:
     assert violates(run, "no-log-duplicate")
 
 
+@pytest.mark.slow
 def test_what_is_aborted_is_sent_again_in_another_transaction() -> None:
     bounds = replace(BOUNDS, records=1, sends=2)
     run = give_up(begun(on_send_error=OnSendError.RESEND, bounds=bounds), 0).do("execute_delayed", batch=0, leader=1)
@@ -263,6 +264,7 @@ def test_a_retry_is_recognised_behind_a_marker() -> None:
     assert not run.can("execute_delayed", batch=0, leader=1)
 
 
+@pytest.mark.slow
 def test_a_marker_needs_enough_replicas() -> None:
     run = begun(replicas=2, min_insync_replicas=2)
     run.do("send", batch=0).do("transmit", batch=0, leader=1).do("append", batch=0, leader=1)
@@ -343,6 +345,7 @@ def test_a_marker_without_room_is_where_the_bound_on_the_log_stops() -> None:
     assert holds(limit, run.do("prepare_commit", transaction=0).state)
 
 
+@pytest.mark.slow
 def test_a_request_that_may_have_waited_for_its_coordinator_can_run_out_of_time_in_flight() -> None:
     """The coordinator may be on the broker that died, though another leads the partition."""
     run = begun(replicas=3).do("send", batch=0).do("transmit", batch=0, leader=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from properties.catalogue import properties_of
 from tests.model.scripted import Scenario, scenario
 
@@ -12,6 +14,7 @@ def explained(run: Scenario, name: str, **values: int) -> str:
     return prop.explain({**run.state, **values})
 
 
+@pytest.mark.slow
 def test_records_processed_out_of_order_are_named() -> None:
     run = scenario("auto-commit-handed-off")
     consumer = run.pipeline.consumer

@@ -90,6 +90,7 @@ def test_reached(prop: str) -> None:
     assert verdict.witness_reached
 
 
+@pytest.mark.slow
 def test_processing_order_without_a_reader() -> None:
     """Nobody reads: nothing can be out of order, and the pass says so."""
     deployment = replace(

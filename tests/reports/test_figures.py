@@ -62,7 +62,10 @@ def sheets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Sheet]:
 
 @pytest.mark.parametrize(
     ("influence", "names"),
-    [(MATRIX, {"settings", "combinations", "tolerance"}), (FLEET, {"outcomes", "tolerance"})],
+    [
+        pytest.param(MATRIX, {"settings", "combinations", "tolerance"}, marks=pytest.mark.slow),
+        (FLEET, {"outcomes", "tolerance"}),
+    ],
 )
 def test_files(tmp_path: Path, influence: Influence, names: set[str]) -> None:
     """Twice the same, byte for byte, and nothing else in the folder."""
@@ -95,7 +98,7 @@ def test_titles_stand_above_the_headings(tmp_path: Path, sheets: dict[str, Sheet
         assert highest <= title.get_window_extent().y0
 
 
-@pytest.mark.parametrize("name", ["settings", "combinations", "tolerance"])
+@pytest.mark.parametrize("name", ["settings", pytest.param("combinations", marks=pytest.mark.slow), "tolerance"])
 def test_nothing_is_cut_off(tmp_path: Path, sheets: dict[str, Sheet], name: str) -> None:
     """The picture has room for all that is drawn, and a margin around it."""
     from matplotlib.image import imread

@@ -159,6 +159,7 @@ def test_what_is_replicated_is_marked_so(browser: api.Browser, tmp_path: Path) -
     assert opened.page.locator("#t1 .log li.replicated").count() == 1
 
 
+@pytest.mark.slow
 def test_a_long_trace_steps_to_its_end(browser: api.Browser, tmp_path: Path) -> None:
     steps = tuple(
         replace(
@@ -255,6 +256,7 @@ def test_a_wide_diagram_is_made_to_fit_on_paper(browser: api.Browser, tmp_path: 
     assert right <= 703
 
 
+@pytest.mark.slow
 def test_many_traces_need_few_pages(browser: api.Browser, tmp_path: Path) -> None:
     """One is printed, the others are named."""
     sets = tuple((("kill", number),) for number in range(1, 41))

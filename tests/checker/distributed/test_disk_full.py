@@ -39,6 +39,7 @@ def full(write: Callable[[], object]) -> int:
     return 0
 
 
+@pytest.mark.slow
 def test_a_region_on_a_full_disk(disk: Path) -> None:
     """What was committed before is still there, and goes on once there is room."""
     few, many = ([(state, 1) for state in range(count)] for count in (3000, 60_000))

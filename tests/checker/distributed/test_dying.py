@@ -30,6 +30,7 @@ def test_random_systems(tmp_path: Path, seed: int) -> None:
     assert_same(found, embedded(system, question, at_most, total))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [False, True])
 def test_ways_that_become_shorter(tmp_path: Path, goal: bool) -> None:
     """With faults, and with states that are found again by shorter ways after they were expanded."""

@@ -77,6 +77,7 @@ def any_number(folder: Path) -> Deployment:
     return two_brokers(folder, "{kill: any}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", [partitioned, auto])
 @pytest.mark.parametrize("deployment", [one_fault, any_number])
 def test_checks(tmp_path: Path, deployment: Callable[[Path], Deployment], engine: Callable[..., Engine]) -> None:
@@ -104,6 +105,7 @@ def whole(name: str, engine: Engine = EMBEDDED, budget: Budget | None = None) ->
     return replace(found, seconds=0.0, compile_seconds=0.0, bytes_per_state=0.0, traces={})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kip-320", "truncate-to-hw"])
 @pytest.mark.parametrize("engine", [partitioned, auto])
 def test_published_protocols(tmp_path: Path, name: str, engine: Callable[..., Engine]) -> None:
@@ -137,6 +139,7 @@ def assert_few(supersteps: list[Superstep]) -> None:
     assert 0 < len(supersteps) <= sum(depths) / 3
 
 
+@pytest.mark.slow
 def test_a_small_space_stays_in_memory(tmp_path: Path) -> None:
     """Nothing is begun elsewhere, not even a folder."""
 
@@ -198,6 +201,7 @@ def test_handed_over_at_another_moment_than_before(tmp_path: Path) -> None:
         assert told(found) == told(expected)
 
 
+@pytest.mark.slow
 def test_states_count_on_after_they_were_handed_over(tmp_path: Path) -> None:
     """A limit of states is one of all states, wherever they are."""
     found = whole("kip-320", auto(tmp_path, []), Budget(memory=1 << 20, states=25_000))
@@ -212,6 +216,7 @@ def test_states_count_on_after_they_were_handed_over(tmp_path: Path) -> None:
     assert isinstance(exploration, DistributedExploration)
 
 
+@pytest.mark.slow
 def test_a_folder_belongs_to_one_question(tmp_path: Path) -> None:
     whole("kip-320", partitioned(tmp_path, []))
     with pytest.raises(CheckpointError, match="is the checkpoint of another question"):

@@ -18,6 +18,7 @@ from tests.checker.distributed.both import assert_same, distributed, embedded
 from tests.checker.test_exploration import KINDS, NEVER, SLOW, counters, random_question, random_system
 
 
+@pytest.mark.slow
 @settings(max_examples=25, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3), st.integers(1, 6), st.booleans(), st.booleans())
 def test_random_systems(chance: random.Random, total: int, partitions: int, goal: bool, never: bool) -> None:

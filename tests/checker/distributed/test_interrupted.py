@@ -25,7 +25,11 @@ SLOW = pytest.mark.slow
 
 @pytest.mark.parametrize(
     ("error", "jobs"),
-    [(Interrupted, range(0, 99, 5)), (Killed, range(2, 99, 5)), pytest.param(Killed, range(99), marks=SLOW)],
+    [
+        pytest.param(Interrupted, range(0, 99, 5), marks=pytest.mark.slow),
+        pytest.param(Killed, range(2, 99, 5), marks=pytest.mark.slow),
+        pytest.param(Killed, range(99), marks=SLOW),
+    ],
 )
 def test_stopped_before_any_job(
     tmp_path: Path, asked: Asked, reference: Any, error: type[BaseException], jobs: range
@@ -87,8 +91,8 @@ def test_stopped_in_the_middle_of_anything(chance: random.Random, total: int, pa
 @pytest.mark.parametrize(
     ("moment", "first", "step"),
     [
-        ("before", 2, 6),
-        ("after", 5, 6),
+        pytest.param("before", 2, 6, marks=pytest.mark.slow),
+        pytest.param("after", 5, 6, marks=pytest.mark.slow),
         pytest.param("before", 1, 1, marks=SLOW),
         pytest.param("after", 1, 1, marks=SLOW),
     ],
@@ -121,6 +125,7 @@ def test_killed_at_any_write_of_the_driver(
             asked.noted.clear()
 
 
+@pytest.mark.slow
 def test_what_is_whole_is_not_explored_again(tmp_path: Path, asked: Asked, reference: Any) -> None:
     """Of a run that was done only the goals are looked at once more."""
     asked.explore(tmp_path)

@@ -41,6 +41,7 @@ def assert_claims_no_more(found: DistributedExploration, reference: AnyExplorati
         assert (layer.explored, layer.of, layer.stopped) == (expected.explored, expected.of, None)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 2), st.integers(1, 4), st.booleans())
 def test_more_and_more_states(chance: random.Random, total: int, partitions: int, goal: bool) -> None:
@@ -108,6 +109,7 @@ def test_time_that_runs_out_within_a_superstep(tmp_path: Path, asked: Asked, ref
     assert_same(asked.explore(tmp_path), reference)
 
 
+@pytest.mark.slow
 def test_files_that_grow_too_large(tmp_path: Path, asked: Asked, reference: Any) -> None:
     """What was found before is among what counts."""
     most, stopped = 1, 0

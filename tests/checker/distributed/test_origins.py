@@ -118,6 +118,7 @@ def test_the_longest_path(tmp_path: Path, steps: int) -> None:
         assert outcome.error == f"a path is longer than {DEEPEST:,} steps: name a smaller bound"
 
 
+@pytest.mark.slow
 def test_a_path_that_is_too_long_is_told(tmp_path: Path) -> None:
     with pytest.raises(DistributedError, match=f"^a path is longer than {DEEPEST:,} steps: name a smaller bound$"):
         distributed(tmp_path, placed(0, DEEPEST + 1), QUESTION, {}, 0, partitions=2)

@@ -123,6 +123,7 @@ def received(plan: Plan, superstep: int, sent: Sequence[int]) -> list[Depths]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(1, 3), st.integers(0, 3))
 def test_supersteps_against_their_definition(chance: random.Random, supersteps: int, deeper: int) -> None:
@@ -221,7 +222,7 @@ def content(folder: Path) -> Mapping[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.arrow")}
 
 
-@pytest.mark.parametrize("step", [97, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [pytest.param(97, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 def test_an_attempt_that_was_killed_leaves_nothing_behind(tmp_path: Path, step: int) -> None:
     """At any moment, in a first superstep, in later ones, and with faults of smaller combinations."""
     chosen = tasks_with_their_folders(tmp_path)

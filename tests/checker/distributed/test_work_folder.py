@@ -75,6 +75,7 @@ def test_a_folder_of_something_else(tmp_path: Path) -> None:
     refused(lambda: Checkpoint(tmp_path / "work", "the question"), tmp_path / "work", "holds no checkpoint")
 
 
+@pytest.mark.slow
 def test_one_run_at_a_time(tmp_path: Path) -> None:
     """A second one is refused while the first one lives; when it is killed, the folder is free."""
     first = another_run(tmp_path)

@@ -54,6 +54,7 @@ def test_two_processes_write_the_same(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
+@pytest.mark.slow
 def test_a_deployment() -> None:
     exported = export_deployment(replace(example("acks-1", (Fault.KILL, Fault.POWER_LOSS)), bounds=SMALL), total=2)
     assert "no-acked-loss" in exported.violated
@@ -68,6 +69,7 @@ def test_a_deployment() -> None:
     assert rendered["broker 1"] == "up"
 
 
+@pytest.mark.slow
 def test_only_what_chosen_properties_see() -> None:
     deployment = replace(example("acks-1"), bounds=SMALL)
     whole, part = (export_deployment(deployment, properties=names) for names in ((), ("no-log-duplicate",)))
@@ -75,6 +77,7 @@ def test_only_what_chosen_properties_see() -> None:
     assert len(part.system.variables) < len(whole.system.variables)
 
 
+@pytest.mark.slow
 def test_an_unknown_property() -> None:
     with pytest.raises(UnknownProperty, match="no property is called no-such"):
         export_deployment(example("acks-1"), properties=["no-such", "no-loss"])

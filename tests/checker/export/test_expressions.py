@@ -94,6 +94,7 @@ def assert_follows(condition: z3.BoolRef, conclusion: z3.BoolRef) -> None:
     assert solver.check() == z3.unsat
 
 
+@pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_reading_keeps_the_meaning(chance: random.Random, by_domain: bool) -> None:
@@ -105,6 +106,7 @@ def test_reading_keeps_the_meaning(chance: random.Random, by_domain: bool) -> No
     assert_follows(DOMAIN if by_domain else z3.BoolVal(True), found == term)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_what_is_known_keeps_the_meaning_where_it_holds(chance: random.Random) -> None:

@@ -33,6 +33,7 @@ def minimal(states: set[Frozen], kinds: tuple[Fault, ...], violated: z3.BoolRef)
     return {one for one in counts if not any(other != one and contained(other, one) for other in counts)}
 
 
+@pytest.mark.slow
 @settings(max_examples=40, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3))
 def test_flat_exploration_of_counters_agrees_with_layers(chance: random.Random, total: int) -> None:
@@ -53,6 +54,7 @@ def test_flat_exploration_of_counters_agrees_with_layers(chance: random.Random, 
         assert minimal(states, layered.kinds, violated) == set(cut_sets[name])
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True)
 @given(st.randoms(use_true_random=False), st.integers(0, 3))
 def test_the_states_are_pairs_of_a_state_and_the_faults_so_far(chance: random.Random, total: int) -> None:

@@ -56,12 +56,14 @@ def test_graphml_reads_back() -> None:
     assert sorted(again.edges(data="label")) == sorted(graph.edges(data="label"))
 
 
+@pytest.mark.slow
 def test_too_many_states() -> None:
     exported = export_deployment(example("acks-0"), total=1)
     with pytest.raises(TooManyStates, match=r"acks-0 has more than 50 states.*allow fewer faults"):
         state_graph(exported, 50)
 
 
+@pytest.mark.slow
 def test_a_deployment_in_its_own_words() -> None:
     graph = state_graph(export_deployment(example("acks-0"), total=0))
     labels = [label for _, label in graph.nodes(data="label")]

@@ -25,6 +25,7 @@ def test_a_small_model_word_by_word() -> None:
     assert PromelaModel(turnstile()).text() == (GOLDEN / "turnstile_1.pml").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_one_step_for_each_action() -> None:
     exported = export_deployment(example("orders"), total=1)
     text = PromelaModel(exported).text()

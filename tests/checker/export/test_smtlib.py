@@ -69,6 +69,7 @@ def test_awkward_names_read_back() -> None:
     assert_same_system(turnstile())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["acks-1", "idempotent"])
 def test_deployments_read_back(name: str) -> None:
     assert_same_system(export_deployment(replace(example(name), bounds=SMALL, replicas=2), total=1))

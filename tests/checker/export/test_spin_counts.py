@@ -25,15 +25,9 @@ from tests.checker.test_exploration import KINDS, random_number
 pytestmark = needs_spin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
-    [
-        "acks-0",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("eligible-leader-replicas", "exactly-once", "orders", "retries-in-flight-1")
-        ),
-    ],
+    "name", ["acks-0", "eligible-leader-replicas", "exactly-once", "orders", "retries-in-flight-1"]
 )
 def test_deployments(name: str, tmp_path: Path) -> None:
     exported = export_deployment(example(name), total=1)
@@ -57,7 +51,7 @@ def test_transactions(sender: Sender, tmp_path: Path) -> None:
     assert run.states == engine_states(exported) > 5_000
 
 
-@pytest.mark.parametrize("name", ["kip-101", "truncate-to-hw", "kip-320"])
+@pytest.mark.parametrize("name", ["kip-101", "truncate-to-hw", pytest.param("kip-320", marks=pytest.mark.slow)])
 def test_published_protocols(name: str, tmp_path: Path) -> None:
     exported = export_protocol(protocol(name, replicas=2, log_size=2, records=2, epochs=2))
     (model,) = write(exported, Format.PROMELA, tmp_path)
@@ -66,6 +60,7 @@ def test_published_protocols(name: str, tmp_path: Path) -> None:
     assert run.states == engine_states(exported) > 5_000
 
 
+@pytest.mark.slow
 @settings(max_examples=6, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_random_systems(tmp_path_factory: pytest.TempPathFactory, chance: random.Random) -> None:
@@ -95,6 +90,7 @@ def test_values_before_the_step_count(tmp_path: Path) -> None:
     assert run_spin(model, tmp_path, optimise=["-O0"]).states == naive_states(exported)
 
 
+@pytest.mark.slow
 def test_a_violation_is_found_where_it_is_asserted(tmp_path: Path) -> None:
     """The assertion of a property fails where the property is violated, and only there."""
     deployment = replace(example("acks-1", (Fault.POWER_LOSS,)), bounds=SMALL, replicas=2)

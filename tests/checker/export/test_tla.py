@@ -22,7 +22,7 @@ def test_a_small_module_word_by_word() -> None:
     assert module.configuration() == (GOLDEN / "turnstile_1.cfg").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module", params=["acks-0", "orders"])
+@pytest.fixture(scope="module", params=["acks-0", pytest.param("orders", marks=pytest.mark.slow)])
 def module(request: pytest.FixtureRequest) -> TlaModule:
     return TlaModule(export_deployment(example(request.param), total=1))
 
@@ -34,6 +34,7 @@ def operators(module: TlaModule) -> dict[str, str]:
     return dict(zip(bodies[1::2], bodies[2::2], strict=True))
 
 
+@pytest.mark.slow
 def test_every_action_says_of_every_variable_once_what_becomes_of_it(module: TlaModule) -> None:
     found = operators(module)
     tuples = {name: re.findall(r"\w+", body) for name, body in found.items() if body.lstrip().startswith("<<")}

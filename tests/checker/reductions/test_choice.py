@@ -45,6 +45,7 @@ def test_no_reduction_changes_what_is_said(name: str, bounds: Bounds | None) -> 
     assert said(check(deployment, reductions=frozenset(Reduction))) == said(plain)
 
 
+@pytest.mark.slow
 def test_a_reduction_that_does_not_apply_says_why() -> None:
     result = check(example("orders", (Fault.KILL,), total=1), reductions=frozenset({Reduction.SYMMETRY}))
     notes = [note for verdict in result.verdicts for note in verdict.notes]

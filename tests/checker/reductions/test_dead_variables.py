@@ -223,6 +223,7 @@ def test_what_the_actions_reset_themselves_is_left_alone() -> None:
     assert reset_dead_variables(system, [PHASE.term == 2]).actions == system.actions
 
 
+@pytest.mark.slow
 @settings(max_examples=25, derandomize=True, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2))
 def test_random_systems(chance: random.Random, total: int) -> None:
@@ -230,6 +231,7 @@ def test_random_systems(chance: random.Random, total: int) -> None:
     check_same(system, random_question(chance, system, goal=True), total)
 
 
+@pytest.mark.slow
 @settings(max_examples=35, derandomize=True, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2))
 def test_random_systems_in_phases(chance: random.Random, total: int) -> None:
@@ -237,6 +239,7 @@ def test_random_systems_in_phases(chance: random.Random, total: int) -> None:
     check_same(system, phased_question(chance, system), total)
 
 
+@pytest.mark.slow
 def test_random_systems_in_phases_do_shrink() -> None:
     """The random systems would show nothing if the reduction rarely applied to them."""
     smaller = 0
@@ -284,6 +287,7 @@ def test_an_unsound_reduction_would_be_noticed(monkeypatch: pytest.MonkeyPatch, 
     assert any(differs(seed) for seed in range(60))
 
 
+@pytest.mark.slow
 def test_an_example_gives_the_same_answers() -> None:
     kinds = (Fault.KILL, Fault.CONSUMER_CRASH)
     deployment = replace(example("commit-before-processing", kinds, 1), bounds=SMALL)

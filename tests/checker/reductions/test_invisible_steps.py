@@ -174,6 +174,7 @@ def test_the_order_of_merged_steps() -> None:
     assert prioritise_invisible_steps(system, SEEN, nothing) == system
 
 
+@pytest.mark.slow
 @settings(max_examples=50, derandomize=True, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2))
 def test_random_systems(chance: random.Random, total: int) -> None:
@@ -182,6 +183,7 @@ def test_random_systems(chance: random.Random, total: int) -> None:
     assert not changes_answers(system, noting_question(chance, system), total)
 
 
+@pytest.mark.slow
 def test_random_systems_do_shrink() -> None:
     """The random systems would show nothing if the reduction rarely applied to them."""
     smaller = 0
@@ -196,7 +198,7 @@ def test_random_systems_do_shrink() -> None:
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("_is_invisible", lambda proofs, one: True),
+        pytest.param("_is_invisible", lambda proofs, one: True, marks=pytest.mark.slow),
         ("_disables_itself", lambda proofs, one: True),
         ("_why_not_confluent", lambda proofs, one, other: None),
         ("terminates", lambda proofs, actions: True),
@@ -214,6 +216,7 @@ def test_an_unsound_reduction_would_be_noticed(monkeypatch: pytest.MonkeyPatch, 
     assert any(differs(seed) for seed in range(100))
 
 
+@pytest.mark.slow
 def test_no_step_of_the_model_qualifies() -> None:
     """Whatever no property sees, something that breaks is in the way of it (docs/reductions.md)."""
     deployment = replace(example("acks-1", (Fault.KILL, Fault.SLOW_FOLLOWER), 1), bounds=SMALL)

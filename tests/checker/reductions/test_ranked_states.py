@@ -55,6 +55,7 @@ def random_system(chance: random.Random) -> TransitionSystem:
     return TransitionSystem("random", (*members, FLAG), tuple(actions), ranked=(family,))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_ranked_exploration_of_random_systems(chance: random.Random) -> None:
@@ -70,6 +71,7 @@ def test_ranked_exploration_of_random_systems(chance: random.Random) -> None:
     assert reachable_by_kernel(system, layout, kernel) == ranked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["acks-all-min-isr-2", "acks-1"])
 def test_ranked_exploration_of_deployments(name: str) -> None:
     """A whole deployment, with and without ranks: the same states but for labels."""
@@ -92,6 +94,7 @@ def test_ranked_exploration_of_deployments(name: str) -> None:
 domains = st.lists(st.tuples(st.integers(-2, 1), st.integers(2, 40)), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(domains, st.integers(0, 1), st.data())
 def test_ranks_by_machine_code(ranges: list[tuple[int, int]], reserved: int, data: st.DataObject) -> None:

@@ -57,6 +57,7 @@ def families(name: str) -> tuple[Ranked, ...]:
     return rankings(asked.system, asked.question.predicates, ready.constants).families
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_epochs_of_deployments_are_ranked(name: str) -> None:
     """Leader epochs always, with the first one kept apart by witnesses; producer epochs unless the producer crashes."""
@@ -82,6 +83,7 @@ def test_no_more_is_reserved_than_is_spoken_of() -> None:
     assert found is not None and found.reserved == 1
 
 
+@pytest.mark.slow
 def test_every_epoch_of_the_model_is_declared() -> None:
     """A variable that is forgotten in the declaration is found by what is assigned to it."""
     asked = prepared("idempotent")[1]
@@ -93,6 +95,7 @@ def test_every_epoch_of_the_model_is_declared() -> None:
             check_ranked(less, asked.system, asked.question.predicates)
 
 
+@pytest.mark.slow
 def test_no_other_variable_of_the_model_may_be_declared() -> None:
     """Whatever else is added to the family is refused, unless nothing but constants ever gets into it."""
     asked = prepared("idempotent")[1]
@@ -252,6 +255,7 @@ def test_a_reset_once_nothing_fresh_is_made() -> None:
         check(GUARDED, RESET, family=replace(FAMILY, settled=z3.Int("elsewhere") == 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_no_epoch_is_newer_than_the_newest(name: str) -> None:
     """What the argument rests on, proved again by Z3: an inductive invariant, but for what is settled."""
@@ -313,6 +317,7 @@ def possible_state(name: str, chance: random.Random) -> dict[str, int]:
     return state
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 @settings(max_examples=15, derandomize=True)
 @given(st.randoms(use_true_random=False))

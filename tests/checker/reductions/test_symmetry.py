@@ -205,10 +205,8 @@ def test_groups_too_large_are_refused() -> None:
         prove_symmetry(Symmetry("six", tuple(exchanges)), system, [])
 
 
-SLOW = pytest.param("kip-320-first-try", 1, marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize(("name", "epochs"), [*((name, 0) for name in PROTOCOLS), SLOW])
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "epochs"), [*((name, 0) for name in PROTOCOLS), ("kip-320-first-try", 1)])
 def test_replicas_of_published_protocols(name: str, epochs: int) -> None:
     """Any replicas can be exchanged; what is reachable by orbit is the image of everything reachable."""
     published = protocol(name, replicas=3, log_size=1, records=1, epochs=epochs)
@@ -230,6 +228,7 @@ def test_replicas_of_published_protocols(name: str, epochs: int) -> None:
         assert any(holds(term, dict(state)) for state in orbits) == any(holds(term, dict(state)) for state in plain)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["acks-all-min-isr-2", "acks-1"])
 def test_followers_cannot_be_exchanged(name: str) -> None:
     """An election prefers the first in assignment order; nothing else tells the followers apart."""
@@ -271,6 +270,7 @@ def groups(draw: st.DrawFn) -> tuple[list[Variable], tuple[Permutation, ...], Ra
     return draw(st.permutations(variables)), tuple(elements), Ranked("epoch", (newest, *epochs), newest)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(groups(), st.data())
 def test_canonical_form_by_machine_code(
@@ -329,6 +329,7 @@ def random_symmetric_system(chance: random.Random) -> TransitionSystem:
     return TransitionSystem("random", VARIABLES, tuple(actions))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_random_symmetric_systems(chance: random.Random) -> None:
@@ -342,6 +343,7 @@ def test_random_symmetric_systems(chance: random.Random) -> None:
     assert reachable_by_kernel(system, layout, kernel) == images
 
 
+@pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False))
 def test_a_proof_is_never_wrong(chance: random.Random) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of audits share: a Spark session for a module, a small matrix, and how tables are read."""
+"""What the tests of audits share: a Spark session for a worker, a small matrix, and how tables are read."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from checker.spark.sources import find_source
 from tests.checker.spark.auditing import MATRIX, audit
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Any]:
-    """Of a module and not of all: as long as it lives, interrupts are Spark's."""
+@pytest.fixture(scope="session")
+def started_spark() -> Iterator[Any]:
+    """One session for all tests of a worker; each test takes interrupts back before it begins."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:
         check_java()
     except NoSpark as missing:
         pytest.skip(str(missing))
     with spark_session("local[2]") as session:
-        session.conf.set("spark.sql.shuffle.partitions", "4")
         yield session
+
+
+@pytest.fixture(scope="module")
+def spark(started_spark: Any) -> Any:
+    """The session, as no other module has left it."""
+    started_spark.conf.set("spark.sql.shuffle.partitions", "4")
+    return started_spark
 
 
 @pytest.fixture(scope="module")

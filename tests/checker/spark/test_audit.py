@@ -74,6 +74,7 @@ def test_rejected_rows_say_why(spark: Any, audited: Path) -> None:
     assert {row["chosen"]["producer.acks"] for row in rejected} == {"1"}
 
 
+@pytest.mark.slow
 def test_again_explores_nothing_and_gives_the_same_rows(spark: Any, matrix: Path, audited: Path) -> None:
     """On another number of partitions; then with one system's results lost, which alone is explored again."""
     before = {table: rows(spark, audited, table) for table in TABLES}
@@ -122,6 +123,7 @@ def test_a_system_that_outgrows_its_limits_is_unknown(spark: Any, matrix: Path, 
     assert {row["status"] for row in rows(spark, tmp_path, "verdicts")} >= {"holds", "violated"}
 
 
+@pytest.mark.slow
 def test_a_system_that_cannot_be_explored_is_unknown_and_tried_again(
     spark: Any, matrix: Path, audited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,6 +304,7 @@ def in_ms(deployment: Deployment) -> set[tuple[object, ...]]:
     return due | needed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("commit", Commit)
 @pytest.mark.parametrize("kinds", [(Fault.CONSUMER_CRASH,), (Fault.CONSUMER_CRASH, Fault.KILL), (Fault.POWER_LOSS,)])
 @pytest.mark.parametrize("kept", [3_600_000, 2**50])
@@ -354,6 +357,7 @@ def test_a_damaged_result_ends_the_audit(spark: Any, matrix: Path, tmp_path: Pat
     audit(spark, source, out)
 
 
+@pytest.mark.slow
 def test_a_result_under_another_name_ends_the_audit(spark: Any, matrix: Path, tmp_path: Path) -> None:
     """It would be joined to the other system's deployments, or to none."""
     source, out = find_source(matrix, {}), tmp_path / "out"
@@ -364,13 +368,8 @@ def test_a_result_under_another_name_ends_the_audit(spark: Any, matrix: Path, tm
         audit(spark, source, out)
 
 
-SLOWLY = [
-    pytest.param(name, marks=pytest.mark.slow)
-    for name in ("inv*.jsonl", "inv{1,2}.jsonl", "inv?.jsonl", "a b%20.jsonl")
-]
-
-
-@pytest.mark.parametrize("name", ["inv[1].jsonl", *SLOWLY])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["inv[1].jsonl", "inv*.jsonl", "inv{1,2}.jsonl", "inv?.jsonl", "a b%20.jsonl"])
 def test_names_are_no_patterns(spark: Any, tmp_path: Path, name: str) -> None:
     for file, row in (("inv1.jsonl", "other"), (name, "one")):
         (tmp_path / file).write_text(json.dumps({"kafka": "4.0", "name": row, "topic.replicas": 1}))
@@ -401,6 +400,7 @@ def test_rows_of_parquet_files_are_numbered_by_their_places(spark: Any, tmp_path
     assert [number for number, _ in found] == list(range(1, 401))
 
 
+@pytest.mark.slow
 def test_half_a_character_rejects_no_other_row(spark: Any, tmp_path: Path) -> None:
     path = tmp_path / "fleet.jsonl"
     path.write_text('{"kafka": "4.0", "label.t": "bad\\ud800"}\n{"kafka": "4.0", "label.t": "good"}\n')
@@ -408,6 +408,7 @@ def test_half_a_character_rejects_no_other_row(spark: Any, tmp_path: Path) -> No
     assert (counts.deployments, counts.rejected) == (2, 0)
 
 
+@pytest.mark.slow
 def test_every_file_of_a_folder_counts(spark: Any, tmp_path: Path) -> None:
     """Also those that are empty, and those that Spark itself would pass over; hidden ones do not."""
     fleet = tmp_path / "fleet"

@@ -179,6 +179,7 @@ def test_options_reach_the_explorations(one_session: None, matrix: Path, tmp_pat
     assert all(name.endswith(f"-within-1e-06s-{300 << 20}B.parquet") for name in files)
 
 
+@pytest.mark.slow
 def test_nothing_but_rejected_rows(one_session: None, tmp_path: Path) -> None:
     (tmp_path / "fleet.csv").write_text("kafka,producer.acks\n4.0,7\n")
     run = proofka("audit", tmp_path / "fleet.csv", "--out", tmp_path / "out")
@@ -186,6 +187,7 @@ def test_nothing_but_rejected_rows(one_session: None, tmp_path: Path) -> None:
     assert "No row could be read as a deployment." in run.stdout
 
 
+@pytest.mark.slow
 def test_an_empty_source(one_session: None, tmp_path: Path) -> None:
     (tmp_path / "fleet.jsonl").write_text("\n")
     run = proofka("audit", tmp_path / "fleet.jsonl", "--out", tmp_path / "out")

@@ -37,6 +37,7 @@ def on(spark: Any, folder: Path, noted: list[Superstep], partitions: int | None 
     return DistributedEngine(SparkRunner(spark.sparkContext), folder / "work", noted.append, partitions)
 
 
+@pytest.mark.slow
 def test_a_published_protocol(spark: Any, tmp_path: Path) -> None:
     """States, levels, transitions, where invariants fail; in at most a third as many supersteps as there are levels."""
     noted: list[Superstep] = []
@@ -56,6 +57,7 @@ def test_checks_of_examples(spark: Any, tmp_path: Path, name: str) -> None:
     assert told(found) == told(check(deployment))
 
 
+@pytest.mark.slow
 def test_what_outgrows_the_memory_is_handed_over(spark: Any, tmp_path: Path) -> None:
     noted: list[Superstep] = []
     assert whole("kip-320", AutoEngine(lambda: on(spark, tmp_path, noted)), TIGHT) == whole("kip-320")
@@ -164,6 +166,7 @@ def is_refused(do: Callable[..., Any], folder: Path, plan: Plan, task: Task) -> 
     return Failure(task.partition, error="it cannot be done")
 
 
+@pytest.mark.slow
 def test_what_would_go_wrong_again_is_not_tried_again(spark: Any, tmp_path: Path, asked: Asked) -> None:
     attempts = tmp_path / "attempts"
     attempts.mkdir()
@@ -201,7 +204,7 @@ def takes_long(do: Callable[..., Any], folder: Path, plan: Plan, task: Any) -> A
     signal.pause()
 
 
-@pytest.mark.parametrize("jobs", [2, pytest.param(9, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("jobs", [pytest.param(2, marks=pytest.mark.slow), pytest.param(9, marks=pytest.mark.slow)])
 def test_interrupted(spark: Any, tmp_path: Path, asked: Asked, jobs: int) -> None:
     """A job that would never end is given up; the session can be used further, and the search gone on with."""
     found = asked.explore(tmp_path / "states", Stopping(SparkRunner(spark.sparkContext), jobs, tmp_path))

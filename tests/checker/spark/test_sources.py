@@ -56,6 +56,7 @@ def test_without_a_release_every_row_is_rejected(folder: Path) -> None:
     assert source.values(1)["topic"] == "audit-log"
 
 
+@pytest.mark.slow
 def test_a_list_of_pipelines_with_labels(spark: Any, folder: Path) -> None:
     (folder / "pipelines.csv").write_text("topic,kafka,label.team\norders,3.9,a\n__consumer_offsets,3.9,b\n")
     source = find_source(folder, {})
@@ -98,6 +99,7 @@ def test_a_release_is_said_only_where_nothing_else_does(tmp_path: Path) -> None:
             find_source(path, {}, kafka="4.0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_labels_of_an_inventory(spark: Any, tmp_path: Path, form: str) -> None:
     """Are carried with the row, and no setting; any other column that nobody knows is a reason to reject it."""

@@ -41,11 +41,11 @@ def required(name: str) -> Verdict:
     ("name", "faults"),
     [
         ("three-retries", {"kill": 1}),
-        ("short-delivery-timeout", {"kill": 1}),
-        ("short-retention", {"consumer-crash": 1}),
-        ("lagging-follower-dropped", {"kill": 1, "slow-follower": 1}),
+        pytest.param("short-delivery-timeout", {"kill": 1}, marks=pytest.mark.slow),
+        pytest.param("short-retention", {"consumer-crash": 1}, marks=pytest.mark.slow),
+        pytest.param("lagging-follower-dropped", {"kill": 1, "slow-follower": 1}, marks=pytest.mark.slow),
         ("expired-offsets", {"consumer-crash": 1}),
-        ("slow-workers", {"consumer-crash": 1}),
+        pytest.param("slow-workers", {"consumer-crash": 1}, marks=pytest.mark.slow),
         ("flush-ms", {"power-loss": 1}),
     ],
 )
@@ -58,6 +58,7 @@ def test_violated_with_a_timed_trace(name: str, faults: dict[str, int]) -> None:
     assert times == sorted(time for time in times if time is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["delivery-timeout", "lagging-follower-kept", "quick-workers", "long-retention"])
 def test_holds_in_time(name: str) -> None:
     verdict = required(name)
@@ -76,6 +77,7 @@ def texts(name: str) -> list[tuple[int | None, str]]:
     return [(step.at, step.text) for step in required(name).traces[0].steps]
 
 
+@pytest.mark.slow
 def test_three_refusals_a_backoff_apart() -> None:
     refused = [at for at, text in texts("three-retries") if "NOT_LEADER" in text]
     assert len(refused) == 3
@@ -86,6 +88,7 @@ def test_given_up_when_the_delivery_timeout_is_over() -> None:
     assert [at for at, text in texts("short-delivery-timeout") if "gives up" in text] == [5_000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reset", ["earliest", "latest", "none"])
 def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
     deployment = deployment_of("short-retention")
@@ -96,12 +99,14 @@ def test_records_deleted_unread_are_lost_whatever_the_reset(reset: str) -> None:
     assert deleted and min(at or 0 for at in deleted) >= 86_400_000
 
 
+@pytest.mark.slow
 def test_earliest_reads_again_what_a_group_has_forgotten() -> None:
     deployment = deployment_of("expired-offsets")
     result = check(replace(deployment, offset_reset=OffsetReset.EARLIEST))
     assert [verdict.status for verdict in result.verdicts if verdict.required] == [Status.HOLDS]
 
 
+@pytest.mark.slow
 def test_offsets_that_no_outage_outlasts_do_not_expire() -> None:
     deployment = deployment_of("expired-offsets")
     assert deployment.offsets_expire
@@ -141,7 +146,7 @@ def turning(name: str) -> dict[str, Threshold]:
         pytest.param("lagging-follower-kept", "replica.lag.time.max.ms", marks=pytest.mark.slow),
         pytest.param("lagging-follower-dropped", "replica.lag.time.max.ms", marks=pytest.mark.slow),
         pytest.param("short-retention", "retention.ms", marks=pytest.mark.slow),
-        ("expired-offsets", "offsets.retention.minutes"),
+        pytest.param("expired-offsets", "offsets.retention.minutes", marks=pytest.mark.slow),
     ],
 )
 def test_thresholds_are_exact_and_hold_against_the_checker(name: str, setting: str) -> None:

@@ -33,11 +33,8 @@ def found(verdict: Verdict) -> tuple[Status, tuple[CutSet, ...], list[int]]:
     return verdict.status, verdict.cut_sets, [len(trace.steps) for trace in verdict.traces]
 
 
-QUICK = "delivery-timeout"
-NAMES = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
-
-
-@pytest.mark.parametrize("name", [QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in NAMES if n != QUICK)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.yaml")))
 @pytest.mark.parametrize("asked", KNOWN_PROPERTIES)
 def test_the_verdict_is_the_same(name: str, asked: str) -> None:
     together = with_others(name)

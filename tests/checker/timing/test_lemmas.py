@@ -24,10 +24,10 @@ KEEPS = {"retention.ms", "offsets.retention.minutes"}
 """What is deleted after these is no part of a model where nobody can be away for so long."""
 
 IN_TIME = [
-    pytest.param("quick-workers", "no-skip", marks=pytest.mark.slow),
+    ("quick-workers", "no-skip"),
     ("lagging-follower-kept", "no-acked-loss"),
-    pytest.param("delivery-timeout", "no-dropped-record", marks=pytest.mark.slow),
-    pytest.param("long-retention", "no-loss", marks=pytest.mark.slow),
+    ("delivery-timeout", "no-dropped-record"),
+    ("long-retention", "no-loss"),
 ]
 
 
@@ -59,6 +59,7 @@ def all_names(deployment: Deployment) -> set[str]:
     return {getattr(deployment.durations, field.name).name for field in fields(deployment.durations)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "name"), IN_TIME)
 def test_it_holds_whatever_the_durations_that_its_lemmas_do_not_name(example: str, name: str) -> None:
     deployment = read_deployment(EXAMPLES / f"{example}.yaml")
@@ -72,6 +73,7 @@ def test_it_holds_whatever_the_durations_that_its_lemmas_do_not_name(example: st
     assert of(asked, name).status is Status.HOLDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "name"), IN_TIME)
 def test_without_the_durations_of_its_tightest_lemma_it_does_not_hold(example: str, name: str) -> None:
     deployment = read_deployment(EXAMPLES / f"{example}.yaml")

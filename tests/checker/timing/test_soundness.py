@@ -73,6 +73,7 @@ def explored(timed: Timed, also: z3.BoolRef, *, alike: bool = True) -> list[InTi
     return [first, second]
 
 
+@pytest.mark.slow
 @given(timed_systems(), st.none() | conditions(), st.booleans())
 @settings(max_examples=50, derandomize=True)
 def test_random_systems(timed: Timed, further: z3.BoolRef | None, alike: bool) -> None:

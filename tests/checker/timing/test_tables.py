@@ -63,6 +63,7 @@ def explored_with_tables(timed: Timed, differences: list[Difference]) -> Embedde
     return explored(system, timed, tables(system.actions, watched_clocks(system), running, differences))
 
 
+@pytest.mark.slow
 @given(watched_systems())
 @settings(max_examples=60, derandomize=True)
 def test_both_find_the_same_states(watched: tuple[Timed, list[Difference]]) -> None:
@@ -98,6 +99,7 @@ def test_nothing_that_has_times_is_left_out_of_many(watched: tuple[Timed, list[D
     nothing_that_has_times_is_left_out(watched)
 
 
+@pytest.mark.slow
 @given(watched_systems())
 @settings(max_examples=60, derandomize=True)
 def test_nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Difference]]) -> None:

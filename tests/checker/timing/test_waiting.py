@@ -49,6 +49,7 @@ def required(folder: Path, text: str) -> Verdict:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kafka", ["3.9", "4.0"])
 @pytest.mark.parametrize("away", ["0..0", "1s..5s", "1s..unbounded"])
 def test_a_broker_that_is_back_before_its_session_is_over_waits_for_its_end(
@@ -87,13 +88,19 @@ require: [no-dropped-record]
 
 
 @pytest.mark.parametrize(
-    ("retries", "status"), [(4, Status.VIOLATED), (9, Status.VIOLATED), (2147483647, Status.HOLDS)]
+    ("retries", "status"),
+    [
+        pytest.param(4, Status.VIOLATED, marks=pytest.mark.slow),
+        pytest.param(9, Status.VIOLATED, marks=pytest.mark.slow),
+        (2147483647, Status.HOLDS),
+    ],
 )
 def test_retries_are_over_before_a_broker_is_back(tmp_path: Path, retries: int, status: Status) -> None:
     """Each attempt is refused while one of two replicas is away, for seven seconds at least."""
     assert required(tmp_path, REFUSED.format(retries=retries)).status is status
 
 
+@pytest.mark.slow
 def test_refusals_are_shown_where_they_use_up_the_retries(tmp_path: Path) -> None:
     """And not a producer that waits for delivery.timeout.ms with a leader that it could ask."""
     (trace,) = required(tmp_path, REFUSED.format(retries=4)).traces
@@ -127,6 +134,7 @@ require: [no-dropped-record]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "key", "status"),
     [
@@ -149,7 +157,9 @@ def test_a_poll_that_comes_too_late_needs_no_fault(tmp_path: Path, faults: str) 
     assert (verdict.status, verdict.cut_sets) == (Status.VIOLATED, ((),))
 
 
-@pytest.mark.parametrize(("crashes", "status"), [(2, Status.HOLDS), (3, Status.VIOLATED)])
+@pytest.mark.parametrize(
+    ("crashes", "status"), [pytest.param(2, Status.HOLDS, marks=pytest.mark.slow), (3, Status.VIOLATED)]
+)
 def test_outages_in_a_row_add_up(tmp_path: Path, crashes: int, status: Status) -> None:
     """Sixty hours; each outage takes a day."""
     verdict = required(tmp_path, kept_for("216000000", f"total: {crashes}, consumer-crash: {crashes}"))
@@ -164,6 +174,7 @@ def test_a_record_ages_from_its_own_send(tmp_path: Path, polls: str, lost: bool)
     assert (verdict.cut_sets == ((),)) is lost
 
 
+@pytest.mark.slow
 def test_outages_of_any_number_can_outlast_any_retention(tmp_path: Path) -> None:
     verdict = required(tmp_path, kept_for("604800000", "consumer-crash: any", away="2d"))
     assert verdict.status is Status.UNKNOWN
@@ -199,6 +210,7 @@ require: [no-dropped-record]
 ONE = ", max.in.flight.requests.per.connection: 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "in_flight", "request_timeout", "delivery", "status"),
     [
@@ -252,16 +264,9 @@ def test_a_pass_says_that_heartbeats_are_taken_to_come_in_time(tmp_path: Path, h
     assert (HEARD_IN_TIME.text in verdict.notes) is noted
 
 
-@pytest.mark.parametrize("states", [20, pytest.param(200, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "short-retention",
-        pytest.param("slow-workers", marks=pytest.mark.slow),
-        pytest.param("lagging-follower-kept", marks=pytest.mark.slow),
-        pytest.param("three-retries", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("states", [20, 200])
+@pytest.mark.parametrize("name", ["short-retention", "slow-workers", "lagging-follower-kept", "three-retries"])
 def test_a_second_look_that_is_cut_short_says_nothing_new(
     monkeypatch: pytest.MonkeyPatch, name: str, states: int
 ) -> None:
@@ -283,6 +288,7 @@ require: [no-dropped-record]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("away", "status"), [("0..unbounded", Status.VIOLATED), ("0..30s", Status.HOLDS)])
 def test_a_producer_that_asks_a_broker_without_news_finds_no_leader(tmp_path: Path, away: str, status: Status) -> None:
     """Whom it is connected to it asks first, and again and again."""
@@ -301,7 +307,9 @@ require: [no-log-duplicate]
 """
 
 
-@pytest.mark.parametrize(("timeout", "duplicates"), [("31000", True), ("120000", False)])
+@pytest.mark.parametrize(
+    ("timeout", "duplicates"), [("31000", True), pytest.param("120000", False, marks=pytest.mark.slow)]
+)
 def test_a_retry_under_way_when_its_time_is_over_is_sent_again(tmp_path: Path, timeout: str, duplicates: bool) -> None:
     verdict = required(tmp_path, RETRIED_AT_LAST % timeout)
     assert (verdict.status is Status.VIOLATED) is duplicates
@@ -323,8 +331,8 @@ require: [no-loss]
 @pytest.mark.parametrize(
     ("commits", "away", "faults", "status", "assumed"),
     [
-        ("enable.auto.commit: true", "1min", 2, Status.HOLDS, False),
-        ("enable.auto.commit: true", "3h", 2, Status.VIOLATED, False),
+        pytest.param("enable.auto.commit: true", "1min", 2, Status.HOLDS, False, marks=pytest.mark.slow),
+        pytest.param("enable.auto.commit: true", "3h", 2, Status.VIOLATED, False, marks=pytest.mark.slow),
         pytest.param(
             "enable.auto.commit: true, auto.commit.interval.ms: 10800000",
             "1min",
@@ -439,13 +447,16 @@ SECURED = ", security.protocol: SASL_SSL, sasl.mechanism: PLAIN"
             retention=8_000,
             broker="replica.fetch.min.bytes: 1000000, replica.fetch.wait.max.ms: 9000",
         ),
-        attacked(
-            "leader-move",
-            kafka="3.6",
-            replicas=3,
-            least=2,
-            retention=18_000,
-            consumer=f", retry.backoff.ms: 20000{QUICK_CONSUMER}",
+        pytest.param(
+            attacked(
+                "leader-move",
+                kafka="3.6",
+                replicas=3,
+                least=2,
+                retention=18_000,
+                consumer=f", retry.backoff.ms: 20000{QUICK_CONSUMER}",
+            ),
+            marks=pytest.mark.slow,
         ),
         attacked(
             "consumer-crash",

@@ -14,6 +14,7 @@ from tests.checker.asking import SMALL, ask, cut, example
 CRASH = cut(Fault.CONSUMER_CRASH)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reset", "skips", "repeats"),
     [(OffsetReset.LATEST, (CRASH,), ()), (OffsetReset.EARLIEST, (), (CRASH,))],
