@@ -162,7 +162,7 @@ class Meter:
         return "time" if left is not None and left < 0 else None
 
     def out_of_time_for_clocks(self, layer: int) -> str | None:
-        """Tell the same of what is explored or solved with clocks: for few faults as well there is a limit by default."""
+        """Tell the same of what is explored or solved with clocks, which has a default limit for few faults as well."""
         ended = self.out_of_time(layer)
         if ended is None and self._timed and self._budget.seconds is None and self.elapsed > SECONDS_FOR_CLOCKS:
             return "time"

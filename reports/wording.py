@@ -182,7 +182,8 @@ def not_sought(coverage: Coverage) -> str:
     """``sets of 1 fault are complete; larger ones were not sought (--all-fault-sets)``, or nothing."""
     if coverage.stopped != "answered":
         return ""
-    return f"sets of {counted(coverage.complete_to, 'fault')} are complete; larger ones were not sought (--all-fault-sets)"
+    complete = counted(coverage.complete_to, "fault")
+    return f"sets of {complete} are complete; larger ones were not sought (--all-fault-sets)"
 
 
 def origin(source: Origin) -> str:
