@@ -223,8 +223,13 @@ class Run:
                 self._explore_layer(open_ones[-1], size, None, on_progress, on_verdict)
         size = ANSWERED_TO + 2
         while open_ones and self.meter.out_of_time(size) is None:
+            if not all_fault_sets:
+                open_ones = [number for number in open_ones if not self._is_violated_throughout(number)]
             open_ones = [n for n in open_ones if self._explore_layer(n, size, None, on_progress, on_verdict)]
             size += 1
+
+    def _is_violated_throughout(self, number: int) -> bool:
+        return all(one.timely for one in self._in_time_of(number))
 
     def _settled(self) -> set[str]:
         """Name the properties of which no larger fault set can say anything new."""

@@ -1,4 +1,4 @@
-"""Budgets: the default raises the faults for some seconds, but covers every pair first."""
+"""Budgets: the default raises the faults for some seconds, but answers for every single fault first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checker import budget
-from checker.budget import ALWAYS_COVERED, DEFAULT_SECONDS, Budget, Meter, processors
+from checker.budget import ANSWERED_TO, DEFAULT_SECONDS, SECONDS_FOR_CLOCKS, Budget, Meter, processors
 
 
 @pytest.fixture
@@ -16,14 +16,24 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Meter, "elapsed", DEFAULT_SECONDS + 1)
 
 
-def test_default_time_never_cuts_what_is_always_covered(late: None) -> None:
+def test_default_time_never_cuts_the_answer(late: None) -> None:
     meter = Meter(Budget())
-    assert meter.exceeded(ALWAYS_COVERED) is None
-    assert meter.exceeded(ALWAYS_COVERED + 1) == "time"
+    assert meter.exceeded(ANSWERED_TO) is None
+    assert meter.exceeded(ANSWERED_TO + 1) == "time"
+    meter.is_answered = True
+    assert meter.exceeded(0) == "time"
+
+
+def test_clocks_have_a_default_limit_for_few_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Meter, "elapsed", SECONDS_FOR_CLOCKS + 1)
+    assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO) == "time"
+    assert Meter(Budget(), timed=False).out_of_time_for_clocks(ANSWERED_TO) is None
+    monkeypatch.setattr(Meter, "elapsed", DEFAULT_SECONDS + 1)
+    assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO) is None
 
 
 def test_a_named_total_has_no_default_time(late: None) -> None:
-    assert Meter(Budget(), timed=False).exceeded(ALWAYS_COVERED + 1) is None
+    assert Meter(Budget(), timed=False).exceeded(ANSWERED_TO + 1) is None
 
 
 def test_a_named_time_always_counts(late: None) -> None:

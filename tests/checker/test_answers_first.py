@@ -1,0 +1,189 @@
+"""A check without a total: every property is answered for one fault, then larger sets as far as they could matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from checker import budget as limits
+from checker.budget import ANSWERED, ANSWERED_TO, Budget
+from checker.check import OnVerdict, Run
+from checker.deepening import Depth, adopted, decides, worth_deepening
+from checker.questions import Prepared, group, prepare
+from model.deployment import Deployment
+from model.deployment.explored import FaultBudget
+from model.faults import Fault
+from model.pipeline import build
+from properties.catalogue import properties_of
+from properties.verdict import CutSet, Status, Verdict
+from tests.checker.asking import SMALL, example
+
+MOST = tuple((kind.value, 1) for kind in (Fault.KILL, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER, Fault.POWER_LOSS))
+EVERYTHING = sum(count for _, count in MOST)
+PLENTY = Budget(seconds=600.0)
+NAMED = "replica-agreement"
+ASKED = ("no-acked-loss", "no-log-duplicate", "read-stability", NAMED)
+"""Properties that differ in their answer, and in what they see."""
+
+
+@cache
+def prepared_for(deployment: Deployment) -> Prepared:
+    return prepare(build(deployment))
+
+
+def open_ended() -> Deployment:
+    deployment = replace(example("acks-1", ()), replicas=2, bounds=SMALL)
+    return replace(deployment, faults=FaultBudget(None, MOST))
+
+
+def explored(
+    deployment: Deployment, budget: Budget, on_verdict: OnVerdict | None = None, depth: Depth | None = None
+) -> Run:
+    prepared = prepared_for(deployment)
+    asked = [prop for prop in properties_of(prepared.model.pipeline) if prop.name in ASKED]
+    first = [prop for prop in asked if depth is None or prop.name in (depth.first or ASKED)]
+    later = [prop for prop in asked if prop not in first]
+    run = Run(deployment, prepared, group(prepared, first), budget, later=group(prepared, later) if later else ())
+    run.explore(None, on_verdict, depth)
+    return run
+
+
+def verdicts_of(run: Run) -> dict[str, Verdict]:
+    return {verdict.property: verdict for verdict in run.verdicts()}
+
+
+@pytest.fixture(scope="module")
+def total() -> dict[int, dict[str, Verdict]]:
+    """The verdicts under named totals, by total."""
+    faults = FaultBudget(None, MOST)
+    totals = [replace(open_ended(), faults=faults.up_to(total)) for total in range(EVERYTHING + 1)]
+    return {number: verdicts_of(explored(one, Budget())) for number, one in enumerate(totals)}
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Verdict]:
+    """The verdicts of a check without a total, with time for everything."""
+    return verdicts_of(explored(open_ended(), PLENTY))
+
+
+def sets_up_to(verdict: Verdict, faults: int) -> set[CutSet]:
+    return {cut_set for cut_set in verdict.cut_sets if sum(count for _, count in cut_set) <= faults}
+
+
+def test_answers_are_those_of_the_totals_that_they_cover(
+    found: dict[str, Verdict], total: dict[int, dict[str, Verdict]]
+) -> None:
+    assert found.keys() == total[1].keys()
+    assert {verdict.status for verdict in found.values()} >= {Status.VIOLATED, Status.HOLDS}
+    for name, verdict in found.items():
+        covered = min(verdict.coverage.complete_to, EVERYTHING)
+        assert covered >= ANSWERED_TO
+        same = total[covered][name]
+        assert verdict.status is same.status, name
+        assert set(verdict.cut_sets) == sets_up_to(same, covered), name
+        assert verdict.witness_reached == same.witness_reached, name
+
+
+def test_a_violated_property_is_not_searched_for_larger_sets_unless_asked(
+    found: dict[str, Verdict], total: dict[int, dict[str, Verdict]]
+) -> None:
+    everything = verdicts_of(explored(open_ended(), PLENTY, depth=Depth(all_fault_sets=True)))
+    more = 0
+    for name, verdict in found.items():
+        if verdict.status is not Status.VIOLATED or verdict.coverage.stopped is None:
+            continue
+        assert verdict.coverage.stopped == ANSWERED
+        assert set(verdict.cut_sets) == sets_up_to(total[verdict.coverage.complete_to][name], EVERYTHING)
+        assert set(everything[name].cut_sets) == set(total[EVERYTHING][name].cut_sets), name
+        more += len(everything[name].cut_sets) > len(verdict.cut_sets)
+    assert more, "no property here has a larger set, so nothing is tested"
+
+
+def test_without_time_only_the_answer_for_one_fault_is_there(
+    monkeypatch: pytest.MonkeyPatch, total: dict[int, dict[str, Verdict]]
+) -> None:
+    monkeypatch.setattr(limits, "DEFAULT_SECONDS", 0.0)
+    for name, verdict in verdicts_of(explored(open_ended(), Budget())).items():
+        assert verdict.status is total[1][name].status
+        assert verdict.coverage.complete_to == ANSWERED_TO
+        assert set(verdict.cut_sets) == set(total[1][name].cut_sets)
+
+
+def test_what_is_named_comes_first_and_the_rest_is_unknown_without_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "DEFAULT_SECONDS", 0.0)
+    first = Depth(frozenset({NAMED}))
+    found = verdicts_of(explored(open_ended(), Budget(), depth=first))
+    named = found.pop(NAMED)
+    assert (named.status, named.coverage.complete_to) == (Status.HOLDS, ANSWERED_TO)
+    assert {(one.status, one.coverage.complete_to, one.coverage.stopped) for one in found.values()} == {
+        (Status.UNKNOWN, -1, "time")
+    }
+    everyone = verdicts_of(explored(open_ended(), Budget(), depth=replace(first, all_properties=True)))
+    assert Status.UNKNOWN not in {verdict.status for verdict in everyone.values()}
+
+
+def test_ids_and_answers_do_not_depend_on_what_comes_first(found: dict[str, Verdict]) -> None:
+    named = verdicts_of(explored(open_ended(), PLENTY, depth=Depth(frozenset({NAMED}))))
+    told = [{name: (one.id, one.status, one.cut_sets) for name, one in all_.items()} for all_ in (found, named)]
+    assert told[0] == told[1]
+
+
+def test_each_verdict_is_told_as_it_is_decided() -> None:
+    told: list[Verdict] = []
+    run = explored(open_ended(), PLENTY, on_verdict=told.append)
+    last = {verdict.property: verdict for verdict in told}
+    for name, verdict in verdicts_of(run).items():
+        assert last[name].status is verdict.status
+        assert set(last[name].cut_sets) <= set(verdict.cut_sets)
+    assert len(told) > len(last), "no verdict was told again after a deeper exploration"
+
+
+def test_an_interrupt_before_anything_is_explored_decides_nothing() -> None:
+    asked = Budget()
+    asked.stop.set()
+    for verdict in verdicts_of(explored(open_ended(), asked)).values():
+        assert (verdict.status, verdict.coverage.stopped) == (Status.UNKNOWN, "interrupted")
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3, 4, 5, 6])
+def test_an_interrupt_in_timed_re_exploration_never_passes(
+    moment: int, monkeypatch: pytest.MonkeyPatch, total: dict[int, dict[str, Verdict]]
+) -> None:
+    asked, questions = Budget(), 0
+    out_of_time = limits.Meter.out_of_time_for_clocks
+
+    def counted(meter: limits.Meter, layer: int) -> str | None:
+        nonlocal questions
+        questions += 1
+        if questions == moment:
+            asked.stop.set()
+        return out_of_time(meter, layer)
+
+    monkeypatch.setattr(limits.Meter, "out_of_time_for_clocks", counted)
+    for name, verdict in verdicts_of(explored(open_ended(), asked)).items():
+        if verdict.status in (Status.HOLDS, Status.VACUOUS):
+            assert total[verdict.coverage.complete_to][name].status is verdict.status
+        assert set(verdict.cut_sets) <= set(total[EVERYTHING][name].cut_sets)
+    assert questions >= moment
+
+
+def test_which_verdicts_are_worth_deepening(found: dict[str, Verdict]) -> None:
+    violated = {verdict.property for verdict in found.values() if verdict.status is Status.VIOLATED}
+    plain, everything = (worth_deepening(found.values(), all_fault_sets=flag) for flag in (False, True))
+    assert everything - plain == violated
+    assert not plain & violated
+
+
+def test_what_covers_less_is_not_adopted(found: dict[str, Verdict]) -> None:
+    base = next(one for one in found.values() if one.status is Status.HOLDS)
+    one = replace(base, coverage=replace(base.coverage, complete_to=1, stopped=None))
+    none = replace(base, coverage=replace(base.coverage, complete_to=0, stopped="time"))
+    two = replace(base, coverage=replace(base.coverage, complete_to=2, stopped=None))
+    unknown = replace(two, status=Status.UNKNOWN)
+    assert [decides(one, other) for other in (none, one, two, unknown)] == [False, False, True, False]
+    assert adopted(one, two).coverage.complete_to == 2
+    assert adopted(one, unknown).coverage.complete_to == 1
+    assert not decides(one, replace(none, status=Status.VIOLATED))
+    assert decides(one, replace(one, status=Status.VIOLATED))
