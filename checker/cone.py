@@ -17,11 +17,12 @@ Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
 
 
 class FreeVariables:
-    """Which variables occur in a term, remembered per shared subterm."""
+    """Which variables occur in a term, remembered per shared subterm; ``terms`` may hold terms already."""
 
-    def __init__(self) -> None:
-        self._terms = TermTable()
+    def __init__(self, terms: TermTable | None = None) -> None:
+        self._terms = TermTable() if terms is None else terms
         self._known: list[frozenset[str]] = []
+        self._influences: dict[int, tuple[TransitionSystem, Mapping[str, frozenset[str]]]] = {}
 
     def of(self, term: z3.ExprRef) -> frozenset[str]:
         """The names of the variables in ``term``."""
@@ -30,6 +31,20 @@ class FreeVariables:
             own = frozenset({str(node.leaf)}) if node.is_variable else frozenset()
             self._known.append(own.union(*(self._known[child] for child in node.children)))
         return self._known[place]
+
+    def influences(self, system: TransitionSystem) -> Mapping[str, frozenset[str]]:
+        """By variable of a system, the variables that actions read which assign it."""
+        kept = self._influences.get(id(system))
+        if kept is None:
+            read: dict[str, set[str]] = {variable.name: set() for variable in system.variables}
+            for action in system.actions:
+                guard = self.of(action.guard)
+                for variable, value in action.updates.items():
+                    read[variable.name] |= guard | self.of(value)
+            # The system is kept with it, so that no other can take its place in memory.
+            kept = system, {name: frozenset(seen & read.keys()) for name, seen in read.items()}
+            self._influences[id(system)] = kept
+        return kept[1]
 
 
 def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Substitution]:
@@ -50,7 +65,7 @@ def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Sub
         }
         constants = [variable for variable in variables if variable not in changing]
         if not constants:
-            return _with_variables(system, variables, actions), substitution
+            return _with_variables(system, variables, actions, system.clocks), substitution
         fixed: Substitution = [(variable.term, z3.IntVal(variable.initial)) for variable in constants]
         substitution += fixed
         variables = [variable for variable in variables if variable in changing]
@@ -58,10 +73,11 @@ def propagate_constants(system: TransitionSystem) -> tuple[TransitionSystem, Sub
 
 
 def _with_variables(
-    system: TransitionSystem, variables: Sequence[Variable], actions: Iterable[Action]
+    system: TransitionSystem, variables: Sequence[Variable], actions: Iterable[Action], clocks: tuple[Clock, ...]
 ) -> TransitionSystem:
-    history = tuple(variable for variable in system.history if variable in variables)
-    return replace(system, variables=tuple(variables), actions=tuple(actions), history=history)
+    left = frozenset(variables)
+    history = tuple(variable for variable in system.history if variable in left)
+    return replace(system, variables=tuple(variables), actions=tuple(actions), history=history, clocks=clocks)
 
 
 def _specialised(actions: Iterable[Action], fixed: Substitution, kept: set[Variable]) -> list[Action]:
@@ -86,26 +102,23 @@ def slice_to(system: TransitionSystem, roots: Iterable[z3.ExprRef], free: FreeVa
 
     Of the clocks it has those that can keep something of this part from happening (see :func:`_clocks_of`).
     """
-    by_name = {variable.name: variable for variable in system.variables}
+    influences = free.influences(system)
     cone: set[str] = set()
-    frontier = set().union(*(free.of(root) for root in roots)) & by_name.keys()
-    writers: Mapping[str, list[Action]] = {name: [] for name in by_name}
-    for action in system.actions:
-        for variable in action.updates:
-            writers[variable.name].append(action)
+    frontier = set().union(*(free.of(root) for root in roots)) & influences.keys()
     while frontier:
         name = frontier.pop()
         cone.add(name)
-        for action in writers[name]:
-            seen = free.of(action.guard) | free.of(action.updates[by_name[name]])
-            frontier |= (seen & by_name.keys()) - cone
-    actions = []
-    for action in system.actions:
-        updates = {variable: value for variable, value in action.updates.items() if variable.name in cone}
-        if updates:
-            actions.append(replace(action, updates=updates))
+        frontier |= influences[name] - cone
+    actions = [small for action in system.actions if (small := _within(action, cone)).updates]
     variables = tuple(variable for variable in system.variables if variable.name in cone)
-    return replace(_with_variables(system, variables, actions), clocks=_clocks_of(system, actions, free))
+    clocks = _clocks_of(system, actions, free)
+    return _with_variables(system, variables, actions, clocks)
+
+
+def _within(action: Action, cone: set[str]) -> Action:
+    """The action, changing only the variables of these names."""
+    updates = {variable: value for variable, value in action.updates.items() if variable.name in cone}
+    return action if len(updates) == len(action.updates) else replace(action, updates=updates)
 
 
 def _clocks_of(system: TransitionSystem, kept: Iterable[Action], free: FreeVariables) -> tuple[Clock, ...]:

@@ -11,6 +11,7 @@ from checker.cone import FreeVariables, Substitution, propagate_constants, slice
 from checker.exploration import Question
 from checker.identity import Fingerprint
 from checker.solver import prove_domain_safety
+from checker.terms import TermTable
 from model.language import TransitionSystem
 from model.pipeline import Model
 from properties.property import Property
@@ -49,7 +50,8 @@ class Group:
 def prepare(model: Model) -> Prepared:
     """Simplify a model and prove it safe to pack."""
     system, constants = propagate_constants(model.system)
-    return Prepared(model, prove_domain_safety(system), constants, FreeVariables())
+    terms = TermTable()
+    return Prepared(model, prove_domain_safety(system, terms), constants, FreeVariables(terms))
 
 
 def group(prepared: Prepared, properties: Sequence[Property], *, cone: bool = True) -> tuple[Group, ...]:

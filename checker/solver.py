@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import z3
 
 from checker.cone import FreeVariables
+from checker.disk_cache import LOG, disk_cache
+from checker.terms import Node, TermTable, hashes
 from model.language import Action, State, TransitionSystem, Variable
 
 
@@ -19,28 +25,68 @@ class SolverUndecided(Exception):
     """Z3 gave no answer to a question that the checker cannot go without."""
 
 
-def prove_domain_safety(system: TransitionSystem) -> TransitionSystem:
+def prove_domain_safety(system: TransitionSystem, terms: TermTable | None = None) -> TransitionSystem:
     """Prove ``domain and guard => domain'`` of every action, and drop the actions that can never happen.
 
-    Raises :class:`UnsafeUpdate` with the action and a state where it leaves the domain.
+    What was proved of the same system before is not proved again (see :mod:`checker.disk_cache`). ``terms``: a table to
+    enter the system's terms in. Raises :class:`UnsafeUpdate` with the action and a state where it leaves the domain.
     """
+    table = TermTable() if terms is None else terms
+    steps = [_Step(action, table) for action in system.actions]
+    cache, key = disk_cache(), _key_of(system, steps, table)
+    kept = None if cache is None else cache.read(key)
+    if kept is None:
+        feasible = _feasible_and_safe(system, steps, table)
+        if cache is not None:
+            cache.write(key, json.dumps(feasible).encode())
+    else:
+        feasible = json.loads(kept)
+        LOG.info("proof of domain safety found")
+    return replace(system, actions=tuple(system.actions[place] for place in feasible))
+
+
+class _Step:
+    """An action, and its terms in a table."""
+
+    def __init__(self, action: Action, table: TermTable) -> None:
+        self.action = action
+        self.guard = table.add(action.guard)
+        self.updates = [(variable, table.add(value)) for variable, value in action.updates.items()]
+
+
+def _key_of(system: TransitionSystem, steps: Sequence[_Step], table: TermTable) -> str:
+    """A hash of all that is proved, of who proves it, and of this file."""
+    domains = [(variable.name, variable.low, variable.high) for variable in system.variables]
+    known = hashes(table.nodes)
+    written = [(known[one.guard], [(variable.name, known[place]) for variable, place in one.updates]) for one in steps]
+    provers = z3.get_full_version(), hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return hashlib.sha256(repr((provers, domains, written)).encode()).hexdigest()[:40]
+
+
+def _feasible_and_safe(system: TransitionSystem, steps: Sequence[_Step], table: TermTable) -> list[int]:
+    """The places of the actions that can happen, all of which are safe."""
     solver = z3.Solver()
     solver.set("ctrl_c", False)
     solver.add(system.domain)
+    bounds = _bounds_by_form(table.nodes, system.variables)
     feasible = []
-    for action in system.actions:
+    for place, step in enumerate(steps):
         solver.push()
-        solver.add(action.guard)
-        if _satisfiable(solver, action):
-            feasible.append(action)
-            escapes = [_escapes(variable, value) for variable, value in action.updates.items()]
-            doubtful = [escape for escape in escapes if not z3.is_false(escape)]
+        solver.add(step.action.guard)
+        if _satisfiable(solver, step.action):
+            feasible.append(place)
+            doubtful = [
+                z3.Or(value < variable.low, value > variable.high)
+                for variable, where in step.updates
+                if not _within(bounds[where], variable)
+                for value in [step.action.updates[variable]]
+            ]
             if doubtful:
                 solver.add(z3.Or(*doubtful))
-                if _satisfiable(solver, action):
-                    raise UnsafeUpdate(f"{action} leaves the domain in {solver.model()}")
+                if _satisfiable(solver, step.action):
+                    raise UnsafeUpdate(f"{step.action} leaves the domain in {solver.model()}")
         solver.pop()
-    return replace(system, actions=tuple(feasible))
+    return feasible
 
 
 def _satisfiable(solver: z3.Solver, action: Action) -> bool:
@@ -50,25 +96,29 @@ def _satisfiable(solver: z3.Solver, action: Action) -> bool:
     return bool(answer == z3.sat)
 
 
-def _escapes(variable: Variable, value: z3.ArithRef) -> z3.BoolRef:
-    """The value is outside the variable's domain; false where its form alone shows that it is not."""
-    low, high = _bounds_by_form(value, variable)
-    if variable.low <= low and high <= variable.high:
-        return z3.BoolVal(False)
-    return z3.Or(value < variable.low, value > variable.high)
+Bounds = tuple[float, float]
+_ANYTHING = (float("-inf"), float("inf"))
 
 
-def _bounds_by_form(value: z3.ArithRef, variable: Variable) -> tuple[float, float]:
-    """The bounds of a choice among constants and the variable itself; unbounded for anything else."""
-    if z3.is_int_value(value):
-        return value.as_long(), value.as_long()
-    if value.eq(variable.term):
-        return variable.low, variable.high
-    if z3.is_app_of(value, z3.Z3_OP_ITE):
-        _, then, otherwise = value.children()
-        one, other = _bounds_by_form(then, variable), _bounds_by_form(otherwise, variable)
-        return min(one[0], other[0]), max(one[1], other[1])
-    return float("-inf"), float("inf")
+def _within(bounds: Bounds, variable: Variable) -> bool:
+    return variable.low <= bounds[0] and bounds[1] <= variable.high
+
+
+def _bounds_by_form(nodes: Sequence[Node], variables: Sequence[Variable]) -> list[Bounds]:
+    """The bounds of each node that are plain from how it is written: of a choice among constants and variables."""
+    domains: dict[str, Bounds] = {variable.name: (variable.low, variable.high) for variable in variables}
+    bounds: list[Bounds] = []
+    for node in nodes:
+        found = _ANYTHING
+        if node.kind == z3.Z3_OP_ANUM and isinstance(node.leaf, int):
+            found = node.leaf, node.leaf
+        elif node.is_variable:
+            found = domains.get(str(node.leaf), _ANYTHING)
+        elif node.kind == z3.Z3_OP_ITE:
+            one, other = (bounds[child] for child in node.children[1:])
+            found = min(one[0], other[0]), max(one[1], other[1])
+        bounds.append(found)
+    return bounds
 
 
 class Replayer:

@@ -12,6 +12,7 @@ from model.deployment import read_deployment, read_properties
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import YAML, read_document
 from model.deployment.dialects.own import is_deployment
+from model.deployment.dialects.telling import broken
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import HIDDEN, shown_value
 from model.deployment.normalised import read_normalised
@@ -134,8 +135,6 @@ def _is_of_others(file: Path) -> bool:
 
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     """A file of no other dialect. What has not even the name of a deployment is told to be neither."""
-    from model.deployment.dialects.recognising import broken
-
     if not file.exists():
         raise DeploymentError("no such file", file=str(file))
     normalised = read_normalised(file)

@@ -7,6 +7,7 @@ walk itself calls Z3's library without Python's layer around it.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -108,3 +109,28 @@ def conjuncts(nodes: Sequence[Node], place: int) -> frozenset[int]:
     if node.kind == z3.Z3_OP_AND:
         return frozenset(part for child in node.children for part in conjuncts(nodes, child))
     return frozenset() if node.kind == z3.Z3_OP_TRUE else frozenset({place})
+
+
+_COMMUTATIVE = frozenset(
+    {
+        z3.Z3_OP_AND,
+        z3.Z3_OP_OR,
+        z3.Z3_OP_XOR,
+        z3.Z3_OP_ADD,
+        z3.Z3_OP_MUL,
+        z3.Z3_OP_EQ,
+        z3.Z3_OP_DISTINCT,
+    }
+)
+
+
+def hashes(nodes: Sequence[Node]) -> list[bytes]:
+    """The hash of each node of a table by what it means: Z3 orders arguments by what else it has worked on before."""
+    known: list[bytes] = []
+    for node in nodes:
+        children = [known[child] for child in node.children]
+        if node.kind in _COMMUTATIVE:
+            children.sort()
+        written = f"{node.kind}|{node.leaf}|".encode() + b"".join(children)
+        known.append(hashlib.blake2b(written, digest_size=16).digest())
+    return known

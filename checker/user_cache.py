@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 VARIABLE = "PROOFKA_CACHE"
-"""The environment variable that moves the machine code of systems to another folder."""
+"""The environment variable that moves what is kept of systems to another folder."""
 OFF = "off"
-"""The value with which no machine code of systems is kept."""
+"""The value with which nothing is kept of systems."""
 
 
 def user_cache() -> Path:
@@ -16,8 +16,8 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proofka"
 
 
-def code_folder() -> Path | None:
-    """The folder for the machine code of systems, which may not be there yet; None where none is to be kept."""
+def systems_folder() -> Path | None:
+    """The folder for machine code and proofs of systems, not there at first; None where nothing is to be kept."""
     chosen = os.environ.get(VARIABLE)
     if chosen == OFF:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -11,20 +10,10 @@ from rich.text import Text
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status
 from reports import assumptions, lines, summary, wording
+from reports.console import console as console
 from reports.explained import explained
 from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
-
-MAX_WIDTH = 120
-"""Lines longer than this are hard to read, however wide the terminal."""
-
-
-def console(file: TextIO | None = None, *, stderr: bool = False) -> Console:
-    """A console that reads no markup out of what it prints. Rich itself honours ``NO_COLOR`` and pipes."""
-    made = Console(file=file, stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
-    if made.width > MAX_WIDTH:
-        made.width = MAX_WIDTH
-    return made
 
 
 def print_answer(out: Console, result: Result, *, alone: bool = True) -> None:

@@ -14,22 +14,22 @@ Clear = Annotated[bool, typer.Option("--clear", help="Delete everything that is 
 
 
 def cache(clear: Clear = False) -> None:
-    """Show where machine code is kept between runs, and how large it is.
+    """Show where machine code and proofs are kept between runs, and how large they are.
 
-    The environment variable PROOFKA_CACHE names another folder for the machine code of systems; with the value off
-    none is kept.
+    The environment variable PROOFKA_CACHE names another folder for what is kept of systems; with the value off nothing
+    is.
     """
     import shutil
 
-    from checker.code_cache import MOST_BYTES, CodeCache
-    from checker.user_cache import OFF, VARIABLE, code_folder, user_cache
+    from checker.disk_cache import MOST_BYTES, DiskCache
+    from checker.user_cache import OFF, VARIABLE, systems_folder, user_cache
 
-    folder, loops = code_folder(), user_cache() / "kernel"
+    folder, loops = systems_folder(), user_cache() / "kernel"
     archives = sorted(user_cache().glob("spark-*.jsa"))
     if clear:
         try:
             if folder is not None:
-                CodeCache(folder).clear()
+                DiskCache(folder).clear()
             if loops.exists():
                 shutil.rmtree(loops)
             for archive in archives:
@@ -39,11 +39,11 @@ def cache(clear: Clear = False) -> None:
         typer.echo("the cache is empty")
         return
     if folder is None:
-        typer.echo(f"machine code of systems: not kept ({VARIABLE}={OFF})")
+        typer.echo(f"machine code and proofs of systems: not kept ({VARIABLE}={OFF})")
     else:
-        entries = [about.st_size for _, about in CodeCache(folder).files()]
+        entries = [about.st_size for _, about in DiskCache(folder).files()]
         size = f"{len(entries):,} entries, {_megabytes(sum(entries))} of at most {_megabytes(MOST_BYTES)}"
-        typer.echo(plain(f"machine code of systems: {folder}: {size}"))
+        typer.echo(plain(f"machine code and proofs of systems: {folder}: {size}"))
     typer.echo(plain(f"compiled loops: {loops}: {_megabytes(_bytes_in(loops.rglob('*')))}"))
     if archives:
         typer.echo(plain(f"classes of Spark: {user_cache()}: {_megabytes(_bytes_in(archives))}"))

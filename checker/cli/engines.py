@@ -29,11 +29,11 @@ def engine_of(
 ) -> Iterator[Engine]:
     """The engine, for as long as its explorations are asked about.
 
-    With ``stats`` it says where machine code came from, and prints Spark's supersteps at the end. ``every``:
+    With ``stats`` it says what came from the cache, and prints Spark's supersteps at the end. ``every``:
     seconds between two snapshots of the embedded engine. ``memory``: bytes that Spark's files may take.
     """
     if stats:
-        _tell_where_code_comes_from()
+        _tell_what_is_kept()
     if name is EngineName.EMBEDDED:
         if master is not None:
             fail("--master: only with --engine spark or auto")
@@ -64,8 +64,8 @@ def engine_of(
         console(stderr=True).print(SuperstepTable(supersteps))
 
 
-def _tell_where_code_comes_from() -> None:
-    from checker.code_cache import LOG
+def _tell_what_is_kept() -> None:
+    from checker.disk_cache import LOG
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))

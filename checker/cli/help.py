@@ -26,10 +26,10 @@ def help_on(
 
     Exit status: 0 it was explained, 2 there is no such word.
     """
+    from reports.console import console
     from reports.guide.lookup import find, near
     from reports.guide.printing import Contents, EntryReport
     from reports.pager import print_paged
-    from reports.terminal import console
 
     commands = _commands(context)
     if word is None:

@@ -193,7 +193,7 @@ Master = Annotated[
     str | None, typer.Option(metavar="URL", help="Spark's master. All cores of this machine unless it is given.")
 ]
 Stats = Annotated[
-    bool, typer.Option("--stats", help="Print where machine code came from, and what each of Spark's supersteps cost.")
+    bool, typer.Option("--stats", help="Print what came from the cache, and what each of Spark's supersteps cost.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 SwitchOn = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from typing import Annotated, Any
@@ -49,8 +50,13 @@ app = typer.Typer(
 )
 
 
+COLLECT_AFTER = (50_000, 20, 20)
+"""Objects, and collections of younger ones, after which Python looks for garbage: terms and modules are none."""
+
+
 def main() -> None:
     """Run the command line; a reader that closes the pipe early ends it quietly."""
+    gc.set_threshold(*COLLECT_AFTER)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):

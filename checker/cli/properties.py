@@ -12,7 +12,7 @@ def properties() -> None:
     from model.state import declare
     from properties.catalogue import properties_of
     from reports.catalogue import print_properties
-    from reports.terminal import console
+    from reports.console import console
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)

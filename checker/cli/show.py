@@ -61,8 +61,8 @@ def show(
     with one_line_errors():
         sought = source.seek()
         deployments = [source.read()] if sought is None else sought.deployments
+    from reports.console import console
     from reports.settings import SettingsReport
-    from reports.terminal import console
 
     if sought is not None:
         print_found(sought, kafka, each_value=True)
@@ -79,8 +79,8 @@ def show(
 def print_found(sought: Sought, kafka: str | None, *, each_value: bool) -> None:
     """What there is in a folder, and, if that is wanted, what became of each value of its files."""
     from model.deployment.dialects.accounting import accounts_of
+    from reports.console import console
     from reports.found import AccountReport, FoundReport
-    from reports.terminal import console
 
     accounts = accounts_of(sought.findings, sought.judged, kafka)
     console().print(FoundReport(sought.findings, sought.paired, accounts))

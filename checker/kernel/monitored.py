@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def monitored(part: Part, monitors: Monitors) -> Kernel:
         contexts.append(context)
         function = ir.Function(module, ir.FunctionType(I64, [pointer, pointer]), name)
         builder = ir.IRBuilder(function.append_basic_block("entry"))
-        target = builder.inttoptr(I64(_step.address), ir.FunctionType(I64, [I64, I64, I64]).as_pointer())
+        target = builder.inttoptr(I64(_compiled_step().address), ir.FunctionType(I64, [I64, I64, I64]).as_pointer())
         arguments = [builder.ptrtoint(argument, I64) for argument in function.args]
         builder.ret(builder.call(target, [I64(context.ctypes.data), *arguments]))
     _emit_inspect(module, kernel.addresses[INSPECT], part.predicates)
@@ -120,7 +121,6 @@ def _any_of(row: Any, before: Any, before_too: Any, held: Any, flag_words: Any) 
     return found != np.uint64(0)
 
 
-@cfunc(types.int64(types.int64, types.int64, types.int64), cache=True)
 def _step(context: Any, state: Any, out: Any) -> Any:
     """Expand a state, and write the flags behind each successor that they do not exclude."""
     words = np.int64(load_word(context + 8 * WORDS))
@@ -211,3 +211,9 @@ def _step(context: Any, state: Any, out: Any) -> Any:
                 store_word(target + word * 8, load_word(source + word * 8))
         kept += 1
     return kept
+
+
+@cache
+def _compiled_step() -> Any:
+    """The step as machine code, made or loaded when a kernel is first monitored."""
+    return cfunc(types.int64(types.int64, types.int64, types.int64), cache=True)(_step)

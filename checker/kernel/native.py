@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 import z3
 
-from checker.code_cache import LOG, CodeCache
+from checker.disk_cache import LOG, disk_cache
 from checker.kernel.canonical import Canonical
 from checker.kernel.emission import emit
 from checker.kernel.layout import Layout, Words
 from checker.kernel.machine_code import FAST, QUICK, key_of, linked, machine_code
 from checker.kernel.program import program
-from checker.user_cache import code_folder
 from model.language import Action
 
 INSPECT, CANONICAL, CLOCKS = "inspect", "canonical", "clocks"
@@ -152,10 +151,9 @@ def generate(source: str, most_successors: Mapping[str, int], others: Sequence[s
 def _kept(source: Source, most_successors: Mapping[str, int], others: Sequence[str], level: int) -> Kernel:
     """The kernel of a source, with the machine code that an earlier run has kept, the best there is."""
     names = [*most_successors, *others]
-    folder = code_folder()
-    if folder is None:
+    cache = disk_cache()
+    if cache is None:
         return _linked(machine_code(source.text, level), source, names, most_successors)
-    cache = CodeCache(folder)
     for kept_level in range(FAST, level - 1, -1):
         code = cache.read(key_of(source.digest, kept_level))
         if code is not None:

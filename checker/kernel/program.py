@@ -10,7 +10,7 @@ import z3
 
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout
-from checker.terms import Node, TermTable
+from checker.terms import Node, TermTable, hashes
 from model.language import Action, Variable
 
 
@@ -43,18 +43,19 @@ class Program:
 
     def digest(self) -> bytes:
         """A hash of everything that machine code is made from."""
+        known = hashes(self.nodes)
         fields = [
             (name, field.variable.low, field.variable.high, field.word, field.shift, field.width)
             for name, field in self.layout.fields.items()
         ]
-        groups = [
-            (name, [(one.label, one.guard, [(v.name, place) for v, place in one.updates.items()]) for one in steps])
-            for name, steps in self.groups.items()
-        ]
-        nodes = [(node.kind, node.children, node.leaf) for node in self.nodes]
-        predicates = [(name, list(places)) for name, places in self.predicates.items()]
-        parts = (self.layout.words, fields, nodes, groups, predicates, _described(self.canonical))
+        groups = [(name, [_hashed(step, known) for step in steps]) for name, steps in self.groups.items()]
+        predicates = [(name, [known[place] for place in places]) for name, places in self.predicates.items()]
+        parts = (self.layout.words, fields, groups, predicates, _described(self.canonical))
         return hashlib.sha256(repr(parts).encode()).digest()
+
+
+def _hashed(step: Step, known: Sequence[bytes]) -> object:
+    return step.label, known[step.guard], [(variable.name, known[place]) for variable, place in step.updates.items()]
 
 
 def _described(canonical: Canonical | None) -> object:

@@ -4,14 +4,20 @@
 rules of client and broker), or raise :class:`DeploymentError`, whose text is one line that says what to do.
 """
 
-from model.deployment.assumptions import ASSUMPTIONS, Assumption, with_assumption
-from model.deployment.deployment import Deployment
-from model.deployment.document import from_document, to_document
-from model.deployment.errors import DeploymentError, DocumentError, NotModelledError, RefusedError
-from model.deployment.options import OPTION_KEYS
-from model.deployment.properties_reader import read_properties
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.yaml_reader import read_deployment
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from model.deployment.assumptions import ASSUMPTIONS, Assumption, with_assumption
+    from model.deployment.deployment import Deployment
+    from model.deployment.document import from_document, to_document
+    from model.deployment.errors import DeploymentError, DocumentError, NotModelledError, RefusedError
+    from model.deployment.options import OPTION_KEYS
+    from model.deployment.properties_reader import read_properties
+    from model.deployment.required_properties import KNOWN_PROPERTIES
+    from model.deployment.yaml_reader import read_deployment
 
 __all__ = [
     "ASSUMPTIONS",
@@ -29,3 +35,27 @@ __all__ = [
     "to_document",
     "with_assumption",
 ]
+
+_HOMES = {
+    "ASSUMPTIONS": "assumptions",
+    "Assumption": "assumptions",
+    "with_assumption": "assumptions",
+    "Deployment": "deployment",
+    "from_document": "document",
+    "to_document": "document",
+    "DeploymentError": "errors",
+    "DocumentError": "errors",
+    "NotModelledError": "errors",
+    "RefusedError": "errors",
+    "OPTION_KEYS": "options",
+    "read_properties": "properties_reader",
+    "KNOWN_PROPERTIES": "required_properties",
+    "read_deployment": "yaml_reader",
+}
+"""In which module each of these names is defined: nobody waits for the readers who only asks what a setting is."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -28,6 +28,9 @@ class Variable:
         if not self.low <= self.initial <= self.high:
             raise ValueError(f"{self.name} starts at {self.initial}, outside {self.low}..{self.high}")
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @cached_property
     def term(self) -> z3.ArithRef:
         """The variable as an integer term."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import z3
 
+from checker import solver
 from checker.solver import Replayer, SolverUndecided, UnsafeUpdate, prove_domain_safety
+from checker.terms import TermTable
 from model.deployment.choices import Acks
 from model.language import Action, TransitionSystem, Variable
 from model.pipeline import build
@@ -117,3 +120,45 @@ def test_a_model_is_safe_over_its_whole_domain() -> None:
     safe = prove_domain_safety(whole)
     assert {action.key for action in safe.actions} <= {action.key for action in whole.actions}
     assert all(action.updates for action in safe.actions)
+
+
+def test_a_proof_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says holds of this very system: of an action that is changed it is asked again."""
+    possible, impossible = action("up", X.term < 3, {X: X.term + 1}), action("never", X.term > 7, {X: z3.IntVal(0)})
+    first = prove_domain_safety(system(possible, impossible))
+    asked = []
+    satisfiable = solver._satisfiable
+    monkeypatch.setattr(solver, "_satisfiable", lambda *given: asked.append(given) or satisfiable(*given))
+    assert prove_domain_safety(system(possible, impossible)) == first
+    assert first.actions == (possible,)
+    assert not asked
+    with pytest.raises(UnsafeUpdate, match="up"):
+        prove_domain_safety(system(action("up", X.term < 3, {X: X.term + 2}), impossible))
+    assert asked
+
+
+def test_nothing_is_kept_of_an_unsafe_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROOFKA_CACHE", str(tmp_path))
+    for _ in range(2):
+        with pytest.raises(UnsafeUpdate):
+            prove_domain_safety(system(action("overflow", X.term >= 0, {X: X.term + 9})))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        system(action("up", X.term < 2, {X: X.term + 1})),
+        system(action("up", X.term < 3, {X: X.term + 2})),
+        system(action("up", X.term < 3, {Y: z3.IntVal(1)})),
+        TransitionSystem("small", (X, Variable("y", 0, 2, 0)), (action("up", X.term < 3, {X: X.term + 1}),)),
+    ],
+)
+def test_another_system_is_another_proof(changed: TransitionSystem) -> None:
+    def key(asked: TransitionSystem) -> str:
+        table = TermTable()
+        return solver._key_of(asked, [solver._Step(one, table) for one in asked.actions], table)
+
+    plain = system(action("up", X.term < 3, {X: X.term + 1}))
+    assert key(plain) == key(plain)
+    assert key(changed) != key(plain)

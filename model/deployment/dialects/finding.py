@@ -15,7 +15,8 @@ from model.deployment.dialects.manifests import Manifest, manifest_in, with_rele
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.dialects.reading_along import without_those_read_along
-from model.deployment.dialects.recognising import broken, dialect_of, tells
+from model.deployment.dialects.recognising import dialect_of
+from model.deployment.dialects.telling import broken, tells
 from model.deployment.errors import DeploymentError
 from model.deployment.source import LARGEST
 

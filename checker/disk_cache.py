@@ -1,8 +1,8 @@
-"""Machine code kept on disk, a file an entry, under a name that is a hash of everything that it was made from.
+"""What is kept on disk between runs, a file an entry, under a name that is a hash of everything that it was made from.
 
 An entry is used only if it is whole, and this user's. It is written beside and renamed, so that two processes at once
-do no harm; whatever goes wrong with a file, the code is made again. The folder does not grow beyond a bound: what was
-not used for longest goes first.
+do no harm; whatever goes wrong with a file, what it held is made again. The folder does not grow beyond a bound: what
+was not used for longest goes first.
 """
 
 from __future__ import annotations
@@ -18,28 +18,30 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-LOG = logging.getLogger("proofka.code")
-"""Tells where machine code came from, for whoever listens."""
+from checker.user_cache import systems_folder
+
+LOG = logging.getLogger("proofka.cache")
+"""Tells what was found and what was made, for whoever listens."""
 MOST_BYTES = 256 * 1024 * 1024
-"""Bytes that a folder may take; a system takes about a quarter of a million."""
+"""Bytes that a folder may take; a system's machine code takes about a quarter of a million."""
 AFTER_A_PURGE = 0.75
 """How much of that is left when the oldest entries went."""
-SUFFIX, UNFINISHED = ".code", ".new"
+SUFFIX, UNFINISHED = ".kept", ".new"
 ABANDONED_AFTER = 3600.0
 """Seconds after which an unfinished file is what a killed process left."""
-_MAGIC = b"proofka machine code 1\n"
+_MAGIC = b"proofka cache 1\n"
 _CHECKSUM = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
-class CodeCache:
-    """A folder of machine code that takes ``most_bytes`` at most."""
+class DiskCache:
+    """A folder that takes ``most_bytes`` at most."""
 
     folder: Path
     most_bytes: int = MOST_BYTES
 
     def read(self, key: str) -> bytes | None:
-        """The code of this key; None where there is none, or none that can be trusted."""
+        """What is kept under a key; None where there is nothing, or nothing that can be trusted."""
         file = self._file(key)
         try:
             with file.open("rb") as opened:
@@ -53,22 +55,22 @@ class CodeCache:
             LOG.info("%s: %s", file.name, error)
             return None
         start = len(_MAGIC) + _CHECKSUM
-        code = content[start:]
-        if content[:start] != _MAGIC + _checksum(key, code):
+        kept = content[start:]
+        if content[:start] != _MAGIC + _checksum(key, kept):
             LOG.info("%s: damaged, or of another key", file.name)
             return None
         with suppress(OSError):
             os.utime(file)
-        return code
+        return kept
 
-    def write(self, key: str, code: bytes) -> None:
-        """Keep the code of this key, if that is possible."""
+    def write(self, key: str, kept: bytes) -> None:
+        """Keep something under a key, if that is possible."""
         beside = self.folder / f"{key}-{os.getpid()}-{threading.get_ident()}{UNFINISHED}"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             beside.touch(mode=0o600, exist_ok=False)
             with beside.open("wb") as opened:
-                opened.write(_MAGIC + _checksum(key, code) + code)
+                opened.write(_MAGIC + _checksum(key, kept) + kept)
             beside.replace(self._file(key))
             self._purge()
         except OSError as error:
@@ -105,11 +107,17 @@ class CodeCache:
                 taken -= about.st_size
 
 
-def _checksum(key: str, code: bytes) -> bytes:
-    return hashlib.sha256(key.encode() + b"\n" + code).digest()
+def _checksum(key: str, kept: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\n" + kept).digest()
 
 
 def _is_own(about: os.stat_result) -> bool:
     """A plain file of this user's, which no other user may write."""
     by_others = about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid() and not by_others
+
+
+def disk_cache() -> DiskCache | None:
+    """The cache of this user; None where nothing is to be kept."""
+    folder = systems_folder()
+    return None if folder is None else DiskCache(folder)

@@ -1,4 +1,4 @@
-"""Machine code on disk: used when it is right, made again when anything about it is not, and never in the way."""
+"""What is kept on disk: used when it is right, made again when anything about it is not, and never in the way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import z3
 from typer.testing import CliRunner
 
 from checker.cli import app
-from checker.code_cache import ABANDONED_AFTER, CodeCache
+from checker.disk_cache import ABANDONED_AFTER, DiskCache
 from checker.kernel import machine_code
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, lay_out
@@ -56,7 +56,7 @@ def behaves(kernel: Kernel) -> bool:
 
 
 def entries(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.code"))
+    return sorted(folder.glob("*.kept"))
 
 
 def test_code_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_code_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_better_code_that_is_kept_is_used_from_the_beginning(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = optimise(made())
     assert len(entries(folder)) == 2
-    (folder / f"{key_of(kernel.written.digest, QUICK)}.code").unlink()
+    (folder / f"{key_of(kernel.written.digest, QUICK)}.kept").unlink()
     monkeypatch.setattr("checker.kernel.native.machine_code", None)
     assert behaves(made())
     assert behaves(optimise(made()))
@@ -94,7 +94,7 @@ def test_another_process_finds_what_was_made_of_the_text(folder: Path, monkeypat
     ids=["cut off", "a bit", "only a head", "empty", "another format"],
 )
 def test_a_damaged_entry_is_made_again(folder: Path, change: object, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "proofka.code")
+    caplog.set_level(logging.INFO, "proofka.cache")
     made()
     (entry,) = entries(folder)
     whole = entry.read_bytes()
@@ -117,7 +117,7 @@ def test_an_entry_under_another_name_is_not_used(folder: Path) -> None:
 
 
 def test_an_entry_that_others_may_write_is_not_used(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "proofka.code")
+    caplog.set_level(logging.INFO, "proofka.cache")
     made()
     (entry,) = entries(folder)
     entry.chmod(0o666)
@@ -150,7 +150,7 @@ def test_two_processes_at_once(folder: Path) -> None:
 
 
 def test_two_threads_at_once(folder: Path) -> None:
-    cache, keys = CodeCache(folder), [str(number % 3) for number in range(60)]
+    cache, keys = DiskCache(folder), [str(number % 3) for number in range(60)]
     threads = [threading.Thread(target=cache.write, args=(key, b"code of " + key.encode())) for key in keys]
     for one in threads:
         one.start()
@@ -170,7 +170,7 @@ def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.Monke
     def refuse(*arguments: object, **more: object) -> int:
         raise OSError(errno.EROFS, "read-only file system")
 
-    monkeypatch.setattr("checker.code_cache.Path.touch", refuse)
+    monkeypatch.setattr("checker.disk_cache.Path.touch", refuse)
     assert behaves(made())
     assert not entries(folder)
 
@@ -190,18 +190,18 @@ def test_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_oldest_used_go_first(tmp_path: Path) -> None:
-    cache = CodeCache(tmp_path, most_bytes=40_000)
+    cache = DiskCache(tmp_path, most_bytes=40_000)
     for number in range(3):
         cache.write(f"k{number}", bytes(10_000))
-        os.utime(tmp_path / f"k{number}.code", (number, number))
+        os.utime(tmp_path / f"k{number}.kept", (number, number))
     assert cache.read("k0") is not None, "used just now"
     cache.write("k3", bytes(10_000))
-    assert {file.stem for file in tmp_path.glob("*.code")} == {"k0", "k3"}
+    assert {file.stem for file in tmp_path.glob("*.kept")} == {"k0", "k3"}
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) <= 40_000
 
 
 def test_what_a_killed_process_left_goes(tmp_path: Path) -> None:
-    cache = CodeCache(tmp_path)
+    cache = DiskCache(tmp_path)
     old, new = tmp_path / "a-1-1.new", tmp_path / "b-2-2.new"
     for file in (old, new):
         file.write_bytes(b"half")
@@ -252,6 +252,20 @@ def test_whatever_differs_has_another_key(changed: dict[str, object]) -> None:
 
     assert digest() == digest()
     assert digest(**changed) != digest()  # type: ignore[arg-type]
+
+
+def test_the_order_of_arguments_is_not_part_of_the_key() -> None:
+    """Z3 orders them by what else it has worked on."""
+    ways = [
+        action("reset", z3.And(*guard), {X: z3.IntVal(0)})
+        for guard in ((X.term > 3, Y.term < 5), (Y.term < 5, X.term > 3))
+    ]
+    first, second = (program(lay_out([X, Y]), {"step": [(0, one)]}, {}, None).digest() for one in ways)
+    assert first == second
+    smaller, larger = (
+        program(lay_out([X, Y]), {}, {"inspect": [term]}, None).digest() for term in (X.term < Y.term, Y.term < X.term)
+    )
+    assert smaller != larger
 
 
 @pytest.mark.parametrize("circumstance", range(6))

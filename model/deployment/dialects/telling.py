@@ -1,0 +1,50 @@
+"""Files that should be configurations of Kafka's, by their names or texts, whether anybody can read them or not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from model.deployment.defaults import is_known
+from model.deployment.dialects.document import YAML, Document
+from model.deployment.errors import DeploymentError
+
+_TELLING = re.compile(r"producer|consumer|kafka|server|broker|connect|streams|compose|strimzi|application|topics?\b")
+"""Names of files that are taken for configurations also where nobody can read them."""
+
+_SPEAKS_OF_KAFKA = re.compile(r"bootstrap[._-]?servers?\b|\bkafka\b", re.IGNORECASE)
+"""What stands in a configuration, whatever its name is."""
+
+_FORMATS = YAML | {".properties", ".config", ".conf", ".json", ".toml", ".env", ".tf"}
+
+
+def tells(path: Path) -> bool:
+    """The name of a file says that it should be a configuration of Kafka's."""
+    return path.suffix.lower() in _FORMATS and _TELLING.search(path.name.lower()) is not None
+
+
+def broken(document: Document) -> DeploymentError | None:
+    """Why a file of no dialect cannot be read, if its name or its text says that it should be one."""
+    if _TELLING.search(document.name) is None and _SPEAKS_OF_KAFKA.search(document.text) is None:
+        return None
+    try:
+        if document.suffix in YAML:
+            _ = document.yaml
+        elif document.suffix in (".properties", ".config"):
+            _ = document.properties
+        elif document.suffix == ".json":
+            _ = document.json
+    except DeploymentError as error:
+        return error
+    return _of_an_unnamed_topic(document)
+
+
+def _of_an_unnamed_topic(document: Document) -> DeploymentError | None:
+    """A topic's settings, of which no file says whose they are: taken for defaults they would be lost."""
+    if document.suffix != ".properties" or not document.name.startswith("topic"):
+        return None
+    told = next((said for said in document.properties if is_known("topic", said.key)), None)
+    if told is None:
+        return None
+    what = "a topic's setting, and no file says of which topic; name the file: proofka check --topic FILE"
+    return DeploymentError(what, file=document.file, line=told.line, key=told.key)
