@@ -8,7 +8,7 @@ from pathlib import Path
 
 from checker.budget import Budget
 from checker.check import Run
-from checker.questions import group, prepare
+from checker.questions import Prepared, group, prepare
 from model.deployment import Deployment, read_deployment
 from model.deployment.explored import Bounds, FaultBudget
 from model.faults import ONCE, Fault
@@ -51,11 +51,15 @@ def ask(question: Deployment | Model, *properties: str, budget: Budget | None = 
 
 def run(question: Deployment | Model, properties: Collection[str] = (), budget: Budget | None = None) -> Run:
     """Explore a deployment, or a model, for these properties."""
-    model = build(question) if isinstance(question, Deployment) else question
-    asked = [prop for prop in properties_of(model.pipeline) if not properties or prop.name in properties]
+    return explored(prepare(build(question) if isinstance(question, Deployment) else question), properties, budget)
+
+
+def explored(prepared: Prepared, properties: Collection[str] = (), budget: Budget | None = None) -> Run:
+    """Explore a prepared system for these properties."""
+    pipeline = prepared.model.pipeline
+    asked = [prop for prop in properties_of(pipeline) if not properties or prop.name in properties]
     assert len(asked) == len(properties) or not properties, f"the catalogue lacks one of {properties}"
-    prepared = prepare(model)
-    started = Run(model.pipeline.deployment, prepared, group(prepared, asked), budget or Budget(threads=2))
+    started = Run(pipeline.deployment, prepared, group(prepared, asked), budget or Budget(threads=2))
     started.explore(None)
     return started
 

@@ -6,11 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment
-from model.deployment.record_reader import read_record
 from properties.verdict import Status, Verdict
+from tests.checker.records import decide
 
 PIPELINE = {
     "kafka": "4.0",
@@ -41,15 +38,6 @@ UNHEARD = {"producer.Producer.Return.Errors": False, "producer.on_send_error": "
 
 REFUSED, MOVE, KILL = {"refused-record": 1}, {"leader-move": 1}, {"kill": 1}
 LOST, ANSWER, SLOW = {"lost-request": 1}, {"lost-response": 1}, {"slow-follower": 2}
-
-
-def deployment(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Deployment:
-    record = {**base, **more, "assume.faults": faults, "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
-
-
-def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Verdict:
-    return verdict_on(prop, deployment(base, prop, faults, **more), Budget(threads=1))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +156,7 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
 def test_verdicts(
     base: dict[str, object], more: dict[str, object], faults: dict[str, int], prop: str, status: Status
 ) -> None:
-    verdict = decide(base, prop, faults, **more)
+    verdict = decide(prop, faults, base, more)
     assert verdict.status is status
 
 
@@ -179,7 +167,7 @@ def sentences(verdict: Verdict) -> list[str]:
 def test_a_success_ends_what_came_before_it() -> None:
     """The broker knows nothing of the producer id yet, and takes the second record whatever its number."""
     two = {**DRAINS, "topic.replicas": 2, "producer.producer_id": "new"}
-    verdict = decide(two, "no-acked-loss", KILL)
+    verdict = decide("no-acked-loss", KILL, two)
     assert verdict.status is Status.VIOLATED
     words = "acknowledges record 2, and the producer takes record 1, sent before it, for delivered as well"
     assert any(words in sentence for sentence in sentences(verdict))
@@ -187,7 +175,7 @@ def test_a_success_ends_what_came_before_it() -> None:
 
 @pytest.mark.slow
 def test_a_record_that_is_stored_already_gets_another_number() -> None:
-    verdict = decide(DRAINS, "no-log-duplicate", SLOW)
+    verdict = decide("no-log-duplicate", SLOW, DRAINS)
     assert verdict.status is Status.VIOLATED
     steps = verdict.traces[0].steps
     given_up = next(step for step in steps if "gives up on record 2" in step.text)
@@ -200,7 +188,7 @@ def test_a_record_that_is_stored_already_gets_another_number() -> None:
 @pytest.mark.parametrize(("backoff", "status"), [("4400ms", Status.VIOLATED), ("14s", Status.HOLDS)])
 def test_each_attempt_of_sarama_takes_its_pause(backoff: str, status: Status) -> None:
     more = {"bounds.records": 1, "producer.Producer.Retry.Backoff": backoff}
-    verdict = decide(SARAMA, "no-dropped-record", KILL, **more)
+    verdict = decide("no-dropped-record", KILL, SARAMA, more)
     assert verdict.status is status
     if status is Status.VIOLATED:
         at = [s.at for s in verdict.traces[0].steps if "reaches no leader" in s.text]
@@ -211,6 +199,6 @@ def test_each_attempt_of_sarama_takes_its_pause(backoff: str, status: Status) ->
 def test_no_attempt_of_sarama_comes_before_its_pause() -> None:
     """One replica, so that no other broker's epoch says anything of the pause."""
     more = {**ALONE, "producer.Producer.Retry.Max": 2, "producer.Producer.Retry.Backoff": "5s"}
-    steps = decide(SARAMA, "no-dropped-record", KILL, **more).traces[0].steps
+    steps = decide("no-dropped-record", KILL, SARAMA, more).traces[0].steps
     at = [step.at for step in steps if "which will be retried" in step.text]
     assert all(later - earlier >= 5_000 for earlier, later in pairwise(at))

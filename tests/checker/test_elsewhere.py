@@ -12,16 +12,14 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment, NotModelledError
-from model.deployment.record_reader import read_record
+from model.deployment import NotModelledError
 from model.elsewhere import follow_due
 from model.language import Action
 from model.pipeline import build
 from model.state import Fate, Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
+from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, assume, rewrite
 from tests.model.scripted import Scenario
 
@@ -52,11 +50,6 @@ ELSEWHERE = {"failure-elsewhere": 1}
 REQUEST, RESPONSE = {**ELSEWHERE, "lost-request": 1}, {**ELSEWHERE, "lost-response": 1}
 
 
-def deployment(prop: str, faults: dict[str, int], **more: object) -> Deployment:
-    record = {**PIPELINE, **more, "assume.faults": faults, "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
-
-
 @pytest.mark.parametrize(
     ("more", "faults", "prop", "status"),
     [
@@ -80,11 +73,11 @@ def deployment(prop: str, faults: dict[str, int], **more: object) -> Deployment:
     ],
 )
 def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, status: Status) -> None:
-    assert verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1)).status is status
+    assert decide(prop, faults, PIPELINE, more).status is status
 
 
 def run(**more: object) -> Scenario:
-    return Scenario(deployment("no-gap", {**ELSEWHERE, "refused-record": 1, "lost-response": 1}, **more))
+    return Scenario(recorded("no-gap", {**ELSEWHERE, "refused-record": 1, "lost-response": 1}, PIPELINE, more))
 
 
 def numbers(run: Scenario, batch: int) -> tuple[int, int]:
@@ -181,7 +174,7 @@ def nothing_numbered(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     ],
 )
 def test_mutations(mutation: Mutation, release: dict[str, object]) -> None:
-    asked = deployment("no-dropped-record", REQUEST, **release, **{"producer.retries": 1})
+    asked = recorded("no-dropped-record", REQUEST, PIPELINE, release, {"producer.retries": 1})
     prop = "no-dropped-record"
     assert ask(mutation(build(asked)), prop)[prop].status is Status.VIOLATED
 
@@ -218,10 +211,10 @@ def test_franz_go_stops_for_lost_data_of_another_partition_if_it_is_told_to() ->
 
 def test_with_transactions_it_is_not_modelled() -> None:
     with pytest.raises(NotModelledError, match="not modelled yet: failure-elsewhere with transactions"):
-        deployment("no-gap", ELSEWHERE, **{"producer.transactional.id": "t"})
+        recorded("no-gap", ELSEWHERE, PIPELINE, {"producer.transactional.id": "t"})
 
 
 def test_without_idempotence_nothing_comes_of_it() -> None:
-    asked = deployment("no-gap", ELSEWHERE, **{"producer.enable.idempotence": False})
+    asked = recorded("no-gap", ELSEWHERE, PIPELINE, {"producer.enable.idempotence": False})
     assert any("failure-elsewhere changes nothing" in note for note in asked.notes)
     assert not [action for action in build(asked).system.actions if action.fault == "failure-elsewhere"]

@@ -9,12 +9,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
 from model.deployment import Deployment
-from model.deployment.record_reader import read_record
 from model.kept_numbers import FORGOTTEN
 from properties.verdict import Status
+from tests.checker.records import decide, recorded
 from tests.model.scripted import Scenario
 
 DAY = 86_400_000
@@ -33,10 +31,8 @@ FOREVER = {"producer.delivery.timeout.ms": 2**31 - 1}
 KILL, LATE = {"kill": 1}, {"delayed-request": 1}
 
 
-def deployment(faults: Mapping[str, int], **more: object) -> Deployment:
-    prop = "no-log-duplicate"
-    record = {**PIPELINE, **more, "assume.faults": dict(faults), "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
+def deployment(faults: Mapping[str, int], *more: Mapping[str, object]) -> Deployment:
+    return recorded("no-log-duplicate", faults, PIPELINE, *more)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +47,7 @@ def deployment(faults: Mapping[str, int], **more: object) -> Deployment:
 def test_a_record_is_stored_again_where_a_broker_may_be_away_for_so_long(
     more: dict[str, object], status: Status
 ) -> None:
-    assert verdict_on("no-log-duplicate", deployment(KILL, **more), Budget(threads=1)).status is status
+    assert decide("no-log-duplicate", KILL, PIPELINE, more).status is status
 
 
 @pytest.mark.parametrize(
@@ -72,16 +68,16 @@ def test_a_record_is_stored_again_where_a_broker_may_be_away_for_so_long(
     ],
 )
 def test_where_it_can_come_to_that(more: dict[str, object], expires: bool) -> None:
-    assert deployment(KILL, **more).producer_ids_expire is expires
+    assert deployment(KILL, more).producer_ids_expire is expires
 
 
 def test_nothing_is_forgotten_where_no_fault_is_possible() -> None:
-    assert not deployment({"kill": 0}, **FOREVER).producer_ids_expire
+    assert not deployment({"kill": 0}, FOREVER).producer_ids_expire
 
 
 def run() -> Scenario:
     """The record is in both logs, and waits to be retried."""
-    one = Scenario(deployment({"lost-response": 1}, **FOREVER, **{"topic.min.insync.replicas": 1}))
+    one = Scenario(deployment({"lost-response": 1}, FOREVER, {"topic.min.insync.replicas": 1}))
     one = one.produce(0, 1).replicate(2, 1)
     return one.do("lose_response", batch=0).do("notice", broker=1).do("transmit", batch=0, leader=1)
 

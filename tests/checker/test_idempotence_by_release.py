@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment.record_reader import read_record
-from properties.verdict import Status, Verdict
+from properties.verdict import Status
+from tests.checker.records import decide
 
 IN_FLIGHT = "producer.max.in.flight.requests.per.connection"
 PIPELINE = {
@@ -30,10 +28,8 @@ NEW = {"producer.producer_id": "new"}
 SHORT = {"producer.delivery.timeout.ms": 30_000}
 
 
-def decide(client: str, brokers: str, prop: str, faults: dict[str, int], **more: object) -> Verdict:
-    asked = {"kafka": brokers, "producer.version": client, "assume.faults": faults, "require": [prop]}
-    record = {**PIPELINE, **asked, **more}
-    return verdict_on(prop, read_record(record, name=prop, file="test", line=1), Budget(threads=1))
+def of(client: str, brokers: str) -> dict[str, object]:
+    return {**PIPELINE, "kafka": brokers, "producer.version": client}
 
 
 @pytest.mark.parametrize(
@@ -65,15 +61,15 @@ def decide(client: str, brokers: str, prop: str, faults: dict[str, int], **more:
 def test_a_difference(
     client: str, brokers: str, more: dict[str, object], faults: dict[str, int], prop: str, status: Status
 ) -> None:
-    assert decide(client, brokers, prop, faults, **more).status is status
+    assert decide(prop, faults, of(client, brokers), more).status is status
 
 
 @pytest.mark.slow
 def test_three_retries_are_as_good_as_none_if_the_fourth_is_answered_too_late() -> None:
     """With nothing but defaults: a leader that is cut off answers no attempt, and the last one ends after 120 s."""
-    verdict = decide("2.4", "2.4", "no-acked-loss", GIVEN_UP)
+    verdict = decide("no-acked-loss", GIVEN_UP, of("2.4", "2.4"))
     assert verdict.status is Status.VIOLATED
     words = [step.text for step in verdict.traces[0].steps]
     assert any("takes the sequence number for free" in sentence for sentence in words)
     assert any("for the retry of a record with the same sequence number" in sentence for sentence in words)
-    assert decide("2.8", "2.4", "no-acked-loss", GIVEN_UP).status is Status.HOLDS
+    assert decide("no-acked-loss", GIVEN_UP, of("2.8", "2.4")).status is Status.HOLDS

@@ -14,7 +14,7 @@ import pytest
 import z3
 
 from checker.budget import Budget
-from checker.check import Run, prepare_groups
+from checker.check import Run, prepare_groups, question_ids
 from checker.identity import Fingerprint, verdict_id
 from model.deployment import Deployment
 from model.deployment.choices import Acks, Commit, OnSendError, Processing, Sink
@@ -37,9 +37,13 @@ def base() -> Deployment:
 
 @cache
 def ids(deployment: Deployment) -> dict[str, str]:
-    """Property -> the id of its verdict; no exploration is needed to ask a question."""
-    run = Run(deployment, *prepare_groups(deployment), Budget(threads=1))
-    return {verdict.property: verdict.id for verdict in run.verdicts()}
+    """Property -> the id of its verdict; neither exploration nor machine code is needed to ask a question."""
+    return question_ids(deployment, *prepare_groups(deployment))
+
+
+def test_verdicts_have_the_ids_of_their_questions() -> None:
+    run = Run(base(), *prepare_groups(base()), Budget(threads=1))
+    assert {verdict.property: verdict.id for verdict in run.verdicts()} == ids(base())
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ import pytest
 
 from model.pipeline import build
 from properties.verdict import Status
-from tests.checker.test_clients import PIPELINE, decide, deployment
+from tests.checker.records import decide, recorded
+from tests.checker.test_clients import PIPELINE
 
 WRITES = {**PIPELINE, "producer.client": "kafka-go", "producer.RequiredAcks": "RequireAll"}
 READS = {key: value for key, value in PIPELINE.items() if not key.startswith("consumer.")} | {
@@ -38,7 +39,7 @@ LOST, KILL, CRASH = {"lost-request": 1}, {"kill": 1}, {"consumer-crash": 1}
     ],
 )
 def test_writes(more: dict[str, object], faults: dict[str, int], prop: str, status: Status) -> None:
-    assert decide(WRITES, prop, faults, **more).status is status
+    assert decide(prop, faults, WRITES, more).status is status
 
 
 @pytest.mark.parametrize(
@@ -52,19 +53,19 @@ def test_writes(more: dict[str, object], faults: dict[str, int], prop: str, stat
     ],
 )
 def test_commits(more: dict[str, object], prop: str, status: Status) -> None:
-    assert decide(READS, prop, CRASH, **ONE, **more).status is status
+    assert decide(prop, CRASH, READS, ONE, more).status is status
 
 
 @pytest.mark.parametrize(("client", "goes_back"), [("kafka-go", False), ("sarama", True)])
 def test_beyond_the_end_of_a_log(client: str, goes_back: bool) -> None:
     """A log that lost its end gets other records at offsets that the group has read: who waits there misses them."""
     reads = {**READS, "consumer.client": client, **ONE}
-    asked = deployment(reads, "no-skip", {"power-loss": 1})
+    asked = recorded("no-skip", {"power-loss": 1}, reads)
     assert ("reset_beyond_end" in {action.name for action in build(asked).system.actions}) is goes_back
 
 
 def test_what_a_reader_beyond_the_end_misses() -> None:
     lossy = {"topic.replicas": 1, "topic.min.insync.replicas": 1, "producer.acks": "1", **FETCHES}
-    verdict = decide(READS, "no-skip", {"power-loss": 1}, **lossy)
+    verdict = decide("no-skip", {"power-loss": 1}, READS, lossy)
     assert verdict.status is Status.VIOLATED
     assert not any("beyond the end" in step.text for step in verdict.traces[0].steps)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from properties.verdict import Status
-from tests.checker.test_clients import PIPELINE, decide
+from tests.checker.records import decide
+from tests.checker.test_clients import PIPELINE
 
 SENDS = {**PIPELINE, "producer.client": "kafkajs"}
 READS = {key: value for key, value in PIPELINE.items() if not key.startswith("consumer.")} | {
@@ -36,7 +37,7 @@ LOST, KILL, CRASH = {"lost-request": 1}, {"kill": 1}, {"consumer-crash": 1}
     ],
 )
 def test_sends(more: dict[str, object], faults: dict[str, int], prop: str, status: Status) -> None:
-    assert decide(SENDS, prop, faults, **more).status is status
+    assert decide(prop, faults, SENDS, more).status is status
 
 
 @pytest.mark.parametrize(
@@ -50,11 +51,11 @@ def test_sends(more: dict[str, object], faults: dict[str, int], prop: str, statu
     ],
 )
 def test_commits(more: dict[str, object], prop: str, status: Status) -> None:
-    assert decide(READS, prop, CRASH, **more, **ONE).status is status
+    assert decide(prop, CRASH, READS, more, ONE).status is status
 
 
 def test_a_send_fails_only_after_the_pauses_of_its_retries() -> None:
-    steps = decide(SENDS, "no-dropped-record", KILL, **ONE).traces[0].steps
+    steps = decide("no-dropped-record", KILL, SENDS, ONE).traces[0].steps
     sent = next(step for step in steps if step.text == "the application sends record 1")
     failed = next(step for step in steps if "the send fails" in step.text)
     assert sent.at is not None and failed.at is not None

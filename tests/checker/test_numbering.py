@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 import z3
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment
 from model.deployment.assumptions import with_assumption
-from model.deployment.record_reader import read_record
 from model.language import Action
 from model.pipeline import build
 from model.state import Fate, Pipeline
-from properties.verdict import Status, Verdict
+from properties.verdict import Status
 from tests.checker.asking import ask
+from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, assume, batch_of, never
 from tests.model.scripted import Scenario
 
@@ -34,15 +31,6 @@ RESENDS = {"producer.on_send_error": "resend"}
 RETRIES = "producer.Producer.Retry.Max"
 
 ANSWER, MOVE, LATE, REFUSED = {"lost-response": 1}, {"leader-move": 1}, {"delayed-request": 1}, {"refused-record": 1}
-
-
-def deployment(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Deployment:
-    record = {**base, **more, "assume.faults": faults, "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
-
-
-def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Verdict:
-    return verdict_on(prop, deployment(base, prop, faults, **more), Budget(threads=1))
 
 
 @pytest.mark.parametrize(
@@ -92,12 +80,12 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
 def test_verdicts(
     base: dict[str, object], more: dict[str, object], faults: dict[str, int], prop: str, status: Status
 ) -> None:
-    assert decide(base, prop, faults, **more).status is status
+    assert decide(prop, faults, base, more).status is status
 
 
 @pytest.mark.slow
 def test_a_record_that_is_taken_for_another_is_reported_as_stored() -> None:
-    steps = [step.text for step in decide(IDEMPOTENT, "no-acked-loss", REFUSED, **RESENDS).traces[0].steps]
+    steps = [step.text for step in decide("no-acked-loss", REFUSED, IDEMPOTENT, RESENDS).traces[0].steps]
     assert any("into a batch of its epoch 2, with the number 0 of an earlier one" in step for step in steps)
     assert (
         "broker 1 takes record 2 (send 2) for the retry of a record with the same sequence number, and appends nothing"
@@ -127,14 +115,14 @@ def none_is_retried(pipeline: Pipeline, action: Action) -> z3.BoolRef:
 def test_mutations(
     mutation: Mutation, prop: str, faults: dict[str, int], more: dict[str, object], before: Status, after: Status
 ) -> None:
-    asked = deployment(IDEMPOTENT, prop, faults, **more)
+    asked = recorded(prop, faults, IDEMPOTENT, more)
     assert ask(asked, prop)[prop].status is before
     assert ask(mutation(build(asked)), prop)[prop].status is after
 
 
 def scenario(**more: object) -> Scenario:
     """Two records, of which the first is on its way and the second has its number."""
-    run = Scenario(deployment(IDEMPOTENT, "no-gap", {"lost-request": 2, "refused-record": 1}, **more))
+    run = Scenario(recorded("no-gap", {"lost-request": 2, "refused-record": 1}, IDEMPOTENT, more))
     return run.do("send", batch=0).do("send", batch=1).do("transmit", batch=0, leader=1).do("number_ahead", batch=1)
 
 
@@ -169,7 +157,7 @@ def test_a_record_keeps_its_number_when_the_epoch_goes_on() -> None:
 
 
 def test_an_epoch_for_each_record_that_fails() -> None:
-    assert deployment(IDEMPOTENT, "no-gap", REFUSED).bounds.producer_epochs == 3
-    assert deployment(IDEMPOTENT, "no-gap", REFUSED, **RESENDS).bounds.producer_epochs == 4
-    assumed = with_assumption(deployment(IDEMPOTENT, "no-gap", REFUSED), "on_send_error", "resend")
+    assert recorded("no-gap", REFUSED, IDEMPOTENT).bounds.producer_epochs == 3
+    assert recorded("no-gap", REFUSED, IDEMPOTENT, RESENDS).bounds.producer_epochs == 4
+    assumed = with_assumption(recorded("no-gap", REFUSED, IDEMPOTENT), "on_send_error", "resend")
     assert (assumed.bounds.sends, assumed.bounds.producer_epochs) == (2, 4)

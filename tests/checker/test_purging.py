@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment.record_reader import read_record
-from properties.verdict import Status, Verdict
+from properties.verdict import Status
+from tests.checker.records import decide
 
 ALONE = {
     "kafka": "4.0",
@@ -27,11 +25,6 @@ EACH = {"assume.transaction_records": 1}
 LOST = {"full-buffer": 1, "lost-response": 1}
 REFUSED = {"refused-record": 1, "lost-response": 1}
 KILL, LATE, SLOW = {"kill": 1}, {"delayed-request": 1}, {"slow-follower": 1}
-
-
-def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: object) -> Verdict:
-    record = {**base, **more, "assume.faults": {"total": sum(faults.values()), **faults}, "require": [prop]}
-    return verdict_on(prop, read_record(record, name=prop, file="test", line=1), Budget(threads=1))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +52,7 @@ def decide(base: dict[str, object], prop: str, faults: dict[str, int], **more: o
 def test_what_breaks_them(
     base: dict[str, object], more: dict[str, object], faults: dict[str, int], prop: str, status: Status
 ) -> None:
-    verdict = decide(base, prop, faults, **more)
+    verdict = decide(prop, faults, base, more)
     assert verdict.status is status, verdict.cut_sets
     if status is Status.VIOLATED:
         assert verdict.cut_sets == (tuple(sorted(faults.items())),), "no part of them suffices"
@@ -70,5 +63,6 @@ def test_what_breaks_them(
 def test_an_epoch_in_the_middle_of_a_transaction(version: str) -> None:
     """1.8.0 leaves a record behind in a transaction that nobody ends; what else it holds was added after (I043)."""
     of_2_5 = {"kafka": "2.5", "topic.replicas": 2, "producer.version": version, "assume.transaction_records": 3}
-    verdict = decide(THREE, "no-hanging-transaction", SLOW, **of_2_5, **{"bounds.records": 3, "bounds.log": 6})
+    larger = {"bounds.records": 3, "bounds.log": 6}
+    verdict = decide("no-hanging-transaction", SLOW, THREE, of_2_5, larger)
     assert verdict.status is (Status.VIOLATED if version == "1.8.0" else Status.HOLDS)

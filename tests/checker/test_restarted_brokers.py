@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment.record_reader import read_record
 from properties.verdict import Status
+from tests.checker.records import decide
 from tests.checker.test_idempotence_by_release import IN_FLIGHT, PIPELINE
 
 ALONE = {**PIPELINE, "topic.replicas": 1, "bounds.epochs": 4}
@@ -31,8 +29,7 @@ KILL, DUPLICATE = {"kill": 1}, "no-log-duplicate"
     ],
 )
 def test_a_difference(kafka: str, prop: str, faults: dict[str, int], more: dict[str, object], status: Status) -> None:
-    record = {**ALONE, "kafka": kafka, "assume.faults": faults, "require": [prop], **more}
-    verdict = verdict_on(prop, read_record(record, name=prop, file="test", line=1), Budget(threads=1))
+    verdict = decide(prop, faults, ALONE, {"kafka": kafka}, more)
     assert verdict.status is status, verdict.cut_sets
     for trace in verdict.traces:
         assert any("restarts, knowing of each producer no batch but the last" in step.text for step in trace.steps)
@@ -41,9 +38,6 @@ def test_a_difference(kafka: str, prop: str, faults: dict[str, int], more: dict[
 @pytest.mark.slow
 def test_librdkafka_stops_for_good() -> None:
     """The next record due is refused as out of order: a fatal error (semantics 4.1), for records that are stored."""
-    prop = "no-dropped-record"
-    soon = {"assume.broker_restart": "1s..5s", "assume.faults": KILL, "require": [prop]}
-    asked = {**ALONE, **RDKAFKA, **soon, "kafka": "4.0", "bounds.records": 3}
+    asked = {**ALONE, **RDKAFKA, "assume.broker_restart": "1s..5s", "kafka": "4.0", "bounds.records": 3}
     for in_flight, status in ((5, Status.VIOLATED), (1, Status.HOLDS)):
-        record = read_record({**asked, IN_FLIGHT: in_flight}, name=prop, file="test", line=1)
-        assert verdict_on(prop, record, Budget(threads=1)).status is status
+        assert decide("no-dropped-record", KILL, asked, {IN_FLIGHT: in_flight}).status is status

@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 import z3
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment
-from model.deployment.record_reader import read_record
 from model.draining import has_drained
 from model.language import Action
 from model.pipeline import build
 from model.state import Fate, Pipeline
-from properties.verdict import Status, Verdict
+from properties.verdict import Status
 from tests.checker.asking import ask
+from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, assume, batch_of, leader_of, never
 from tests.model.scripted import Scenario
 
@@ -33,15 +30,6 @@ NEW = {"producer.producer_id": "new"}
 ONE_BY_ONE = {"producer.sends": "sync", "producer.on_send_error": "halt"}
 
 ANSWER, MOVE, REFUSED, POWER = {"lost-response": 1}, {"leader-move": 1}, {"refused-record": 1}, {"power-loss": 1}
-
-
-def deployment(prop: str, faults: dict[str, int], **more: object) -> Deployment:
-    record = {**FRANZ_GO, **more, "assume.faults": faults, "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
-
-
-def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
-    return verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1))
 
 
 @pytest.mark.slow
@@ -64,12 +52,12 @@ def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
     ],
 )
 def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, status: Status) -> None:
-    assert decide(prop, faults, **more).status is status
+    assert decide(prop, faults, FRANZ_GO, more).status is status
 
 
 @pytest.mark.slow
 def test_a_record_is_taken_for_one_that_failed() -> None:
-    steps = [step.text for step in decide("no-acked-loss", {**ANSWER, **REFUSED}).traces[0].steps]
+    steps = [step.text for step in decide("no-acked-loss", {**ANSWER, **REFUSED}, FRANZ_GO).traces[0].steps]
     assert (
         "broker 1 takes record 2 for the retry of a record with the same sequence number, and appends nothing" in steps
     )
@@ -92,7 +80,7 @@ def drained(pipeline: Pipeline, action: Action) -> z3.BoolRef:
     ],
 )
 def test_mutations(mutation: Mutation, prop: str, faults: dict[str, int], more: dict[str, object]) -> None:
-    asked = deployment(prop, faults, **more)
+    asked = recorded(prop, faults, FRANZ_GO, more)
     assert ask(asked, prop)[prop].status is Status.HOLDS
     assert ask(mutation(build(asked)), prop)[prop].status is Status.VIOLATED
 
@@ -100,7 +88,7 @@ def test_mutations(mutation: Mutation, prop: str, faults: dict[str, int], more: 
 def scenario(**more: object) -> Scenario:
     """The first of three records is acknowledged, so that the leader gets the two others at once."""
     faults = {"refused-record": 1, "slow-follower": 1, "power-loss": 1}
-    run = Scenario(deployment("no-gap", faults, **{"bounds.records": 3, **more}))
+    run = Scenario(recorded("no-gap", faults, FRANZ_GO, {"bounds.records": 3, **more}))
     run = run.do("send", batch=0).do("send", batch=1).do("send", batch=2).do("transmit", batch=0, leader=1)
     assert not run.can("transmit", batch=1, leader=1), "one at a time until a leader has answered"
     run = run.do("append", batch=0, leader=1).do("fetch", leader=1, follower=2).do("fetch", leader=1, follower=2)

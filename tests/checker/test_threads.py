@@ -189,7 +189,6 @@ def maze(chance: random.Random, *, goal: bool) -> tuple[TransitionSystem, Questi
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("goal", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_thousands_of_states(seed: int, goal: bool) -> None:
@@ -227,7 +226,7 @@ def test_the_maze_is_no_easy_one() -> None:
     [
         ("kip-320", (2, 2, 2, 2)),
         ("kip-101", (2, 2, 2, 2)),
-        pytest.param("truncate-to-hw", (3, 1, 1, 1), marks=pytest.mark.slow),
+        ("truncate-to-hw", (3, 1, 1, 1)),
     ],
 )
 def test_published_protocols(name: str, constants: tuple[int, int, int, int]) -> None:
@@ -268,9 +267,7 @@ def test_a_deployment() -> None:
     assert one == several
 
 
-@pytest.mark.parametrize(
-    "threads", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_size_of_boxes_changes_nothing(threads: int) -> None:
     one = explored(counters(15), Question({"never": NEVER}, None, {}), {SLOW: 1}, 1)
     for pieces in (1, 2, 5):

@@ -13,15 +13,13 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment, DeploymentError, NotModelledError
-from model.deployment.record_reader import read_record
+from model.deployment import DeploymentError, NotModelledError
 from model.language import Action
 from model.pipeline import build
 from model.state import Pipeline
 from properties.verdict import Status
 from tests.checker.asking import ask
+from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, never, rewrite
 from tests.model.scripted import Scenario
 
@@ -45,11 +43,6 @@ BY_OFFSET = {"consumer.sink": "by-offset"}
 
 CRASH, FAILURE = {"consumer-crash": 1}, {"failed-processing": 1}
 TWICE = {"failed-processing": 2, **CRASH}
-
-
-def deployment(prop: str, faults: Mapping[str, int], **more: object) -> Deployment:
-    record = {**PIPELINE, **more, "assume.faults": dict(faults), "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +71,7 @@ def deployment(prop: str, faults: Mapping[str, int], **more: object) -> Deployme
     ],
 )
 def test_verdicts(more: dict[str, object], faults: dict[str, int], prop: str, status: Status) -> None:
-    assert verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1)).status is status
+    assert decide(prop, faults, PIPELINE, more).status is status
 
 
 @pytest.mark.parametrize("further", [{}, {"rebalance": 1}, {"eviction": 1}])
@@ -86,7 +79,7 @@ def test_what_a_crash_does_in_time_does_not_depend_on_what_else_is_asked(further
     """A poll commits what the one before returned; by then the workers are done, and a crash finds it so."""
     times = {"assume.poll_interval": "5s..10s", "assume.processing_time": "0..1s", "bounds.records": 1}
     settings = {**WORKERS, "consumer.enable.auto.commit": True, **times}
-    verdict = verdict_on("no-skip", deployment("no-skip", {**CRASH, **further}, **settings), Budget(threads=1))
+    verdict = decide("no-skip", {**CRASH, **further}, PIPELINE, settings)
     assert verdict.status in (Status.HOLDS, Status.VIOLATED)
     assert (("consumer-crash", 1),) not in verdict.cut_sets
 
@@ -114,13 +107,13 @@ def never_if(action: Action, condition: bool) -> Action:
 )
 def test_mutations(mutation: Mutation, faults: dict[str, int], more: dict[str, object]) -> None:
     """Each verdict rests on one effect."""
-    verdict = ask(mutation(build(deployment("no-skip", faults, **more))), "no-skip")["no-skip"]
+    verdict = ask(mutation(build(recorded("no-skip", faults, PIPELINE, more))), "no-skip")["no-skip"]
     assert verdict.status in (Status.HOLDS, Status.VACUOUS)
 
 
 def run(faults: Mapping[str, int], **more: object) -> Scenario:
     """Two records are in the log, and the consumer has both."""
-    scenario = Scenario(deployment("no-skip", faults, **more)).produce(0, 1).produce(1, 1)
+    scenario = Scenario(recorded("no-skip", faults, PIPELINE, more)).produce(0, 1).produce(1, 1)
     return scenario if "consumer.processing" not in more else scenario.do("hand_off", leader=1).do("hand_off", leader=1)
 
 
@@ -186,13 +179,13 @@ def test_a_crash_takes_what_was_not_confirmed() -> None:
 )
 def test_what_does_not_go_together(more: dict[str, object], words: str) -> None:
     with pytest.raises(DeploymentError, match=words):
-        deployment("no-skip", FAILURE, **more)
+        recorded("no-skip", FAILURE, PIPELINE, more)
 
 
 def test_without_workers_records_fail_one_after_the_other() -> None:
     """What goes back to the last that failed, or commits what is finished, is as good as what does so for each."""
-    asked = deployment(
-        "no-skip", FAILURE, **{"consumer.on_processing_error": "retry-last", "consumer.commit": "finished"}
+    asked = recorded(
+        "no-skip", FAILURE, PIPELINE, {"consumer.on_processing_error": "retry-last", "consumer.commit": "finished"}
     )
     assert any("takes nothing but time with on_processing_error=retry-last" in note for note in asked.notes)
     names = {action.name for action in build(asked).system.actions}
@@ -201,4 +194,4 @@ def test_without_workers_records_fail_one_after_the_other() -> None:
 
 def test_late_commits_past_others_are_not_modelled() -> None:
     with pytest.raises(NotModelledError, match="not modelled yet: rebalances of a consumer that commits past"):
-        deployment("no-skip", {"rebalance": 1}, **FINISHED)
+        recorded("no-skip", {"rebalance": 1}, PIPELINE, FINISHED)

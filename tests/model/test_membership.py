@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment
-from model.deployment.record_reader import read_record
 from model.faults import DESCRIPTION, ONLY_BY_NAME, Fault
 from model.pipeline import build
-from properties.verdict import Status, Verdict
+from properties.verdict import Status
+from tests.checker.records import decide, recorded
 
 GROUP = {
     "kafka": "4.0",
@@ -32,15 +29,6 @@ ASYNC = {"consumer.commit": "async"}
 EVICTION, REBALANCE = {"eviction": 1}, {"rebalance": 1}
 LOST = {"rebalance": 1, "lost-commit": 1}
 DIES = {"eviction": 1, "consumer-crash": 1}
-
-
-def deployment(prop: str, faults: dict[str, int], **more: object) -> Deployment:
-    record = {**GROUP, **more, "assume.faults": faults, "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
-
-
-def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
-    return verdict_on(prop, deployment(prop, faults, **more), Budget(threads=1))
 
 
 @pytest.mark.parametrize(
@@ -75,27 +63,27 @@ def decide(prop: str, faults: dict[str, int], **more: object) -> Verdict:
     ],
 )
 def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], violated: bool) -> None:
-    verdict = decide(prop, faults, **more)
+    verdict = decide(prop, faults, GROUP, more)
     assert verdict.status in ((Status.VIOLATED,) if violated else (Status.HOLDS, Status.VACUOUS)), verdict.notes
 
 
 @pytest.mark.slow
 def test_what_was_committed_is_lost_with_the_member_that_had_it() -> None:
     """A rebalance commits what workers have; only then does their process die."""
-    verdict = decide("no-skip", {"rebalance": 1, "consumer-crash": 1}, **WORKERS, **AUTO)
+    verdict = decide("no-skip", {"rebalance": 1, "consumer-crash": 1}, GROUP, WORKERS, AUTO)
     assert [dict(cut) for cut in verdict.cut_sets] == [{"consumer-crash": 1}]
-    alone = decide("no-skip", DIES, **BEFORE)
+    alone = decide("no-skip", DIES, GROUP, BEFORE)
     assert [dict(cut) for cut in alone.cut_sets] == [{"consumer-crash": 1}]
 
 
 @pytest.mark.slow
 def test_another_takes_over_when_the_session_is_over() -> None:
-    verdict = decide("no-reprocessing", EVICTION)
+    verdict = decide("no-reprocessing", EVICTION, GROUP)
     steps = verdict.traces[0].steps
     thrown_out = next(step for step in steps if "throws" in step.text)
     started = next(step for step in steps if "a consumer of the group starts" in step.text)
     assert started.at - thrown_out.at >= 45_000
-    quick = decide("no-reprocessing", EVICTION, **{"consumer.max.poll.interval.ms": 6_000})
+    quick = decide("no-reprocessing", EVICTION, GROUP, {"consumer.max.poll.interval.ms": 6_000})
     at = {step.text: step.at for step in quick.traces[0].steps}
     assert max(at.values()) < 45_000, "max.poll.interval.ms is shorter than the session"
 
@@ -103,27 +91,27 @@ def test_another_takes_over_when_the_session_is_over() -> None:
 @pytest.mark.slow
 def test_retention_does_not_wait_for_another_member_longer_than_that_takes() -> None:
     """An hour of retention outlasts the takeover; ten minutes do not."""
-    long = decide("no-loss", EVICTION, **{"topic.retention.ms": 3_600_000, "assume.poll_interval": "0..1min"})
-    short = decide("no-loss", EVICTION, **{"topic.retention.ms": 360_000, "assume.poll_interval": "0..1min"})
+    long = decide("no-loss", EVICTION, GROUP, {"topic.retention.ms": 3_600_000, "assume.poll_interval": "0..1min"})
+    short = decide("no-loss", EVICTION, GROUP, {"topic.retention.ms": 360_000, "assume.poll_interval": "0..1min"})
     assert (long.status, short.status) == (Status.HOLDS, Status.VIOLATED)
 
 
 def test_only_where_it_is_named() -> None:
     assert {Fault.EVICTION, Fault.REBALANCE} <= ONLY_BY_NAME
     assert {Fault.EVICTION, Fault.REBALANCE} <= DESCRIPTION.keys()
-    model = build(deployment("no-skip", {"consumer-crash": 1}))
+    model = build(recorded("no-skip", {"consumer-crash": 1}, GROUP))
     assert not model.pipeline.consumer.late and model.pipeline.history.thrown_out is None
     assert not {"throw_out", "hand_over", "finish_late"} & {action.name for action in model.system.actions}
 
 
 def test_a_consumer_without_a_group_has_no_other_member() -> None:
-    model = build(deployment("no-skip", EVICTION, **{"consumer.commit": "never"}))
+    model = build(recorded("no-skip", EVICTION, GROUP, {"consumer.commit": "never"}))
     assert not {"throw_out", "hand_over", "finish_late"} & {action.name for action in model.system.actions}
 
 
 def test_how_long_a_group_waits() -> None:
     """Worked out by hand: 45 s of session before another starts, and everything that a takeover can take after that."""
-    system = build(deployment("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1})).system
+    system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP)).system
     starts = [action for action in system.actions if action.name == "restart_consumer"]
     needs = {need.clock.name: need.at_least.at_least() for need in starts[0].needs if need.at_least is not None}
     assert needs == {"crashed": 1_000, "replacing": 45_000}

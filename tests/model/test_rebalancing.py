@@ -7,15 +7,12 @@ from collections.abc import Mapping
 import pytest
 import z3
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment
-from model.deployment.record_reader import read_record
 from model.language import Action, Variable
 from model.pipeline import build
 from model.state import Pipeline
-from properties.verdict import Status, Verdict
+from properties.verdict import Status
 from tests.checker.asking import ask
+from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, also, leaves, never
 
 GROUP = {
@@ -45,15 +42,6 @@ def client(version: str, **more: object) -> dict[str, object]:
     """A client of this release, and brokers of its time."""
     of_producer = {"producer.enable.idempotence": False}
     return {"kafka": ".".join(version.split(".")[:2]), "consumer.version": version, **of_producer, **more}
-
-
-def deployment(prop: str, faults: dict[str, int], more: Mapping[str, object]) -> Deployment:
-    record = {**GROUP, **more, "assume.faults": faults, "require": [prop]}
-    return read_record(record, name=prop, file="test", line=1)
-
-
-def decide(prop: str, faults: dict[str, int], more: Mapping[str, object]) -> Verdict:
-    return verdict_on(prop, deployment(prop, faults, more), Budget(threads=1))
 
 
 @pytest.mark.parametrize(
@@ -101,12 +89,12 @@ def decide(prop: str, faults: dict[str, int], more: Mapping[str, object]) -> Ver
     ],
 )
 def test_verdicts(prop: str, more: dict[str, object], faults: dict[str, int], violated: bool) -> None:
-    verdict = decide(prop, faults, more)
+    verdict = decide(prop, faults, GROUP, more)
     assert verdict.status in ((Status.VIOLATED,) if violated else (Status.HOLDS, Status.VACUOUS)), verdict.notes
 
 
 def test_new_partitions_are_found_without_a_fault() -> None:
-    verdict = decide("no-skip", CRASH, {**UNAWARE, **LATEST})
+    verdict = decide("no-skip", CRASH, GROUP, {**UNAWARE, **LATEST})
     assert [dict(cut) for cut in verdict.cut_sets] == [{}]
     assert any("finds out that there is a new partition" in step.text for step in verdict.traces[0].steps)
 
@@ -142,22 +130,22 @@ def _from_the_start(pipeline: Pipeline, _: Action) -> Mapping[Variable, z3.Arith
 def test_mutation_changes_a_verdict(
     prop: str, more: dict[str, object], mutation: Mutation, before: Status, after: Status
 ) -> None:
-    asked = deployment(prop, REBALANCE, more)
+    asked = recorded(prop, REBALANCE, GROUP, more)
     assert ask(asked, prop)[prop].status is before
     assert ask(mutation(build(asked)), prop)[prop].status is after
 
 
 def test_only_where_it_can_happen() -> None:
-    model = build(deployment("no-skip", REBALANCE, BY_BROKERS))
+    model = build(recorded("no-skip", REBALANCE, GROUP, BY_BROKERS))
     assert not model.pipeline.consumer.late and model.pipeline.consumer.undiscovered is None
     assert "hand_over_while_processing" not in {action.name for action in model.system.actions}
-    assert build(deployment("no-skip", CRASH, {**BY_BROKERS, "kafka": "4.0"})).pipeline.consumer.late == ()
+    assert build(recorded("no-skip", CRASH, GROUP, {**BY_BROKERS, "kafka": "4.0"})).pipeline.consumer.late == ()
 
 
 def test_how_long_brokers_let_members_be_silent() -> None:
     """Worked out by hand: the session and the heartbeats that brokers ask for, whatever the client's defaults are."""
     more = {**BY_BROKERS, "broker.group.consumer.session.timeout.ms": 50_000}
-    system = build(deployment("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, more)).system
+    system = build(recorded("no-skip", {"eviction": 1, "rebalance": 1, "consumer-crash": 1}, GROUP, more)).system
     starts = next(action for action in system.actions if action.name == "restart_consumer")
     needs = {need.clock.name: need.at_least.at_least() for need in starts.needs if need.at_least is not None}
     assert needs == {"crashed": 1_000, "replacing": 50_000}
@@ -167,7 +155,7 @@ def test_how_long_brokers_let_members_be_silent() -> None:
 
 
 def test_how_long_a_new_partition_is_not_read() -> None:
-    system = build(deployment("no-skip", CRASH, UNAWARE)).system
+    system = build(recorded("no-skip", CRASH, GROUP, UNAWARE)).system
     deadlines = {clock.name: clock.at_most.at_most() for clock in system.clocks if clock.at_most is not None}
     joining = (14 + 3 * 4) * 100
     assert deadlines["discovering"] == 300_000 + 300_000 + 45_000 + 3_000 + joining

@@ -125,12 +125,12 @@ def test_every_published_protocol(tmp_path: Path, name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
 def test_every_example(tmp_path: Path, file: Path) -> None:
-    """With its own bounds, and one fault: more take minutes each."""
+    """One record and any one fault of the example's kinds: all its properties, goals and clocks; more is more of it."""
     asked, noted = read_deployment(file), list[Superstep]()
-    asked = replace(asked, faults=asked.faults.up_to(1))
+    asked = replace(asked, faults=asked.faults.up_to(1), bounds=SMALL)
     found = check(asked, engine=partitioned(tmp_path, noted))
     assert told(found) == told(check(asked))
-    assert_few(noted)
+    assert noted
 
 
 def assert_few(supersteps: list[Superstep]) -> None:

@@ -60,7 +60,7 @@ def test_more_and_more_states(chance: random.Random, total: int, partitions: int
             assert found.layers[-1].stopped == "states"
             assert not found.layers[-1].complete
             assert not found.exhausted()
-            limit += chance.randint(1, 20)
+            limit += chance.randint(1, max(20, limit))
         assert_same(found, reference)
 
 

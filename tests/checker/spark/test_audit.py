@@ -64,6 +64,7 @@ def test_traces_have_steps_and_lead_to_what_the_verdict_says(spark: Any, audited
         assert row["failure"]
 
 
+@pytest.mark.slow
 def test_rejected_rows_say_why(spark: Any, audited: Path) -> None:
     rejected = rows(spark, audited, "rejected")
     assert len(rejected) == 4

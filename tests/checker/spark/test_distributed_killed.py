@@ -202,16 +202,17 @@ def test_a_small_memory_is_enough(tmp_path: Path, started: Callable[..., subproc
 
 
 @pytest.mark.slow
-def test_a_small_memory_is_enough_for_a_check(tmp_path: Path) -> None:
+def test_a_small_memory_is_enough_for_a_check(tmp_path: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     """Except for second looks, which this process takes: what they would have said is unknown, and said to be."""
     ask = ("check", ROOT / "examples" / "acks-1.yaml", "--faults", "1", "--no-sensitivity", "--json")
     plain = proofka(*ask, tmp_path / "plain.json")
     on_spark = ("--engine", "auto", "--memory", "1M", "--master", "local[2]", "--stats")
-    found = proofka(*ask, tmp_path / "auto.json", *on_spark)
-    assert "supersteps for" in " ".join(found.stderr.split())
+    found = started(*ask, tmp_path / "auto.json", *on_spark)
+    _, told = found.communicate()
+    assert "supersteps for" in " ".join(told.split())
     whole, part = verdicts(tmp_path / "plain.json"), verdicts(tmp_path / "auto.json")
     ended = [bounds["stopped"] is not None for *_, bounds, _ in part]
-    assert found.exit_code == plain.exit_code == 1
+    assert found.returncode == plain.exit_code == 1
     assert {bounds["stopped"] for *_, bounds, _ in part} == {None, "memory"}
     assert [one for one, early in zip(part, ended, strict=True) if not early] == [
         one for one, early in zip(whole, ended, strict=True) if not early
