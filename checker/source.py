@@ -181,19 +181,23 @@ def _with_total(settings: Iterable[Setting], faults: str) -> tuple[Setting, ...]
     )
 
 
-def narrowed(deployment: Deployment, faults: str | None, require: list[str] | None) -> Deployment:
-    """The deployment with ``--faults`` and ``--require`` applied."""
+def narrowed(
+    deployment: Deployment, faults: str | None, require: list[str] | None, profile: str | None = None
+) -> Deployment:
+    """The deployment with ``--faults``, ``--require`` and ``--profile`` applied."""
     if faults is not None:
         budget = deployment.faults
         limited = budget.without_limits() if faults == "any" else budget.up_to(int(faults))
         deployment = replace(deployment, faults=limited, settings=_with_total(deployment.settings, faults))
-    if require:
+    if require or profile is not None:
         from model.deployment.given import Given
         from model.deployment.hiding import printable
         from model.deployment.required_properties import read_required
 
-        options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require)]
-        asked = tuple(Given("require", name, origin) for name, origin in options)
-        required = read_required(asked, transactional=deployment.transactional is not None)
+        options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require or ())]
+        asked = tuple(Given("require", name, origin) for name, origin in options) or None
+        named = profile and Given("profile", profile, Origin("option", f"--profile {printable(profile)}"))
+        transactional = deployment.transactional is not None
+        required = read_required(asked, transactional=transactional, profile=named or None)
         deployment = replace(deployment, require=required)
     return deployment

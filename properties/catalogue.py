@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.deployment.required_properties import REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT
 from model.state import Pipeline
 from properties import agreement, availability, duplication, loss, ordering, transactions
 from properties.property import Property
@@ -15,6 +15,6 @@ def properties_of(pipeline: Pipeline) -> tuple[Property, ...]:
 
     Those that are not required when nothing says which are asked only where they are required.
     """
-    asked = {*REQUIRED_BY_DEFAULT, *pipeline.deployment.require}
+    asked = {*ASKED_BY_DEFAULT, *pipeline.deployment.require}
     found = (prop for family in FAMILIES for prop in family.properties(pipeline))
     return tuple(prop for prop in found if prop.name in asked)

@@ -49,6 +49,7 @@ from checker.cli.options import (
     Partly,
     PipelineNumber,
     Producer,
+    Profile,
     Quiet,
     ReportFiles,
     Require,
@@ -105,6 +106,7 @@ def check(
     switch_on: SwitchOn = None,
     switch_off: SwitchOff = None,
     require: Require = None,
+    profile: Profile = None,
     fail_on: FailOn = None,
     json_file: JsonFile = None,
     report: ReportFiles = None,
@@ -147,7 +149,7 @@ def check(
         written.refuse_what_cannot_be()
         sought = source.seek()
         deployments = [source.read()] if sought is None else list(sought.deployments)
-        deployments = [narrowed(one, faults, require) for one in deployments]
+        deployments = [narrowed(one, faults, require, profile) for one in deployments]
         refuse_what_is_not_asked(fail_on or (), deployments)
         if explain and (fixed := next((one for one in deployments if one.given is None), None)):
             fail(f"{fixed.name}: --explain changes settings one by one; name the files that it was read from")
@@ -167,6 +169,7 @@ def check(
         seconds=seconds,
         limits={"states": states, "memory": memory, "threads": threads},
         require=tuple(require or ()),
+        profile=profile,
         fail_on=tuple(fail_on or ()),
         switches=(("--with", tuple(switch_on or ())), ("--without", tuple(switch_off or ()))),
         reductions=reductions,
@@ -209,6 +212,7 @@ class _Asked:
     seconds: float | None
     limits: Mapping[str, int | None]
     require: tuple[str, ...]
+    profile: str | None
     fail_on: tuple[str, ...]
     switches: tuple[tuple[str, tuple[str, ...]], ...]
     reductions: frozenset[Reduction]
@@ -233,6 +237,7 @@ class _Asked:
         words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
         for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
             words += [] if value is None else [f"--{name}", str(value)]
+        words += [] if self.profile is None else ["--profile", self.profile]
         for name in self.require:
             words += ["--require", name]
         for option, names in self.switches:
@@ -243,9 +248,9 @@ class _Asked:
     def depth(self, deployment: Deployment) -> Depth:
         """What is looked at first, where no total of faults is named: the properties that somebody named."""
         from checker.deepening import Depth
-        from model.deployment.required_properties import required_by_default
+        from model.deployment.required_properties import required_unless_said
 
-        by_default = required_by_default(transactional=deployment.transactional is not None)
+        by_default = required_unless_said(deployment)
         named = self.fail_on or (() if deployment.require == by_default else deployment.require)
         return Depth(frozenset(named), self.all_properties, self.all_fault_sets)
 

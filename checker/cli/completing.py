@@ -20,6 +20,13 @@ def complete_property(incomplete: str) -> list[str]:
     return _beginning(incomplete, KNOWN_PROPERTIES)
 
 
+def complete_profile(incomplete: str) -> list[str]:
+    """The profiles."""
+    from model.deployment.profiles import PROFILES
+
+    return _beginning(incomplete, PROFILES)
+
+
 def complete_assumption(incomplete: str) -> list[str]:
     """The keys of ``--assume``, with a ``=``; behind it the values, where they can be listed."""
     from model.deployment.assumptions import ASSUMPTIONS

@@ -17,9 +17,9 @@ def refuse_what_is_not_asked(names: Collection[str], deployments: Sequence[Deplo
     A script that fails on a property which nobody asks about would never fail.
     """
     from model.deployment.hiding import printable
-    from model.deployment.required_properties import KNOWN_PROPERTIES, REQUIRED_BY_DEFAULT
+    from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
 
-    asked = {*REQUIRED_BY_DEFAULT, *(name for one in deployments for name in one.require)}
+    asked = {*ASKED_BY_DEFAULT, *(name for one in deployments for name in one.require)}
     for name in names:
         if name not in KNOWN_PROPERTIES:
             fail(f"--fail-on {printable(name)}: unknown property; choose from {', '.join(KNOWN_PROPERTIES)}")

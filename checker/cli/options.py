@@ -13,6 +13,7 @@ import typer
 from checker.cli.completing import (
     complete_assumption,
     complete_faults,
+    complete_profile,
     complete_property,
     complete_switch_off,
     complete_switch_on,
@@ -108,6 +109,14 @@ Threads = Annotated[int | None, typer.Option(metavar="N", min=1, max=256, help="
 Require = Annotated[
     list[str] | None,
     typer.Option(metavar="P", help="A property that must hold; repeat for more.", autocompletion=complete_property),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="What is required: at-least-once, exactly-once, ordered or all. --require names properties instead.",
+        autocompletion=complete_profile,
+    ),
 ]
 FailOn = Annotated[
     list[str] | None,

@@ -25,6 +25,7 @@ from checker.cli.options import (
     Partly,
     PipelineNumber,
     Producer,
+    Profile,
     Require,
     Threads,
     Topic,
@@ -58,6 +59,7 @@ def repair(
     memory: Memory = None,
     threads: Threads = None,
     require: Require = None,
+    profile: Profile = None,
     seconds: WholeSeconds = 600,
     most: Most = 3,
 ) -> None:
@@ -90,7 +92,7 @@ def repair(
         clients=tuple(clients or ()),
     )
     with one_line_errors():
-        deployment = narrowed(source.read(), faults, require)
+        deployment = narrowed(source.read(), faults, require, profile)
         if deployment.faults.any_number:
             fail("--faults any: a repair is looked for within a number of faults; say one")
         found = _searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)

@@ -16,7 +16,7 @@ from checker.identity import Fingerprint, verdict_id
 from checker.spark.folder import AuditFolder
 from model.deployment.deployment import Deployment
 from model.deployment.document import from_document
-from model.deployment.required_properties import KNOWN_PROPERTIES, REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
 from properties.verdict import Result
@@ -108,7 +108,7 @@ def _asked(document: str) -> tuple[str, ...]:
         required = json.loads(document).get("require", ())
     except ValueError:
         required = ()
-    return tuple(name for name in KNOWN_PROPERTIES if name in REQUIRED_BY_DEFAULT or name in required)
+    return tuple(name for name in KNOWN_PROPERTIES if name in ASKED_BY_DEFAULT or name in required)
 
 
 def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) -> None:

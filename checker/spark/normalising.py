@@ -16,7 +16,7 @@ from model.deployment.compaction import Keys
 from model.deployment.deployment import Deployment
 from model.deployment.document import to_document
 from model.deployment.errors import DeploymentError
-from model.deployment.required_properties import REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT
 from model.durations import LONGEST, Quantity
 from model.faults import Fault
 from model.pipeline import VERSION
@@ -107,7 +107,7 @@ def meaning(deployment: Deployment) -> Deployment:
     if _what_is_assumed(replace(deployment, durations=plainer)) == _what_is_assumed(deployment):
         durations = plainer
     # Some properties are asked only where they are required.
-    asked = tuple(name for name in deployment.require if name not in REQUIRED_BY_DEFAULT)
+    asked = tuple(name for name in deployment.require if name not in ASKED_BY_DEFAULT)
     if not deployment.cleans:
         deployment = replace(deployment, compaction=None, keys=Keys.DISTINCT)
     if Fault.PRODUCER_STOP not in deployment.possible_faults:

@@ -28,6 +28,7 @@ from model.deployment.known_keys import MEANT, MISPLACED
 from model.deployment.libraries import library
 from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
+from model.deployment.profiles import intentions_of
 from model.deployment.release import IDEMPOTENT, JAVA
 from model.deployment.required_properties import read_required
 from model.deployment.section import Section
@@ -241,7 +242,17 @@ def build(given: GivenDeployment) -> Deployment:
         durations=times.durations,
         faults=faults,
         bounds=bounds,
-        require=read_required(given.require, transactional=uses),
+        require=read_required(
+            given.require,
+            transactional=uses,
+            profile=given.profile,
+            intentions=intentions_of(
+                settings,
+                idempotence=sending.idempotence,
+                max_in_flight=sending.max_in_flight,
+                transactional=uses,
+            ),
+        ),
         settings=tuple(replace(setting, value=shown_value(setting.key, setting.value)) for setting in settings),
         ignored=tuple(
             ignored

@@ -62,8 +62,9 @@ class GivenDeployment:
 
     ``application`` holds what the application does (``on_send_error`` and its like), ``environment`` how long things
     take, ``faults`` the keys ``total`` and kinds of fault, ``bounds`` the bounds, ``require`` the names of properties,
-    or None when nothing says which. ``as_found``: the files were not written for this reader, so that what their own
-    readers do with a setting that they do not know is done here (elsewhere it is an error, misspelt most likely).
+    or None when nothing says which; ``profile`` names a set of them. ``as_found``: the files were not written for this
+    reader, so that what their own readers do with a setting that they do not know is done here (elsewhere it is an
+    error, misspelt most likely).
     """
 
     name: str
@@ -78,4 +79,5 @@ class GivenDeployment:
     faults: Settings = field(default_factory=dict)
     bounds: Settings = field(default_factory=dict)
     require: tuple[Given, ...] | None = None
+    profile: Given | None = None
     as_found: bool = False

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
+from model.deployment.deployment import Deployment
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, complaint
 from model.deployment.known_keys import unknown
+from model.deployment.profiles import AT_LEAST_ONCE, in_profile, intentions_of, promised, properties_of_profile
 
 KNOWN_PROPERTIES: tuple[str, ...] = (
     "no-acked-loss",
@@ -34,12 +38,12 @@ So these have to be asked for, with durations of the environment that somebody s
 """
 
 OF_TRANSACTIONS = ("atomicity", "no-aborted-read", "no-hanging-transaction")
-"""What is required of a producer with transactions as well when nothing says which."""
+"""What speaks of transactions, and is checked only where it is required."""
 
-REQUIRED_BY_DEFAULT: tuple[str, ...] = tuple(
+ASKED_BY_DEFAULT: tuple[str, ...] = tuple(
     name for name in KNOWN_PROPERTIES if name not in (*TO_BE_NAMED, *OF_TRANSACTIONS)
 )
-"""What is required when nothing says which, of a producer without transactions."""
+"""What is checked of every pipeline, required or not. What else is checked has to be required."""
 
 
 def check_property(name: Given) -> None:
@@ -52,19 +56,47 @@ def check_property(name: Given) -> None:
         raise error
 
 
-def required_by_default(*, transactional: bool) -> tuple[str, ...]:
-    """The properties that are required where nobody names any."""
-    own = OF_TRANSACTIONS if transactional else ()
-    return tuple(name for name in KNOWN_PROPERTIES if name in (*REQUIRED_BY_DEFAULT, *own))
-
-
-def read_required(given: tuple[Given, ...] | None, *, transactional: bool) -> tuple[str, ...]:
+def read_required(
+    given: tuple[Given, ...] | None,
+    *,
+    transactional: bool,
+    profile: Given | None = None,
+    intentions: Iterable[str] = (),
+) -> tuple[str, ...]:
     """The required properties in the order of KNOWN_PROPERTIES, or the error for a name that is none.
 
-    None stands for all that need not be named.
+    Names outrank a profile, and a profile what the settings promise. Without any of these: :func:`by_intentions`.
     """
-    if given is None:
-        return required_by_default(transactional=transactional)
+    if given is not None:
+        return _named(given, transactional=transactional)
+    if profile is None:
+        return by_intentions(intentions)
+    left_out = frozenset() if transactional else frozenset(OF_TRANSACTIONS)
+    return _in_order(properties_of_profile(profile) - left_out)
+
+
+def by_intentions(intentions: Iterable[str]) -> tuple[str, ...]:
+    """Name what is required where nobody says: at least once, and what the producer's settings promise."""
+    return _in_order(in_profile(AT_LEAST_ONCE) | promised(intentions))
+
+
+def required_unless_said(deployment: Deployment) -> tuple[str, ...]:
+    """Name what would be required of a deployment if nobody had said."""
+    return by_intentions(
+        intentions_of(
+            deployment.settings,
+            idempotence=deployment.idempotence,
+            max_in_flight=deployment.max_in_flight,
+            transactional=deployment.transactional is not None,
+        )
+    )
+
+
+def _in_order(names: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in KNOWN_PROPERTIES if name in names)
+
+
+def _named(given: tuple[Given, ...], *, transactional: bool) -> tuple[str, ...]:
     names: dict[str, Given] = {}
     for name in given:
         text = name.value.strip()
@@ -79,4 +111,4 @@ def read_required(given: tuple[Given, ...] | None, *, transactional: bool) -> tu
         if text in names:
             raise complaint(name, f"{text} is required twice")
         names[text] = name
-    return tuple(name for name in KNOWN_PROPERTIES if name in names)
+    return _in_order(names)

@@ -29,7 +29,7 @@ from model.deployment.setting import Origin
 from model.deployment.source import decode_utf8, read_bytes
 from model.faults import Fault
 
-SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "require")
+SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "profile", "require")
 """The sections of a deployment."""
 
 
@@ -114,6 +114,7 @@ class _Reader:
             faults=faults,
             bounds=self._bounds(entries.get("bounds")),
             require=self._require(entries.get("require")),
+            profile=self._scalar(entries["profile"], "profile") if "profile" in entries else None,
         )
 
     def _sections(self, root: yaml_tree.Node) -> dict[str, yaml_tree.Entry]:
@@ -212,7 +213,7 @@ class _Reader:
             return (self._scalar(entry, "require"),)
         required = tuple(self._items(entry, lambda text: True, "unknown property", ()))
         if not required:
-            raise self._error(entry, "names no property; leave it out to require all of them")
+            raise self._error(entry, "names no property; leave it out for those of the profile")
         return required
 
     def _items(

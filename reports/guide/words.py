@@ -8,13 +8,19 @@ from model.deployment.assumptions import ASSUMPTIONS
 from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
 from model.deployment.durations import ENVIRONMENT
 from model.deployment.options import OPTION_KEYS
-from model.deployment.required_properties import OF_TRANSACTIONS, REQUIRED_BY_DEFAULT
+from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
 from model.faults import COVERED_BY, DESCRIPTION, ONCE, ONLY_BY_NAME, Fault
 from reports.guide.entry import Entries, Entry, row_of, some, table
 from reports.guide.related import claim_in_words, named_in, related, rule_in_words
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
 VERDICT, STATUS = "verdict", "exit status"
+
+_WHERE = {
+    "idempotence": "a setting switches idempotence on",
+    "transactions": "the producer uses transactions",
+    "one-in-flight": "a setting allows one request in flight",
+}
 
 _OTHERS = {
     "replicas": "how many brokers keep a copy, whatever the topic's files say (1 to 5)",
@@ -35,14 +41,18 @@ def _property(name: str) -> Iterator[tuple[str, str]]:
     yield "guarantee", row["guarantee"]
     yield "witness", f"{row['witness']} (a pass where that never happens is vacuous)"
     yield "family", row["family"]
-    if name in OF_TRANSACTIONS:
-        when = "by default, where the producer uses transactions; --require names others"
-    elif name in REQUIRED_BY_DEFAULT:
-        when = "by default; --require names others"
-    else:
-        when = f"only with --require {name}"
-    yield "required", when
+    yield "required", _required(name)
     yield from related(name, ())
+
+
+def _required(name: str) -> str:
+    """Say when a property is required: by default, by what settings promise, by which profiles."""
+    profiles = [profile for profile in PROFILES if name in in_profile(profile)]
+    if not profiles:
+        return f"only with --require {name}"
+    where = [words for intention, words in _WHERE.items() if name in promised([intention])]
+    when = ["by default"] if AT_LEAST_ONCE in profiles else [f"where {' or '.join(where)}"] if where else []
+    return "; ".join([*when, f"by --profile {', '.join(profiles)}"])
 
 
 def faults() -> Mapping[str, Entry]:

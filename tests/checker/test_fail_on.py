@@ -17,7 +17,7 @@ from checker.cli.endings import (
     exit_status,
 )
 from checker.cli.program import app
-from properties.catalogue import REQUIRED_BY_DEFAULT, properties_of
+from properties.catalogue import ASKED_BY_DEFAULT, properties_of
 from tests.reports import samples
 
 ACKS_1 = str(Path(__file__).parents[2] / "examples" / "acks-1.yaml")
@@ -71,4 +71,4 @@ def test_what_is_not_refused_has_a_verdict() -> None:
     from model.pipeline import build
 
     model = build(replace(samples.DEPLOYMENT, require=()))
-    assert {prop.name for prop in properties_of(model.pipeline)} == set(REQUIRED_BY_DEFAULT)
+    assert {prop.name for prop in properties_of(model.pipeline)} == set(ASKED_BY_DEFAULT)

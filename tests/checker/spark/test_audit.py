@@ -24,7 +24,7 @@ from checker.spark.summing import summarise
 from model.deployment import Deployment, DeploymentError
 from model.deployment.choices import Commit
 from model.deployment.document import to_document
-from model.deployment.required_properties import REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT
 from model.durations import Quantity
 from model.faults import Fault
 from model.pipeline import build
@@ -166,7 +166,7 @@ def test_what_is_said_of_a_system_that_cannot_be_explored(
     explore("a", "{}", folder, Limits(), attempt)
     assert folder.found(["a"], Limits()) == {}
     found = pq.read_table(folder.failed(["a", "b"])["a"]).to_pylist()
-    assert [row["property"] for row in found] == list(REQUIRED_BY_DEFAULT)
+    assert [row["property"] for row in found] == list(ASKED_BY_DEFAULT)
     assert all(row["status"] == "unknown" and words in row["notes"][0] for row in found)
     assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == ["a-failed.parquet"]
 

@@ -17,7 +17,7 @@ from checker.spark.influence import ALL_DEPLOYMENTS, EACH_PROPERTY, NOT_SET, inf
 from checker.spark.sources import find_source
 from checker.spark.summing import summarise
 from model.deployment.matrix import read_matrix
-from model.deployment.required_properties import REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT
 from properties.audited import Influence, Portion, Tolerance
 from properties.verdict import Status
 from tests.checker.spark.auditing import audit, rows
@@ -45,7 +45,7 @@ def statuses(some: Iterable[Row], name: str) -> Counter[Status]:
 
 def test_properties(spark: Any, audited: Path, verdicts: list[Row]) -> None:
     summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
-    assert [count.property for count in summary.properties] == list(REQUIRED_BY_DEFAULT)
+    assert [count.property for count in summary.properties] == list(ASKED_BY_DEFAULT)
     assert (summary.deployments, summary.rejected, summary.systems, summary.explored, summary.seconds) == (
         8,
         4,
@@ -100,9 +100,9 @@ def is_told_by(portions: Iterable[Portion], verdicts: list[Row]) -> None:
         some = matching(verdicts, portion)
         assert portion.deployments == len({row["number"] for row in some}) > 0
         assert {name: dict(counts) for name, counts in portion.statuses.items()} == {
-            name: statuses(some, name) for name in REQUIRED_BY_DEFAULT
+            name: statuses(some, name) for name in ASKED_BY_DEFAULT
         }
-        assert tuple(portion.statuses) == REQUIRED_BY_DEFAULT
+        assert tuple(portion.statuses) == ASKED_BY_DEFAULT
 
 
 def test_by_value(found: Influence, verdicts: list[Row]) -> None:
@@ -118,7 +118,7 @@ def test_by_value(found: Influence, verdicts: list[Row]) -> None:
 def test_combinations_tell_every_verdict_here(found: Influence, verdicts: list[Row]) -> None:
     is_told_by(found.by_combination, verdicts)
     assert sum(portion.deployments for portion in found.by_combination) == 8
-    for portion, name in product(found.by_combination, REQUIRED_BY_DEFAULT):
+    for portion, name in product(found.by_combination, ASKED_BY_DEFAULT):
         assert portion.share(name, Status.VIOLATED) in (0.0, 1.0)
     settings = {setting for portion in found.by_combination for setting, _ in portion.values}
     assert "consumer.max.poll.interval.ms" not in settings
@@ -262,7 +262,7 @@ def test_without_settings_by_outcome(spark: Any, tmp_path: Path) -> None:
     assert (found.by_value, found.by_combination) == ((), ())
     ((one,)) = found.by_outcome
     assert (one.values, one.deployments) == ((("", "a and 2 more"),), 3)
-    assert one.statuses == {name: {Status.UNKNOWN: 3} for name in REQUIRED_BY_DEFAULT}
+    assert one.statuses == {name: {Status.UNKNOWN: 3} for name in ASKED_BY_DEFAULT}
     everything = next(t for t in found.tolerance if t.group == ALL_DEPLOYMENTS)
     assert (everything.fewest, everything.safe, everything.undecided) == ({}, 0, 3)
 

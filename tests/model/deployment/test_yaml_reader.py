@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.choices import Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
 from model.deployment.explored import Bounds
-from model.deployment.required_properties import KNOWN_PROPERTIES, OF_TRANSACTIONS, REQUIRED_BY_DEFAULT
+from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES, OF_TRANSACTIONS
 from model.faults import ONLY_BY_NAME, Fault
 
 COMPLETE = """\
@@ -66,7 +66,7 @@ def test_settings_can_stand_in_their_section(read_yaml) -> None:
 def test_what_is_left_out(read_yaml) -> None:
     deployment = read_yaml('kafka: "4.0"\ntopic:\nassume: {}')
     assert deployment.name == "deployment"
-    assert deployment.require == REQUIRED_BY_DEFAULT
+    assert deployment.require == ("no-acked-loss", "no-skip")
     assert deployment.bounds == Bounds(sends=1)
     assert deployment.faults.total is None
     assert deployment.faults.at_most == tuple((kind.value, 9) for kind in Fault if kind not in ONLY_BY_NAME)
@@ -74,7 +74,7 @@ def test_what_is_left_out(read_yaml) -> None:
 
 def test_what_depends_on_durations_is_required_only_where_somebody_says_so(read_yaml) -> None:
     """No configuration tells how long faults last, so nobody is told by default that a send can be given up."""
-    named = [name for name in KNOWN_PROPERTIES if name not in (*REQUIRED_BY_DEFAULT, *OF_TRANSACTIONS)]
+    named = [name for name in KNOWN_PROPERTIES if name not in (*ASKED_BY_DEFAULT, *OF_TRANSACTIONS)]
     assert named == ["no-dropped-record", "no-gap"]
     said = read_yaml('kafka: "4.0"\nrequire: [recoverability, no-dropped-record]')
     assert said.require == ("no-dropped-record", "recoverability")

@@ -1,0 +1,77 @@
+"""What is required where nobody names properties: a profile, and what the producer's settings promise."""
+
+from __future__ import annotations
+
+import pytest
+
+from checker.source import narrowed
+from model.deployment.errors import DeploymentError
+from model.deployment.profiles import PROFILES, in_profile
+from model.deployment.required_properties import (
+    ASKED_BY_DEFAULT,
+    KNOWN_PROPERTIES,
+    OF_TRANSACTIONS,
+    required_unless_said,
+)
+
+AT_LEAST_ONCE = {"no-acked-loss", "no-skip"}
+
+
+@pytest.mark.parametrize(
+    ("producer", "more"),
+    [
+        ("{}", set()),
+        ("{enable.idempotence: true}", {"no-log-duplicate"}),
+        ("{enable.idempotence: false}", set()),
+        ("{max.in.flight.requests.per.connection: 1}", {"log-order"}),
+        ("{max.in.flight.requests.per.connection: 2}", set()),
+        ("{client: librdkafka, enable.idempotence: true}", {"no-log-duplicate"}),
+        ("{client: librdkafka, max.in.flight: 1}", {"log-order"}),
+        ("{client: franz-go}", set()),
+        ("{transactional.id: t}", {"no-log-duplicate", *OF_TRANSACTIONS}),
+    ],
+)
+def test_a_setting_that_somebody_wrote_requires_what_it_is_for(read_yaml, producer: str, more: set[str]) -> None:
+    """A default of the release promises nothing: idempotence is on by default in 4.0."""
+    found = read_yaml(f'kafka: "4.0"\nproducer: {producer}')
+    assert set(found.require) == AT_LEAST_ONCE | more
+    assert required_unless_said(found) == found.require
+
+
+def test_idempotence_that_is_not_in_force_promises_nothing(read_yaml) -> None:
+    """Java 2.8 turns no idempotence on with acks=1, whatever the file hopes for; the pipeline is refused elsewhere."""
+    found = read_yaml('kafka: "4.0"\nproducer: {acks: 1}')
+    assert set(found.require) == AT_LEAST_ONCE
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_names_what_is_required(read_yaml, profile: str) -> None:
+    """Of transactions only where there are any."""
+    plain = read_yaml(f'kafka: "4.0"\nprofile: {profile}')
+    assert set(plain.require) == in_profile(profile) - set(OF_TRANSACTIONS)
+    with_transactions = read_yaml(f'kafka: "4.0"\nprofile: {profile}\nproducer: {{transactional.id: t}}')
+    assert set(with_transactions.require) == in_profile(profile)
+    assert narrowed(plain, None, None, profile).require == plain.require
+
+
+def test_all_is_what_every_pipeline_is_asked() -> None:
+    assert in_profile("all") == {*ASKED_BY_DEFAULT, *OF_TRANSACTIONS}
+    assert all(in_profile(profile) <= set(KNOWN_PROPERTIES) for profile in PROFILES)
+
+
+def test_names_outrank_a_profile(read_yaml) -> None:
+    named = read_yaml('kafka: "4.0"\nprofile: all\nrequire: [no-loss]')
+    assert named.require == ("no-loss",)
+    assert narrowed(named, None, ["log-order"], "all").require == ("log-order",)
+
+
+def test_an_option_outranks_the_file(read_yaml) -> None:
+    named = read_yaml('kafka: "4.0"\nrequire: [no-loss]')
+    assert set(narrowed(named, None, None, "at-least-once").require) == AT_LEAST_ONCE
+
+
+def test_there_is_no_such_profile(read_yaml) -> None:
+    with pytest.raises(DeploymentError, match="unknown profile; did you mean at-least-once"):
+        read_yaml('kafka: "4.0"\nprofile: at-leastonce')
+    with pytest.raises(DeploymentError, match="unknown profile"):
+        narrowed(read_yaml('kafka: "4.0"'), None, None, "most")
