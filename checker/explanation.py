@@ -16,7 +16,7 @@ from checker.trial import Trial
 from model.deployment.changing import brought, changed, changes_of, turned
 from model.deployment.deployment import Deployment
 from model.deployment.explored import FaultBudget
-from properties.verdict import CutSet, Prevention, Status, Verdict
+from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 
 SECONDS_EACH = 30.0
 """How long a command that people wait for lets each change take."""
@@ -75,6 +75,17 @@ def preventions(
         for target in targets
         if outcome[target.property] is not False
     )
+
+
+def single_changes(run: Run, result: Result, stop: threading.Event, seconds: float) -> Result:
+    """Add to a result the single changes that prevent what was found, cheapest first, until ``stop`` is set.
+
+    Each change takes at most ``seconds``. What was not tried is said to be undecided. A deployment that was not read
+    from files has no settings to change one by one, and its result stays as it is.
+    """
+    if run.deployment.given is None or stop.is_set():
+        return result
+    return replace(result, preventions=preventions(run.deployment, result.verdicts, stop, seconds))
 
 
 def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float | None) -> Prevented:

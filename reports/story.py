@@ -92,6 +92,15 @@ class Story:
             yield from lines.wrapped(f"{verdict.property}: {verdict.statement}", width, rest="  ", style="italic")
         yield Text()
 
+    def heading(self, width: int) -> Iterator[Text]:
+        """The title alone."""
+        yield from lines.title(self._title(), width)
+
+    def failure(self, width: int) -> Iterator[Text]:
+        """What failed, of the property that is told first."""
+        _, failure = self.telling.violated[0]
+        yield from lines.wrapped(f"Fails: {failure}", width, rest="  ", style="bold red")
+
     def failures(self, width: int) -> Iterator[Text]:
         """Which part of each property failed."""
         for verdict, failure in self.telling.violated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
@@ -9,7 +10,8 @@ from rich.text import Text
 
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status
-from reports import assumptions, lines, summary, wording
+from reports import assumptions, brief, lines, summary, wording
+from reports.by_fault import by_fault, faults_in_words
 from reports.console import console as console
 from reports.explained import explained
 from reports.story import Story, tellings, untold
@@ -40,6 +42,55 @@ def print_verdicts(out: Console, deployment: Deployment, result: Result, *, all_
     print_answer(out, result, alone=False)
     out.print()
     out.print(VerdictTable(result.verdicts, all_sets=all_traces))
+
+
+def print_brief_verdicts(out: Console, deployment: Deployment, result: Result, *, repair: str) -> None:
+    """The deployment, the answer by fault and the table, on one screen. ``repair`` looks for what prevents it."""
+    _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
+    _print_wrapped(out, summary.clients(deployment))
+    out.print()
+    said = wording.plain(wording.brief_answer(result.verdicts))
+    _print_wrapped(out, said, style=_answer_style(result))
+    out.print(brief.Answer(deployment, result, repair))
+    out.print()
+    out.print(brief.BriefTable(result.verdicts))
+
+
+def print_brief_trace(out: Console, deployment: Deployment, result: Result, *, trace: str) -> None:
+    """The trace of what is required, worst and likeliest. ``trace`` tells any trace whole."""
+    told = tellings(result.verdicts, all_traces=True)
+    telling = brief.most_telling(told, by_fault(deployment, result))
+    if telling is not None:
+        out.print()
+        out.print(brief.BriefStory(telling, trace, _height(out.width, deployment, result)))
+
+
+def _height(width: int, deployment: Deployment, result: Result) -> int:
+    """How many lines the verdicts take."""
+    sheet = console(io.StringIO())
+    sheet.width = width
+    with sheet.capture() as captured:
+        print_brief_verdicts(sheet, deployment, result, repair="")
+    return len(captured.get().splitlines())
+
+
+def print_what_else(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
+    """What there is besides and how to see it, and how to get all this again."""
+    traces = len(tellings(result.verdicts, all_traces=True))
+    words = ["--details: notes, assumptions, and what each step changed"]
+    words += [f"--all-traces: {wording.counted(traces, 'trace')}"] if traces > 1 else []
+    words += ["--report review.html: to step through the traces"] if traces else []
+    differences = [one for one in result.sensitivities if one.status is not Status.UNKNOWN]
+    out.print()
+    for happening in by_fault(deployment, result)[:1]:
+        if happening.prevented_by:
+            said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
+            _print_wrapped(out, f"{said}, but not with {happening.prevented_by[0]}", style="bold")
+    for one in differences[:1]:
+        more = f"; {len(differences) - 1} more: --details" if len(differences) > 1 else ""
+        _print_wrapped(out, wording.sensitivity(one) + more)
+    _print_wrapped(out, "; ".join(words), style="dim")
+    out.print(Text(wording.plain(f"again: {command}"), style="dim"), soft_wrap=True)
 
 
 def print_why(out: Console, result: Result) -> None:

@@ -268,6 +268,22 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True) -> str:
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 
 
+def brief_answer(verdicts: Sequence[Verdict]) -> str:
+    """The result in one sentence where what violates the required properties is told below it."""
+    required = [verdict for verdict in verdicts if verdict.required]
+    violated = [verdict for verdict in required if verdict.status is Status.VIOLATED]
+    if not violated:
+        return answer(verdicts)
+    if len(required) == 1:
+        return f"No: the required property, {violated[0].property}, can fail."
+    holding = [verdict for verdict in required if verdict.status is not Status.VIOLATED]
+    rest = (
+        f"; {listed([f'{one.property} {outcome(one.status, ())}' for one in holding])}" if 0 < len(holding) < 4 else ""
+    )
+    names = f": {_named(violated)}" if len(violated) < 6 else ""
+    return f"No: {len(violated)} of the {len(required)} required properties can fail{names}{rest}."
+
+
 def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
     """The results of several pipelines in one sentence: the worst that is true of one of them, and of how many."""
     required = [{verdict.status for verdict in verdicts if verdict.required} for verdicts in pipelines]

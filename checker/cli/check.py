@@ -32,6 +32,7 @@ from checker.cli.options import (
     CheckpointFolder,
     Clients,
     Consumer,
+    Details,
     Engine,
     EngineName,
     Environment,
@@ -112,6 +113,7 @@ def check(
     report: ReportFiles = None,
     bundle: BundleFile = None,
     all_traces: AllTraces = False,
+    details: Details = False,
     all_properties: AllProperties = False,
     all_fault_sets: AllFaultSets = False,
     more: More = DEFAULT_MORE,
@@ -177,6 +179,7 @@ def check(
         explorer=partial(engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats),
         written=written,
         all_traces=all_traces,
+        details=details or all_traces or explain,
         more=0.0 if quiet or len(deployments) > 1 else more,
         options=_options(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
         all_properties=all_properties,
@@ -220,6 +223,7 @@ class _Asked:
     explorer: Callable[[], AbstractContextManager[ExploringEngine]]
     written: Written
     all_traces: bool
+    details: bool
     more: float
     options: tuple[str, ...]
     all_properties: bool
@@ -244,6 +248,10 @@ class _Asked:
             words += [word for name in names for word in (option, name)]
         words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
         return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
+
+    def about(self, command: str, source: Source) -> str:
+        """Another command about the same files."""
+        return shlex.join(["proofka", command, *source.arguments(())])
 
     def depth(self, deployment: Deployment) -> Depth:
         """What is looked at first, where no total of faults is named: the properties that somebody named."""
@@ -271,19 +279,19 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     shown = asked.written.json_file != STANDARD_OUTPUT
     if shown:
         with one_line_errors():
-            _print_verdicts(deployment, result, all_traces=asked.all_traces, quiet=asked.quiet)
+            _print_verdicts(deployment, result, asked, asked.about("repair", source))
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
     if shown:
         with one_line_errors():
-            _print_why_and_traces(result, all_traces=asked.all_traces, quiet=asked.quiet)
+            _print_why_and_traces(deployment, result, asked, asked.about("trace", source))
     if asked.more and not interrupted:
         result = with_more(run, result, asked.budget(), asked.more)
     asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
         with one_line_errors():
-            _print_background(deployment, result, again)
+            _print_background(deployment, result, again, details=asked.details)
     if interrupted and asked.checkpoint is not None:
         complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
     status = exit_status(result.verdicts, asked.fail_on)
@@ -325,25 +333,31 @@ def _with_preventions(run: Run, result: Result) -> Result:
     return replace(result, preventions=found)
 
 
-def _print_verdicts(deployment: Deployment, result: Result, *, all_traces: bool, quiet: bool) -> None:
+def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repair: str) -> None:
     from reports import terminal
 
     out = terminal.console()
-    if quiet:
+    if asked.quiet:
         terminal.print_answer(out, result)
+    elif asked.details:
+        terminal.print_verdicts(out, deployment, result, all_traces=asked.all_traces)
     else:
-        terminal.print_verdicts(out, deployment, result, all_traces=all_traces)
+        terminal.print_brief_verdicts(out, deployment, result, repair=repair)
     sys.stdout.flush()
 
 
-def _print_why_and_traces(result: Result, *, all_traces: bool, quiet: bool) -> None:
+def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str) -> None:
     """An explanation that was asked for is printed beside ``--quiet`` too."""
     from reports import terminal
 
     out = terminal.console()
     terminal.print_why(out, result)
-    if not quiet:
-        terminal.print_traces(out, result, all_traces=all_traces)
+    if asked.quiet:
+        pass
+    elif asked.details:
+        terminal.print_traces(out, result, all_traces=asked.all_traces)
+    else:
+        terminal.print_brief_trace(out, deployment, result, trace=trace)
     sys.stdout.flush()
 
 
@@ -354,7 +368,10 @@ def _print_overview(written: Written, *, whole: bool) -> None:
     terminal.print_overview(terminal.console(), answers, whole=whole)
 
 
-def _print_background(deployment: Deployment, result: Result, command: str) -> None:
+def _print_background(deployment: Deployment, result: Result, command: str, *, details: bool) -> None:
     from reports import terminal
 
-    terminal.print_background(terminal.console(), deployment, result, command=command)
+    if details:
+        terminal.print_background(terminal.console(), deployment, result, command=command)
+    else:
+        terminal.print_what_else(terminal.console(), deployment, result, command=command)

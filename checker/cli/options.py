@@ -144,6 +144,9 @@ BundleFile = Annotated[
     Path | None,
     typer.Option("--bundle", metavar="FILE.zip", help="Write all that proofka verify needs to check it again."),
 ]
+Details = Annotated[
+    bool, typer.Option("--details", help="Print everything: more than one trace, notes, assumptions, versions.")
+]
 AllTraces = Annotated[bool, typer.Option("--all-traces", help="Print one trace for each smallest fault set.")]
 AllFaultSets = Annotated[
     bool,

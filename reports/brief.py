@@ -1,0 +1,185 @@
+"""The answer of a check on one screen: what can happen, who could prevent it, and a row for each property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from model.deployment.deployment import Deployment
+from properties.verdict import Result, Status, Verdict
+from reports import lines, wording
+from reports.by_fault import Behind, Happening, by_fault
+from reports.story import Story, Telling
+from reports.table import STYLE, remarks
+
+MOST_HAPPENINGS = 3
+"""How many sentences of a kind are printed before the others are only counted."""
+
+MOST_SETS = 3
+"""How many smallest fault sets stand in a row of the table."""
+
+MOST_REMARKS = 4
+"""Lines under the table."""
+
+SCREEN = 60
+"""Lines that a check prints unless more is asked for."""
+
+AROUND_A_TRACE = 14
+"""Lines for a trace's title, lanes and failure, and for what else there is."""
+
+FEWEST_LINES = 6
+"""Lines for the steps of a trace, however many lines there are before it."""
+
+MOST_ANSWER = 12
+"""Lines of the answer by fault."""
+
+_HEADINGS = {
+    (True, Behind.CONFIGURATION): "Required, and this configuration allows",
+    (True, Behind.APPLICATION): "Required, and only the application can prevent",
+    (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
+    (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
+    (False, Behind.APPLICATION): "Not required, and only the application can prevent",
+    (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
+}
+
+
+class Answer:
+    """What can happen, under a heading for who could prevent it. ``repair``: the command that looks for changes."""
+
+    def __init__(self, deployment: Deployment, result: Result, repair: str) -> None:
+        self.happenings = [one for one in by_fault(deployment, result) if one.consequences]
+        self.repair = repair
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        told = list(self._lines(options.max_width))
+        yield from told[:MOST_ANSWER]
+        if len(told) > MOST_ANSWER:
+            yield Text("  more of this: --details", style="dim")
+
+    def _lines(self, width: int) -> Iterator[Text]:
+        for (required, behind), heading in _HEADINGS.items():
+            those = [one for one in self.happenings if (one.required, one.behind) == (required, behind)]
+            if those:
+                yield Text(f"{heading}:", style="bold" if required else "")
+                yield from self._told(those, width, required=required)
+
+    def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Text]:
+        shown = those[: MOST_HAPPENINGS if required else 1]
+        style = "red" if required else "dim"
+        for one in shown:
+            yield from lines.wrapped(
+                one.sentence if required else one.sentence_of(2), width, first="  ", rest="    ", style=style
+            )
+            if required and one.behind is Behind.CONFIGURATION and one is shown[0]:
+                yield from lines.wrapped(self._change(one), width, first="    ", rest="      ")
+        if more := len(those) - len(shown):
+            names = wording.listed(
+                list(dict.fromkeys(wording.fault_set(one.faults) for one in those[len(shown) :]))[:4]
+            )
+            others = f"and with {wording.counted(more, 'other fault set')}, such as {names}"
+            yield from lines.wrapped(others, width, first="  ", rest="    ", style="dim")
+
+    def _change(self, one: Happening) -> str:
+        if one.prevented_by:
+            return f"prevented by {one.prevented_by[0]}"
+        if one.prevented_by is not None:
+            return f"no single change is known to prevent it; several may: {self.repair}"
+        return f"what prevents it: {self.repair}"
+
+
+class BriefTable:
+    """A line for each property, required ones first, and the bounds below."""
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        self.verdicts = sorted(verdicts, key=lambda verdict: not verdict.required)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        table.add_column("property", no_wrap=True)
+        table.add_column("verdict", no_wrap=True)
+        table.add_column("smallest fault sets", no_wrap=True, overflow="ellipsis")
+        table.add_column("bounds", no_wrap=True)
+        names = max((len(verdict.property) for verdict in self.verdicts), default=0) + 1
+        bounds = max((len(wording.any_faults(verdict.coverage)) for verdict in self.verdicts), default=0)
+        statuses = max((len(wording.status(verdict)) for verdict in self.verdicts), default=0) + 2
+        room = options.max_width - names - bounds - statuses - 3 * 2
+        for verdict in self.verdicts:
+            quiet = "" if verdict.required else "dim"
+            said = f"{wording.SYMBOL[verdict.status]} {wording.status(verdict)}"
+            table.add_row(
+                Text(wording.plain(verdict.property) + "*" * verdict.required, style=quiet or "bold"),
+                Text(said, style=quiet or STYLE[verdict.status]),
+                Text(_sets(verdict, room), style=quiet),
+                Text(wording.any_faults(verdict.coverage), style=quiet),
+            )
+        yield table
+        yield Text()
+        below = [line for one in remarks(self.verdicts, footnotes=False) for line in _remark(one, options.max_width)]
+        yield from below[:MOST_REMARKS]
+        if len(below) > MOST_REMARKS:
+            yield Text("  more on the bounds: --details", style="dim")
+
+
+class BriefStory:
+    """A trace without what each step changed; of a long one the first steps, the faults and the last steps.
+
+    ``above``: how many lines of the screen are used already.
+    """
+
+    def __init__(self, telling: Telling, command: str, above: int) -> None:
+        self.room = max(SCREEN - above - AROUND_A_TRACE, FEWEST_LINES)
+        self.story = Story(telling)
+        self.command = command
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        yield from self.story.heading(width)
+        yield from self.story.header()
+        yield from self._steps(width)
+        yield from self.story.failure(width)
+
+    def _steps(self, width: int) -> Iterator[Text]:
+        """All steps, or as many from the start and the end as there are lines for; faults are told in any case."""
+        steps = self.story.telling.steps
+        told = [list(self.story.line(number, step, width)) for number, step in enumerate(steps, start=1)]
+        left_out: set[int] = set()
+        for position in sorted(range(len(steps)), key=lambda one: abs(one - len(steps) * 0.5)):
+            if sum(len(of_step) for one, of_step in enumerate(told) if one not in left_out) <= self.room:
+                break
+            if not steps[position].fault and position != len(steps) - 1:
+                left_out.add(position)
+        for position, of_step in enumerate(told):
+            if position not in left_out:
+                yield from of_step
+            elif position - 1 not in left_out:
+                yield Text(f"{'...':>{self.story.digits}} more steps: {self.command}", style="dim", no_wrap=True)
+
+
+def most_telling(told: Sequence[Telling], happenings: Sequence[Happening]) -> Telling | None:
+    """The trace of what comes first by fault; None where nothing is violated."""
+    for happening in happenings:
+        name = happening.broken[0].property
+        for one in told:
+            if one.faults == happening.faults and name in [verdict.property for verdict, _ in one.violated]:
+                return Telling(one.trace, tuple(pair for pair in one.violated if pair[0].property == name))
+    return None
+
+
+def _remark(text: str, width: int) -> list[Text]:
+    return list(lines.wrapped(text, width, first="  ", rest="    ", style="dim"))
+
+
+def _sets(verdict: Verdict, room: int) -> str:
+    """As many smallest fault sets as there is room for, and how many there are besides."""
+    if verdict.status is Status.VACUOUS:
+        return "witness not reached"
+    for count in range(min(MOST_SETS, len(verdict.cut_sets)), -1, -1):
+        more = len(verdict.cut_sets) - count
+        sets = [wording.fault_set(one) for one in verdict.cut_sets[:count]]
+        said = " ".join([*sets, *([f"+{more}" if count else wording.counted(more, "fault set")] if more else [])])
+        if len(said) <= room:
+            return said
+    return wording.number(len(verdict.cut_sets))

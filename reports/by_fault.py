@@ -1,0 +1,221 @@
+"""The answer by fault: what can happen, which smallest faults suffice for it, and who could prevent it.
+
+Pure data, for every report. Properties that the same faults break are told together, and what one of them says already
+is left out: ``tables/consequences.csv`` has what a broken property means, and ``tables/faults.csv`` how likely faults
+are. ``tables/inherent.csv`` has what the best deployment of the same client and release suffers as well.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from model.deployment.deployment import Deployment
+from properties.verdict import CutSet, Result, Status, Verdict
+from reports import wording
+from reports.explained import preventions_of
+from reports.summary import release
+
+NO_FAULT = ""
+"""What stands in the table of inherent violations for ordinary operation."""
+
+MOST_LIKELY = 6
+"""The likelihood of ordinary operation, above that of every fault."""
+
+
+class Behind(StrEnum):
+    """Who could prevent what can happen."""
+
+    CONFIGURATION = "configuration"
+    """Nothing says that it cannot be prevented by settings, as far as that is known."""
+
+    APPLICATION = "application"
+    """No setting of this client and release prevents it; what the application does can."""
+
+    NOTHING = "nothing"
+    """No setting of this client and release prevents it, and no application is known to."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A property that the faults break, with the length of the shortest trace, and by what that is prevented.
+
+    ``number`` counts the property's traces, from 0. ``prevented_by``: single changes, cheapest first, where anybody
+    looked for them (None where nobody did).
+    """
+
+    property: str
+    required: bool
+    number: int
+    steps: int
+    behind: Behind
+    prevented_by: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
+class Happening:
+    """What can happen with a smallest set of faults: ``consequences`` in words, the worst first, and what breaks.
+
+    Without consequences nothing is new: what happens to the required properties with these faults says it all.
+    """
+
+    faults: CutSet
+    behind: Behind
+    consequences: tuple[str, ...]
+    broken: tuple[Broken, ...]
+
+    @property
+    def required(self) -> bool:
+        """Whether a required property breaks."""
+        return any(one.required for one in self.broken)
+
+    @property
+    def steps(self) -> int:
+        """The length of the trace of what is worst."""
+        return self.broken[0].steps
+
+    @property
+    def prevented_by(self) -> tuple[str, ...] | None:
+        """What prevents the worst, cheapest first; None where nobody looked."""
+        return self.broken[0].prevented_by
+
+    @property
+    def sentence(self) -> str:
+        """``One power loss of a broker: acknowledged records can be lost (11 steps)``."""
+        return self.sentence_of(len(self.consequences))
+
+    def sentence_of(self, most: int) -> str:
+        """The same with so many consequences at most."""
+        steps, more = wording.counted(self.steps, "step"), len(self.consequences) - most
+        told = [*self.consequences[:most], *([f"{more} more"] if more > 0 else [])]
+        return f"{faults_in_words(self.faults)}: {wording.listed(told)} ({steps})"
+
+
+def by_fault(deployment: Deployment, result: Result) -> tuple[Happening, ...]:
+    """What can happen, required properties first, then the worst and likeliest."""
+    groups: dict[tuple[CutSet, bool, Behind], list[Broken]] = {}
+    for verdict in result.verdicts:
+        if verdict.status is Status.VIOLATED:
+            for number, (cut_set, trace) in enumerate(zip(verdict.cut_sets, verdict.traces, strict=True)):
+                behind = lies_behind(deployment, verdict.property, cut_set)
+                one = Broken(
+                    verdict.property,
+                    verdict.required,
+                    number,
+                    len(trace.steps),
+                    behind,
+                    _prevented(result, verdict, cut_set),
+                )
+                groups.setdefault((cut_set, verdict.required, behind), []).append(one)
+    told = {cut_set: _says_also(broken) for (cut_set, required, _), broken in groups.items() if required}
+    found = [
+        _happening(cut_set, behind, broken, frozenset() if required else told.get(cut_set, frozenset()))
+        for (cut_set, required, behind), broken in groups.items()
+    ]
+    return tuple(sorted(found, key=_rank))
+
+
+def lies_behind(deployment: Deployment, name: str, cut_set: CutSet) -> Behind:
+    """Who could prevent that these faults violate a property. Of several faults nothing is known to be inherent."""
+    if sum(count for _, count in cut_set) > 1:
+        return Behind.CONFIGURATION
+    fault = cut_set[0][0] if cut_set else NO_FAULT
+    said = _inherent().get((library_of(deployment), release(deployment), name, fault))
+    if said is None:
+        return Behind.CONFIGURATION
+    return Behind.APPLICATION if said == "application" else Behind.NOTHING
+
+
+def is_told_apart(deployment: Deployment) -> bool:
+    """Whether the best deployment of this client and release was computed."""
+    mine = library_of(deployment), release(deployment)
+    return any((client, kafka) == mine for client, kafka, _, _ in _inherent())
+
+
+def library_of(deployment: Deployment) -> str:
+    """The library of producer and consumer; both, where they differ."""
+    return deployment.client.partition(" ")[0] if "," not in deployment.client else deployment.client
+
+
+def faults_in_words(cut_set: CutSet) -> str:
+    """``One power loss of a broker``, ``Two broker crashes and one slow follower``, ``No fault at all``."""
+    if not cut_set:
+        return "No fault at all"
+    words = [_counted(kind, count) for kind, count in cut_set]
+    said = wording.listed(words)
+    return said[0].upper() + said[1:]
+
+
+_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+
+
+def _counted(kind: str, count: int) -> str:
+    row = _table("faults", "fault").get(kind)
+    one, several = (row["one"], row["several"]) if row else (kind.replace("-", " "), wording.plural(kind))
+    if count == 1:
+        return one.replace("a ", "one ", 1) if one.startswith("a ") else one.replace("an ", "one ", 1)
+    return f"{_NUMBERS.get(count, str(count))} {several}"
+
+
+def _happening(cut_set: CutSet, behind: Behind, broken: Sequence[Broken], told: frozenset[str]) -> Happening:
+    """The worst first; what another property that breaks says already, or one of ``told``, is not said again."""
+    worst_first = sorted(broken, key=lambda one: -_severity(one.property))
+    said = set(told)
+    consequences: list[str] = []
+    for one in worst_first:
+        if one.property not in said:
+            consequences.append(_consequence(one.property)["consequence"])
+        said |= _says_also([one])
+    return Happening(cut_set, behind, tuple(consequences), tuple(worst_first))
+
+
+def _says_also(broken: Iterable[Broken]) -> frozenset[str]:
+    """What is said already with these properties."""
+    return frozenset(name for one in broken for name in _consequence(one.property)["says_also"].split())
+
+
+def _rank(one: Happening) -> tuple[bool, int, int, int, CutSet]:
+    """What is required, then what settings can prevent, then severity with likelihood, then few faults."""
+    likely = sum(_likelihood(kind) - MOST_LIKELY for kind, count in one.faults for _ in range(count)) + MOST_LIKELY
+    severity = max(_severity(broken.property) for broken in one.broken)
+    return not one.required, list(Behind).index(one.behind), -severity, -likely, one.faults
+
+
+def _prevented(result: Result, verdict: Verdict, cut_set: CutSet) -> tuple[str, ...] | None:
+    if result.preventions is None or cut_set != verdict.cut_sets[0]:
+        return None
+    return tuple(one.change for one in preventions_of(result, verdict.property, cut_set) if one.decided)
+
+
+def _severity(name: str) -> int:
+    return int(_consequence(name)["severity"])
+
+
+def _likelihood(kind: str) -> int:
+    row = _table("faults", "fault").get(kind)
+    return int(row["likelihood"]) if row else 1
+
+
+def _consequence(name: str) -> Mapping[str, str]:
+    return _table("consequences", "property").get(
+        name, {"severity": "1", "consequence": f"{name} is violated", "says_also": ""}
+    )
+
+
+@cache
+def _table(name: str, key: str) -> Mapping[str, Mapping[str, str]]:
+    return {row[key]: row for row in _rows(name)}
+
+
+@cache
+def _inherent() -> Mapping[tuple[str, str, str, str], str]:
+    return {(row["client"], row["kafka"], row["property"], row["fault"]): row["behind"] for row in _rows("inherent")}
+
+
+def _rows(name: str) -> Iterable[Mapping[str, str]]:
+    text = (files("reports") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))

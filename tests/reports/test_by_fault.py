@@ -1,0 +1,147 @@
+"""The answer by fault, and the screen that a check prints of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from importlib.resources import files
+
+import pytest
+
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from model.faults import Fault
+from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
+from reports.brief import most_telling
+from reports.by_fault import Behind, Happening, by_fault, faults_in_words, lies_behind
+from reports.story import tellings
+from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
+from scripts import write_inherent
+from tests.reports import samples
+
+CRASH: CutSet = (("producer-crash", 1),)
+
+
+def table(name: str) -> list[dict[str, str]]:
+    with (files("reports") / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def violated(name: str, *sets: CutSet, required: bool = False, steps: int = 3) -> Verdict:
+    traces = tuple(Trace(one, (samples.SEND,) * steps, "it failed") for one in sets)
+    made = samples.verdict(name, Status.VIOLATED, cut_sets=sets, traces=traces)
+    return replace(made, required=required)
+
+
+def found(*verdicts: Verdict) -> tuple[Happening, ...]:
+    return by_fault(samples.DEPLOYMENT, replace(samples.RESULT, verdicts=verdicts))
+
+
+def test_every_kind_and_property_has_words_a_rank_and_a_reason() -> None:
+    faults, consequences = table("faults"), table("consequences")
+    assert {row["fault"] for row in faults} == set(Fault)
+    assert {row["property"] for row in consequences} == set(KNOWN_PROPERTIES)
+    for row in faults:
+        assert row["why"] and 1 <= int(row["likelihood"]) <= 5
+        assert row["one"].startswith(("a ", "an "))
+    for row in consequences:
+        assert row["why"] and 1 <= int(row["severity"]) <= 9
+        assert set(row["says_also"].split()) <= set(KNOWN_PROPERTIES) - {row["property"]}
+
+
+@pytest.mark.parametrize(
+    ("cut_set", "words"),
+    [
+        ((), "No fault at all"),
+        ((("power-loss", 1),), "One power loss of a broker"),
+        ((("kill", 2), ("slow-follower", 1)), "Two broker crashes and one slow follower"),
+        ((("eviction", 1),), "One eviction of the consumer"),
+    ],
+)
+def test_faults_are_told_in_words(cut_set: CutSet, words: str) -> None:
+    assert faults_in_words(cut_set) == words
+
+
+def test_properties_that_one_fault_breaks_are_one_sentence() -> None:
+    """What a worse consequence says already is not said again."""
+    kill = (("kill", 1),)
+    (one,) = found(
+        violated("no-loss", kill), violated("no-acked-loss", kill, steps=11), violated("no-silent-loss", kill)
+    )
+    assert one.sentence == "One broker crash: acknowledged records can be lost (11 steps)"
+    assert [broken.property for broken in one.broken] == ["no-acked-loss", "no-silent-loss", "no-loss"]
+
+
+def test_what_a_required_property_says_already_is_not_told_below_it() -> None:
+    kill = (("kill", 1),)
+    first, second = found(violated("no-loss", kill), violated("no-acked-loss", kill, required=True))
+    assert (first.required, second.consequences) == (True, ())
+
+
+def test_required_properties_come_first_then_the_worst_and_likeliest() -> None:
+    order, disk = violated("log-order", (("kill", 1),), required=True), (("disk-loss", 1),)
+    told = found(violated("no-acked-loss", disk, (("kill", 2),), (("kill", 1),)), order)
+    assert [(one.faults, one.required) for one in told] == [
+        ((("kill", 1),), True),
+        ((("kill", 1),), False),
+        (disk, False),
+        ((("kill", 2),), False),
+    ]
+
+
+def test_what_the_best_deployment_suffers_too_is_told_apart() -> None:
+    assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", CRASH) is Behind.APPLICATION
+    assert lies_behind(samples.DEPLOYMENT, "no-acked-loss", (("kill", 1),)) is Behind.CONFIGURATION
+    assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", (*CRASH, ("kill", 1))) is Behind.CONFIGURATION
+
+
+def screen(width: int, result: Result = samples.RESULT) -> str:
+    written = io.StringIO()
+    out = console(written)
+    out.width = width
+    print_brief_verdicts(out, samples.DEPLOYMENT, result, repair="proofka repair orders.yaml")
+    print_brief_trace(out, samples.DEPLOYMENT, result, trace="proofka trace orders.yaml")
+    print_what_else(out, samples.DEPLOYMENT, result, command=samples.COMMAND)
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("steps", [3, 60])
+def test_a_check_prints_one_screen(width: int, steps: int) -> None:
+    """However many properties fail with however many fault sets, and however long the traces are."""
+    sets: list[CutSet] = [(), *(((fault.value, 1),) for fault in list(Fault)[:12])]
+    verdicts = [violated(name, *sets, required=True, steps=steps) for name in KNOWN_PROPERTIES[:13]]
+    text = screen(width, replace(samples.RESULT, verdicts=tuple(verdicts)))
+    assert len(text.splitlines()) <= 60
+    assert "Fails: it failed" in text
+    assert ("more steps: proofka trace" in text) is (steps > 3)
+
+
+def test_the_trace_is_that_of_what_is_told_first() -> None:
+    happenings = by_fault(samples.DEPLOYMENT, samples.RESULT)
+    told = most_telling(tellings(samples.RESULT.verdicts, all_traces=True), happenings)
+    assert told is not None
+    assert told.faults == happenings[0].faults
+    assert most_telling([], happenings) is None
+
+
+def test_a_change_that_prevents_it_stands_beside_it() -> None:
+    kill = (("kill", 1),)
+    result = replace(samples.RESULT, verdicts=(violated("no-acked-loss", kill, required=True),))
+    change = Prevention("no-acked-loss", kill, "producer.acks=all")
+    text = screen(120, replace(result, preventions=(change,)))
+    assert "prevented by producer.acks=all" in text
+    assert "but not with producer.acks=all" in text
+    assert "no single change is known" in screen(120, replace(result, preventions=()))
+    assert "what prevents it: proofka repair orders.yaml" in screen(120, replace(result, preventions=None))
+
+
+def test_nothing_to_tell_prints_no_heading() -> None:
+    holds = replace(samples.RESULT, verdicts=(samples.verdict("no-skip", Status.HOLDS),))
+    assert "Required, and" not in screen(80, holds)
+
+
+@pytest.mark.slow
+def test_rows_of_the_table_are_what_is_computed() -> None:
+    asked = [row for row in table("inherent") if (row["client"], row["kafka"]) == ("java", "4.0")]
+    assert list(write_inherent.rows("java", "4.0")) == asked
