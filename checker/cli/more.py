@@ -1,4 +1,4 @@
-"""What a check looks for once its answer is printed: other values of durations and of what was assumed."""
+"""What a check looks for once its answer is printed: changes that help, other values of durations and assumptions."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ DEFAULT_MORE = 10.0
 
 
 def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Result:
-    """Add to a result what other values would change, cheapest first, until the time is over or somebody interrupts.
+    """Add to a result what single changes prevent and other values would change, until the time is over.
 
     Whatever ends the search, the answer and its exit status stay.
     """
+    from checker.explanation import single_changes
     from checker.sensitivity import sensitivities
     from checker.thresholds import thresholds
     from reports.terminal import console
@@ -36,11 +37,12 @@ def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Resul
         console(stderr=True).status(f"looking for more, at most {seconds:g} s (Ctrl-C ends it; --more SECONDS)"),
         _until(seconds, stop) as over,
     ):
-        turning = tuple(thresholds(run, result.verdicts, budget, stop))
+        result = result if result.preventions is not None else single_changes(run, result, stop, seconds)
+        turning = () if stop.is_set() else tuple(thresholds(run, result.verdicts, budget, stop))
         found = () if stop.is_set() else sensitivities(run.deployment, result.verdicts, stop)
     if stop.is_set():
         why = f"{seconds:g} s were not enough" if over.is_set() else "interrupted"
-        complain(f"more: {why}: not every other value was tried (--more SECONDS gives more time)")
+        complain(f"more: {why}: not every change and other value was tried (--more SECONDS gives more time)")
     return replace(result, sensitivities=found, thresholds=turning, others_tried=not stop.is_set())
 
 
