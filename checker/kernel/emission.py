@@ -14,7 +14,6 @@ import z3
 
 from checker.kernel.assembly import Function, module, number
 from checker.kernel.canonical import CanonicalForm
-from checker.kernel.layout import Layout
 from checker.kernel.program import Program, Step
 from checker.terms import Node, conjuncts
 from model.language import Variable
@@ -56,10 +55,11 @@ _TRUTHS = {True: "true", False: "false"}
 class _Values:
     """Writes the values of nodes into a function, reusing what was computed on every path to the same place."""
 
-    def __init__(self, function: Function, layout: Layout, nodes: Sequence[Node]) -> None:
+    def __init__(self, function: Function, program: Program) -> None:
         self.function = function
-        self.layout = layout
-        self.nodes = nodes
+        self.layout = layout = program.layout
+        self.nodes = program.nodes
+        self.prints = program.prints
         self.words = [function.load(function.at(function.arguments[0], word)) for word in range(layout.words)]
         self._known: dict[int, str] = {}
         self._order: list[int] = []
@@ -193,13 +193,17 @@ _JUDGED: Mapping[int, Callable[[int, int, int, int], bool | None]] = {
 class _Shared:
     """What several conditions have in common: of each test that is still to be made, in how many of them it stands."""
 
-    def __init__(self, nodes: Sequence[Node], conditions: Sequence[frozenset[int]]) -> None:
-        self._nodes = nodes
+    def __init__(self, nodes: Sequence[Node], prints: Sequence[bytes], conditions: Sequence[frozenset[int]]) -> None:
+        self._nodes, self._prints = nodes, prints
         self._count = Counter(test for tests in conditions for test in tests)
 
     def next(self) -> int:
-        """The test that most of the conditions share."""
-        return min(self._count, key=lambda place: (-self._count[place], self._nodes[place].depth, place))
+        """The test that most of the conditions share; of several the one whose hash is least.
+
+        A place would not do: Z3 orders arguments by what it worked on before, and the order of tests is the order of
+        successors, on which depends which of several shortest traces is found.
+        """
+        return min(self._count, key=lambda place: (-self._count[place], self._nodes[place].depth, self._prints[place]))
 
     def remove(self, tests: frozenset[int]) -> None:
         """A condition with these tests is dealt with."""
@@ -227,7 +231,7 @@ class _Expansion:
                 with values.inner():
                     self._successor(step)
         pending = [one for one in pending if one[1]]
-        shared = _Shared(values.nodes, [tests for _, tests in pending])
+        shared = _Shared(values.nodes, values.prints, [tests for _, tests in pending])
         while pending:
             test = shared.next()
             behind = [(step, tests - {test}) for step, tests in pending if test in tests]
@@ -273,7 +277,7 @@ class _Expansion:
 
 def _expand(name: str, program: Program, steps: Sequence[Step], form: CanonicalForm | None) -> str:
     function = Function(name, 2)
-    expansion = _Expansion(_Values(function, program.layout, program.nodes), form)
+    expansion = _Expansion(_Values(function, program), form)
     expansion.tree([(step, conjuncts(program.nodes, step.guard)) for step in steps])
     return function.text(function.load(expansion.count))
 
@@ -281,7 +285,7 @@ def _expand(name: str, program: Program, steps: Sequence[Step], form: CanonicalF
 def _inspect(name: str, program: Program, predicates: Sequence[int]) -> str:
     """Each predicate is a disjunction; a disjunct is evaluated only where its cheap conditions hold."""
     function, nodes = Function(name, 1), program.nodes
-    values = _Values(function, program.layout, nodes)
+    values = _Values(function, program)
     result = function.cell()
     pending = [
         (bit, frozenset(test for test in tests if values.decided(test) is None))
@@ -308,7 +312,7 @@ def _bits(values: _Values, result: str, pending: Sequence[tuple[int, frozenset[i
     if held:
         function.store(function.binary("or", function.load(result), number(held)), result)
     pending = [(bit, tests) for bit, tests in pending if tests]
-    shared = _Shared(values.nodes, [tests for _, tests in pending])
+    shared = _Shared(values.nodes, values.prints, [tests for _, tests in pending])
     while pending:
         test = shared.next()
         behind = [(bit, tests - {test}) for bit, tests in pending if test in tests]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import z3
 
@@ -41,9 +42,14 @@ class Program:
         """By the name of a group, how many successors a state has by it at most."""
         return {name: len(steps) for name, steps in self.groups.items()}
 
+    @cached_property
+    def prints(self) -> list[bytes]:
+        """The hash of each node."""
+        return hashes(self.nodes)
+
     def digest(self) -> bytes:
         """A hash of everything that machine code is made from."""
-        known = hashes(self.nodes)
+        known = self.prints
         fields = [
             (name, field.variable.low, field.variable.high, field.word, field.shift, field.width)
             for name, field in self.layout.fields.items()
