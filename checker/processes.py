@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import TypeVar
 
 from checker.budget import processors
-from checker.interruption import never_interrupted
+from checker.interruption import handling, never_interrupted
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -57,10 +58,12 @@ def as_completed(
             for outcome in done:
                 yield waiting.pop(outcome), outcome.result()
     finally:
-        if waiting:
-            for process in set(multiprocessing.active_children()) - others:
-                process.kill()
-        pool.shutdown(cancel_futures=True)
+        # The pool may write to a process that was ended, which is to end nothing else.
+        with handling(signal.SIG_IGN, signal.SIGPIPE):
+            if waiting:
+                for process in set(multiprocessing.active_children()) - others:
+                    process.kill()
+            pool.shutdown(cancel_futures=True)
 
 
 def end_with_parent() -> None:
