@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from model.deployment.deployment import Deployment
+from model.deployment.known_keys import GOES_ON
 from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
 from reports.by_fault import Behind, Happening, by_fault
@@ -17,6 +18,9 @@ from reports.table import STYLE, remarks
 
 MOST_HAPPENINGS = 3
 """How many sentences of a kind are printed before the others are only counted."""
+
+MOST_UNKNOWN = 3
+"""How many unknown settings are named before the others are only counted."""
 
 MOST_SETS = 3
 """How many smallest fault sets stand in a row of the table."""
@@ -44,6 +48,16 @@ _HEADINGS = {
     (False, Behind.APPLICATION): "Not required, and only the application can prevent",
     (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
 }
+
+
+def unknown_settings(deployment: Deployment) -> list[str]:
+    """Tell of settings that the real software does not know: a misspelt one is not in force."""
+    told = [note for note in deployment.notes if GOES_ON in note]
+    more = len(told) - MOST_UNKNOWN
+    return [
+        *told[:MOST_UNKNOWN],
+        *([f"{wording.counted(more, 'more unknown setting')}: --details"] if more > 0 else []),
+    ]
 
 
 class Answer:

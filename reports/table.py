@@ -92,6 +92,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     """What a reader needs to weigh the table. ``footnotes``: the cells abbreviate their bounds."""
     if any(v.required for v in verdicts):
         yield "* required"
+    yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
+    yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     if footnotes:
         yield from _said(verdicts, lambda v: wording.beyond(v.coverage) and f"+ {wording.beyond(v.coverage)} as well")
     holding = [v for v in verdicts if v.status is Status.HOLDS]
@@ -102,8 +104,6 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
-    yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
-    yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     for verdict in verdicts:
         if verdict.status is Status.VACUOUS:
             yield f"{wording.SYMBOL[verdict.status]} {verdict.property} says nothing: never reached: {verdict.witness}"

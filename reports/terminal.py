@@ -48,6 +48,8 @@ def print_brief_verdicts(out: Console, deployment: Deployment, result: Result, *
     """The deployment, the answer by fault and the table, on one screen. ``repair`` looks for what prevents it."""
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
+    for note in brief.unknown_settings(deployment):
+        _print_wrapped(out, note, style="yellow")
     out.print()
     said = wording.plain(wording.brief_answer(result.verdicts))
     _print_wrapped(out, said, style=_answer_style(result))

@@ -26,6 +26,10 @@ _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
 
 
+GOES_ON = "which warns and goes on"
+"""What a note says of a setting that the real software does not know, most likely a misspelt one."""
+
+
 def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) -> str | None:
     """Why this component does not read the setting at all; None if it does. An unknown key is an error.
 
@@ -63,7 +67,7 @@ def _as_found(section: Section, error: DeploymentError) -> str:
     elif section.library != JAVA:
         what = f"refused by the {section.software}: no such configuration property"
     else:
-        return f"unknown to {section.software}, which warns and goes on" + (f"; {hint}" if hint else "")
+        return f"unknown to {section.software}, {GOES_ON}" + (f"; {hint}" if hint else "")
     message = what + (f"; {hint}" if hint else "")
     raise RefusedError(message, file=error.file, line=error.line, key=error.key)
 
