@@ -104,6 +104,21 @@ function fromAddress() {
   go(trace, Number(named[2]));
 }
 
+// A link to a whole trace leads to its chosen step, where the arrow keys work. The address may be there already.
+function toTrace(trace) {
+  go(trace, trace.chosen);
+  trace.article.scrollIntoView();
+}
+
+for (const link of document.querySelectorAll('a[href^="#t"]')) {
+  const trace = traces.get(link.hash.slice(1).replace(/-title$/, ""));
+  if (!trace) continue;
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    toTrace(trace);
+  });
+}
+
 const MOVES = {
   ArrowDown: (chosen) => chosen + 1,
   ArrowRight: (chosen) => chosen + 1,

@@ -99,6 +99,19 @@ def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path:
     assert opened.said == []
 
 
+def test_arrow_keys_work_after_a_link_to_a_trace(browser: api.Browser, tmp_path: Path) -> None:
+    """Also after the same link is clicked again, when the address does not change."""
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    link = opened.page.locator("a[href='#t2']").first
+    for step in (2, 1):
+        link.click()
+        opened.page.keyboard.press("ArrowUp")
+        assert opened.chosen("t2") == step
+        assert opened.addressed(f"t2-s{step}")
+    assert opened.chosen("t1") == 4
+    assert opened.said == []
+
+
 def test_tab_stops_once_in_each_trace(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT)
     opened.page.locator("#t1 .wide").focus()
