@@ -84,7 +84,7 @@ class Run:
     ) -> None:
         started = time.monotonic()
         self._begun = started if begun is None else begun
-        self._is_open_ended = deployment.faults.total is None and not deployment.faults.any_number
+        self._is_open_ended = deployment.faults.is_open_ended
         meter = Meter(budget, timed=self._is_open_ended)
         self.deployment = deployment
         self.budget = budget

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -11,7 +10,7 @@ from typing import Any
 from checker.budget import Budget
 from checker.check import Run, prepare_groups
 from checker.claimed import PASSES, granted_of, reductions_of
-from checker.questions import Group, Prepared
+from checker.questions import Group, Prepared, group
 from checker.reductions.choice import Reduction
 from checker.tampered import compare
 from checker.verify import counted
@@ -87,6 +86,8 @@ def recount(document: Document, budget: Budget) -> Recounted:
     prepared, groups = prepare_groups(deployment, cone=Reduction.CONE in reductions)
     again = _Again(document, deployment, budget, reductions, prepared)
     said = {verdict["property"]: verdict for verdict in document["verdicts"]}
+    if deployment.faults.is_open_ended:
+        return _recount_each(again, groups, said)
     parts = [_part(one, said) for one in groups]
     whole, stopped = [one for one in parts if not one.stopped], [one for one in parts if one.stopped]
     if not whole and all(one.complete < 0 for one in stopped):
@@ -97,6 +98,30 @@ def recount(document: Document, budget: Budget) -> Recounted:
     for faults in sorted({one.complete for one in stopped} - {-1}):
         left_open += _compare_fewer(again, [one for one in stopped if one.complete == faults], faults, said)
     return Recounted(tuple(_counted(again, whole, stopped)), tuple(left_open))
+
+
+def _recount_each(again: _Again, groups: Sequence[Group], said: Mapping[str, Document]) -> Recounted:
+    """Explore each property again by itself, with all the faults that its own row says were covered.
+
+    Without a total each property was explored as far as its answer asked for, and together with others that depend on
+    what was named: its states are no count to compare.
+    """
+    parts = [_part(group(again.prepared, [prop])[0], said) for one in groups for prop in one.properties]
+    covered = [one for one in parts if one.complete >= 0]
+    if not covered:
+        raise NothingCounted(f"not even the states without a fault were all explored ({_why(parts)})")
+    left_open: list[str] = []
+    lines: list[str] = []
+    for faults in sorted({one.complete for one in covered}):
+        these = [one for one in covered if one.complete == faults]
+        left_open += _compare_fewer(again, these, faults, said)
+        lines.append(
+            f"verdicts: {_names(these)}: up to {counted(faults, 'fault')} explored again, and the same comes out"
+        )
+    if missing := [one for one in parts if one.complete < 0]:
+        lines.append(f"verdicts: {_names(missing)}: nothing to compare, as nothing was explored")
+    lines.append("counts: not compared, as the check named no total of faults")
+    return Recounted(tuple(lines), tuple(left_open))
 
 
 def _part(one: Group, said: Mapping[str, Document]) -> _Part:
@@ -111,12 +136,7 @@ def _why(parts: Sequence[_Part]) -> str:
 
 def _compare_whole(again: _Again, parts: Sequence[_Part], said: Mapping[str, Document]) -> None:
     """What was not stopped is to come out just the same."""
-    deployment, budget = again.deployment, again.budget
-    if deployment.faults.total is None and not deployment.faults.any_number and budget.seconds is None:
-        # It ended because there was nothing left to explore, and will again: not because of the time that is standard.
-        again.budget = replace(budget, seconds=math.inf)
-    verdicts = again.run(deployment, [one.group for one in parts])
-    again.budget = budget
+    verdicts = again.run(again.deployment, [one.group for one in parts])
     for name, found in verdicts.items():
         told, bounds, coverage = said[name], said[name]["bounds"], found.coverage
         lemmas = [

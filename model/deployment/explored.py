@@ -46,6 +46,11 @@ class FaultBudget:
     at_most: tuple[tuple[str, int], ...]
     any_number: tuple[str, ...] = ()
 
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether nobody named a total: each property is explored as far as its answer asks for."""
+        return self.total is None and not self.any_number
+
     @classmethod
     def allowing(cls, sets: Iterable[tuple[tuple[str, int], ...]]) -> FaultBudget:
         """The smallest budget with which each of these sets of faults (kind and count) can happen."""
