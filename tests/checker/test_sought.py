@@ -219,3 +219,15 @@ def test_what_cannot_be_changed_is_not_explored_in_vain(tmp_path: Path) -> None:
     assert run.exit_code == 2
     assert "--explain changes settings one by one; name the files that it was read from" in run.stderr
     assert run.stdout == ""
+
+
+def test_a_topic_that_no_file_names_is_an_error_where_files_name_others(tmp_path: Path) -> None:
+    topic = "apiVersion: kafka.strimzi.io/v1beta2\nkind: KafkaTopic\nmetadata: {name: orders}\nspec: {replicas: 3}\n"
+    (tmp_path / "topic.yaml").write_text(topic, encoding="utf-8")
+    (tmp_path / "producer.properties").write_text("bootstrap.servers=b:9092\nacks=all\n", encoding="utf-8")
+    wrong = proofka("check", tmp_path, "--topic", "ordrs", *QUICK)
+    assert wrong.exit_code == 2
+    assert "--topic ordrs: no file names this topic; did you mean orders? Files name orders" in wrong.stderr
+    assert proofka("check", tmp_path, "--topic", "orders", *QUICK).exit_code in (0, 1, 4)
+    (tmp_path / "topic.yaml").unlink()
+    assert proofka("check", tmp_path, "--topic", "any", *QUICK).exit_code in (0, 1, 4)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import product, takewhile
 from pathlib import PurePath
 
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.finding import Findings
 from model.deployment.errors import DeploymentError
+from model.deployment.hiding import printable
 
 MOST_PIPELINES = 1_000
 """More pairs than this are no answer: then what belongs together is to be said."""
@@ -59,17 +61,24 @@ class Paired:
     unpaired: tuple[tuple[Placed, str], ...] = ()
 
 
+MOST_NAMED = 8
+"""How many topics an error lists."""
+
+
 def pair(findings: Findings, topic: str | None = None) -> Paired:
     """The pipelines in what was found; ``topic``: the one that clients are for that do not say it.
 
     Where a client is left over that could be anybody's, no pipeline is made up without one of its role.
-    Raises DeploymentError for more pipelines than anybody could have meant.
+    Raises DeploymentError for more pipelines than anybody could have meant, and for a topic that no file names where
+    files name others.
     """
     placed = [Placed(component, one.file) for one in findings.found for component in one.components]
     of = {role: [one for one in placed if one.component.role is role] for role in Role}
     named = {one.component.name for one in of[Role.TOPIC]}
     named |= {name for one in placed for name in one.component.topics}
     topics = tuple(sorted(named))
+    if topic is not None and topics and topic not in named:
+        raise DeploymentError(_unknown_topic(topic, topics), file=findings.place)
     wanted = topics if topic is None else (topic,)
     pipelines: list[Pipeline] = []
     free = {role: [one for one in of[role] if not one.component.topics] for role in (Role.PRODUCER, Role.CONSUMER)}
@@ -94,6 +103,13 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
                 raise DeploymentError(what, file=findings.place)
             pipelines.append(pipeline)
     return Paired(tuple(pipelines), topics, tuple(unpaired))
+
+
+def _unknown_topic(topic: str, topics: Sequence[str]) -> str:
+    near = get_close_matches(topic, topics, n=1)
+    hint = f"did you mean {printable(near[0])}? " if near else ""
+    named = ", ".join(printable(name) for name in topics[:MOST_NAMED]) + (", ..." if len(topics) > MOST_NAMED else "")
+    return f"--topic {printable(topic)}: no file names this topic; {hint}Files name {named}"
 
 
 def _pipelines(
