@@ -2,7 +2,7 @@
 
     python benchmarks/answers.py [NAME ...] [--cap SECONDS] [--warm]
 
-Each deployment is checked by the command itself, on a terminal of its own, without any option: every example, and ten
+Each deployment is checked by the command itself, on a terminal of its own, with ``--details``: every example, and ten
 plain deployments (``benchmarks/deployments``). The time of a verdict is when its row appears. Cold: no machine code is
 on disk; with ``--warm`` each is checked a second time, with what the first one left there. Prints a table in Markdown.
 """
@@ -72,7 +72,7 @@ def measured(arguments: Sequence[str], cap: float, environment: Mapping[str, str
     ours, theirs = pty.openpty()
     began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "checker", "check", *arguments],
+        [sys.executable, "-m", "checker", "check", *arguments, "--details"],
         cwd=ROOT,
         env={**os.environ, **environment, "COLUMNS": "120", "LINES": "50", "TERM": "xterm-256color"},
         stdout=theirs,

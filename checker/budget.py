@@ -8,8 +8,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DEFAULT_SECONDS = 10.0
-"""Seconds from the beginning of a check to the last layer of faults, when the user names no total."""
+DEFAULT_SECONDS = 8.0
+"""Seconds from the beginning of exploring to the last layer of faults, when the user names no total: with the start of
+the program before and the traces behind, the answer is there after ten."""
 
 SECONDS_FOR_CLOCKS = 30.0
 """Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named."""
