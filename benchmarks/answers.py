@@ -1,4 +1,4 @@
-"""How long a person waits for an answer: to the first verdict, to the answer, to the end.
+"""Measure the seconds that a person waits: to the first verdict, to the answer, to the end.
 
     python benchmarks/answers.py [NAME ...] [--cap SECONDS] [--warm]
 

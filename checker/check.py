@@ -251,7 +251,7 @@ class Run:
         on_progress: OnProgress | None,
         on_verdict: OnVerdict | None,
     ) -> bool:
-        """Explore a group with so many faults, in time as well; whether that could say anything new."""
+        """Explore a group with ``size`` faults, in time as well; tell whether that could say anything new."""
         exploration, in_time = self.explorations[number], self._in_time_of(number)
         if exploration.layers and exploration.layers[-1].stopped:
             return False

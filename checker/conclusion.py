@@ -196,7 +196,7 @@ class Conclusion:
         )
 
     def _is_covered(self, coverage: Coverage) -> bool:
-        """Whether enough was explored to speak of a pass: the total asked for, or every single fault."""
+        """Tell whether enough was explored for a pass: the total asked for, or every single fault."""
         total = self.deployment.faults.total
         wanted = ANSWERED_TO if total is None else total
         return coverage.complete_to >= wanted or self.exploration.exhausted()

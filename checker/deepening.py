@@ -1,4 +1,4 @@
-"""Which properties are worth exploring with more faults, once every property is answered for few, and in which order.
+"""The choice of properties to explore with more faults, once every property is answered for few, and their order.
 
 A property that is violated has its answer; one that holds so far could lose it to larger fault sets. Each cone of
 influence is explored by itself: without what the property does not see a layer of faults has a fraction of the states.

@@ -254,7 +254,7 @@ class _Asked:
         return shlex.join(["proofka", command, *source.arguments(())])
 
     def depth(self, deployment: Deployment) -> Depth:
-        """What is looked at first, where no total of faults is named: the properties that somebody named."""
+        """Choose the properties to explore first, where no total of faults is named: those that somebody named."""
         from checker.deepening import Depth
         from model.deployment.required_properties import required_unless_said
 
@@ -264,7 +264,7 @@ class _Asked:
 
 
 def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tuple[str, ...]:
-    """What the command that asks the same again says of how much is looked at."""
+    """Repeat the options that say how much is explored, for the command that asks the same again."""
     words = ["--all-properties"] if all_properties else []
     words += ["--all-fault-sets"] if all_fault_sets else []
     return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))

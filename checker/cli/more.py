@@ -1,4 +1,4 @@
-"""What a check looks for once its answer is printed: changes that help, other values of durations and assumptions."""
+"""The search that follows a printed answer: changes that help, other values of durations and assumptions."""
 
 from __future__ import annotations
 
