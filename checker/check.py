@@ -36,6 +36,7 @@ from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.pipeline import VERSION, build
 from properties.catalogue import properties_of
+from properties.property import Property
 from properties.verdict import (
     CutSet,
     EngineRun,
@@ -309,8 +310,7 @@ class Run:
         found = {}
         for name in self._homes:
             number = self.number_of(name)
-            prop = next(prop for prop in self.groups[number].properties if prop.name == name)
-            found[name] = self._conclusion(number).cut_sets(prop)
+            found[name] = self._conclusion(number).cut_sets(self._asked(number, name))
         return found
 
     def result(self) -> Result:
@@ -338,8 +338,10 @@ class Run:
         return answered(verdict) if self._is_open_ended and not is_settled else verdict
 
     def _concluded(self, number: int, name: str) -> Verdict:
-        prop = next(prop for prop in self.groups[number].properties if prop.name == name)
-        return self._conclusion(number).verdict(prop, self._ids[name])
+        return self._conclusion(number).verdict(self._asked(number, name), self._ids[name])
+
+    def _asked(self, number: int, name: str) -> Property:
+        return next(prop for prop in self.groups[number].properties if prop.name == name)
 
     def _conclusion(self, number: int) -> Conclusion:
         return Conclusion(

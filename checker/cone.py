@@ -17,7 +17,7 @@ Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
 
 
 class FreeVariables:
-    """Which variables occur in a term, remembered per shared subterm; ``terms`` may hold terms already."""
+    """The variables of terms, remembered per shared subterm; ``terms`` may hold terms already."""
 
     def __init__(self, terms: TermTable | None = None) -> None:
         self._terms = TermTable() if terms is None else terms

@@ -10,18 +10,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from checker.budget import ANSWERED
+from checker.conclusion import PASSES
 from checker.questions import Group, Prepared, group
 from model.deployment.deployment import Deployment
 from properties.property import Property
 from properties.verdict import Coverage, Status, Verdict
 
-COULD_CHANGE = (Status.HOLDS, Status.VACUOUS)
-"""Statuses that more faults could change."""
-
 
 @dataclass(frozen=True)
 class Depth:
-    """What a check without a total of faults looks at, and in which order.
+    """The properties and fault sets that a check without a total of faults explores, and their order.
 
     ``first``: names of the properties that are answered before the others; ``all_properties``: the others are answered
     however long that takes; ``all_fault_sets``: violated properties are searched for larger fault sets too.
@@ -56,7 +54,7 @@ def worth_deepening(verdicts: Iterable[Verdict], *, all_fault_sets: bool) -> fro
     return frozenset(
         verdict.property
         for verdict in verdicts
-        if verdict.status in COULD_CHANGE or (all_fault_sets and verdict.status is Status.VIOLATED)
+        if verdict.status in PASSES or (all_fault_sets and verdict.status is Status.VIOLATED)
     )
 
 
@@ -87,14 +85,14 @@ def _rank(one: Group, required: Sequence[str]) -> tuple[bool, int, int]:
 
 
 def decides(base: Verdict, deeper: Verdict) -> bool:
-    """Whether exploring a property deeper says more than the answer for few faults.
+    """Tell whether exploring a property deeper says more than the answer for few faults.
 
     A violation stands however far its layer came: every smaller fault set was explored before.
     """
     covered, before = deeper.coverage.complete_to, base.coverage.complete_to
     if deeper.status is Status.VIOLATED:
         return covered >= before
-    return deeper.status in COULD_CHANGE and covered > before
+    return deeper.status in PASSES and covered > before
 
 
 def adopted(base: Verdict, deeper: Verdict) -> Verdict:

@@ -1,4 +1,4 @@
-"""What is kept on disk between runs, a file an entry, under a name that is a hash of everything that it was made from.
+"""Entries kept on disk between runs, a file each, named by a hash of everything that the entry was made from.
 
 An entry is used only if it is whole, and this user's. It is written beside and renamed, so that two processes at once
 do no harm; whatever goes wrong with a file, what it held is made again. The folder does not grow beyond a bound: what
@@ -25,7 +25,7 @@ LOG = logging.getLogger("proofka.cache")
 MOST_BYTES = 256 * 1024 * 1024
 """Bytes that a folder may take; a system's machine code takes about a quarter of a million."""
 AFTER_A_PURGE = 0.75
-"""How much of that is left when the oldest entries went."""
+"""Part of ``MOST_BYTES`` that is left after the oldest entries were deleted."""
 SUFFIX, UNFINISHED = ".kept", ".new"
 ABANDONED_AFTER = 3600.0
 """Seconds after which an unfinished file is what a killed process left."""
@@ -41,7 +41,7 @@ class DiskCache:
     most_bytes: int = MOST_BYTES
 
     def read(self, key: str) -> bytes | None:
-        """What is kept under a key; None where there is nothing, or nothing that can be trusted."""
+        """Read the entry of a key; None where there is none, or none that can be trusted."""
         file = self._file(key)
         try:
             with file.open("rb") as opened:

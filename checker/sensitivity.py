@@ -53,20 +53,14 @@ def sensitivities(
     decided = [one for one in verdicts if one.cut_sets or one.status is not Status.UNKNOWN]
     every = fingerprints(*prepare_groups(_narrowed(deployment)))
     known = {one.property: every[one.property] for one in decided if one.property in every}
-    ask = partial(_numbered_cut_sets, known=known, seconds=seconds)
-    outcomes = {number: outcome for _, (number, outcome) in as_completed(ask, list(enumerate(changed)), stop)}
+    ask = partial(smallest_cut_sets, known=known, seconds=seconds)
+    outcomes = {(one.key, one.value): outcome for one, outcome in as_completed(ask, changed, stop)}
     return tuple(
         difference
-        for number, outcome in sorted(outcomes.items())
-        for difference in _differences(changed[number], outcome, decided)
+        for one in changed
+        if (one.key, one.value) in outcomes
+        for difference in _differences(one, outcomes[one.key, one.value], decided)
     )
-
-
-def _numbered_cut_sets(
-    numbered: tuple[int, Variant], known: Mapping[str, bytes], seconds: float | None
-) -> tuple[int, Outcome]:
-    number, variant = numbered
-    return number, smallest_cut_sets(variant, known, seconds)
 
 
 def variants(deployment: Deployment) -> Iterator[Variant]:

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from types import TracebackType
+from typing import Self
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.text import Text
 
 from properties.verdict import Progress, Verdict
 from reports import wording
-from reports.progress import describe
+from reports.progress import WhileWatched, describe
 from reports.table import STYLE
 
 
-class LiveRows:
-    """A context that shows a row for each verdict that is known, and a line on what is being explored.
-
-    The rows vanish at the end; nothing is shown where nobody watches.
-    """
+class LiveRows(WhileWatched):
+    """Shows a row for each verdict that is known, and a line on what is being explored."""
 
     def __init__(self, console: Console, *, wanted: bool = True) -> None:
-        watched = wanted and console.is_terminal
-        self._live = Live(console=console, transient=True, refresh_per_second=8) if watched else None
+        super().__init__(console, wanted=wanted)
         self._verdicts: dict[str, Verdict] = {}
         self._line = "reading the configuration, building its model"
 
-    def __enter__(self) -> LiveRows:
-        if self._live:
-            self._live.start()
-            self._show()
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self._show()
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._live:
-            self._live.stop()
 
     def progress(self, progress: Progress) -> None:
         """Show what is being explored."""
@@ -49,9 +37,9 @@ class LiveRows:
         self._show()
 
     def _show(self) -> None:
-        if self._live:
+        if self.is_shown:
             rows = [_row(verdict) for verdict in self._verdicts.values()]
-            self._live.update(Group(*rows, Text(self._line, style="dim", no_wrap=True, overflow="ellipsis")))
+            self.show(Group(*rows, Text(self._line, style="dim", no_wrap=True, overflow="ellipsis")))
 
 
 def _row(verdict: Verdict) -> Text:

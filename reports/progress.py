@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Self
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
@@ -35,8 +36,8 @@ class ProgressLog:
             self._stage, self._ended, self._printed = progress.stage, ends, time.monotonic()
 
 
-class ProgressLine:
-    """A context that shows the latest reading and vanishes at its end; silent where nobody watches."""
+class WhileWatched:
+    """A context in which something is shown that vanishes at its end; silent where nobody watches."""
 
     def __init__(self, console: Console, *, wanted: bool = True) -> None:
         watched = wanted and console.is_terminal
@@ -47,7 +48,7 @@ class ProgressLine:
         """Whether anybody watches."""
         return self._live is not None
 
-    def __enter__(self) -> ProgressLine:
+    def __enter__(self) -> Self:
         if self._live:
             self._live.start()
         return self
@@ -58,9 +59,17 @@ class ProgressLine:
         if self._live:
             self._live.stop()
 
-    def __call__(self, progress: Progress | AuditProgress) -> None:
+    def show(self, what: RenderableType) -> None:
+        """Show this in the place of what was shown before."""
         if self._live:
-            self._live.update(Text(describe(progress), no_wrap=True, overflow="ellipsis"))
+            self._live.update(what)
+
+
+class ProgressLine(WhileWatched):
+    """Shows the latest reading."""
+
+    def __call__(self, progress: Progress | AuditProgress) -> None:
+        self.show(Text(describe(progress), no_wrap=True, overflow="ellipsis"))
 
 
 def describe(progress: Progress | AuditProgress) -> str:

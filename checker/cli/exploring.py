@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -41,7 +42,7 @@ def run_check(
 
     try:
         watched = LiveRows(console(stderr=True), wanted=sys.stdout.isatty())
-        with watched as rows, interrupts(budget.stop, acknowledge):
+        with watched as rows, interrupts(budget.stop, partial(acknowledge, "what is decided follows")):
             run = explore(deployment, budget, rows.progress, engine, reductions, rows.decided, depth)
             return run, run.result()
     except (SolverUndecided, ReplayMismatch) as error:
@@ -49,6 +50,6 @@ def run_check(
         raise typer.Exit(EXIT_UNDECIDED) from None
 
 
-def acknowledge() -> None:
+def acknowledge(what: str) -> None:
     """Say that a request to stop was heard. A signal may come while a stream is written to, so none is used."""
-    os.write(STANDARD_ERROR, b"stopping; what is decided follows\n")
+    os.write(STANDARD_ERROR, f"stopping; {what}\n".encode())

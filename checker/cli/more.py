@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from checker.cli.errors import complain
-from checker.cli.exploring import STANDARD_ERROR
+from checker.cli.exploring import acknowledge
 from checker.interruption import interrupts
 
 if TYPE_CHECKING:
@@ -59,11 +59,7 @@ def _until(seconds: float, stop: threading.Event) -> Iterator[threading.Event]:
     timer.daemon = True
     timer.start()
     try:
-        with interrupts(stop, _acknowledge):
+        with interrupts(stop, partial(acknowledge, "the answer stands")):
             yield over
     finally:
         timer.cancel()
-
-
-def _acknowledge() -> None:
-    os.write(STANDARD_ERROR, b"stopping; the answer stands\n")

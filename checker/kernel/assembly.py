@@ -67,7 +67,7 @@ class Function:
         return result or "0"
 
     def compare(self, condition: str, left: str, right: str) -> str:
-        """Whether two words compare so: ``eq``, ``ne``, ``slt``, ``ult`` ..."""
+        """Compare two words: ``eq``, ``ne``, ``slt``, ``ult`` ..."""
         return self.value(f"icmp {condition} i64 {left}, {right}")
 
     def select(self, condition: str, then: str, otherwise: str, kind: str = "i64") -> str:
@@ -81,7 +81,7 @@ class Function:
         return address
 
     def at(self, address: str, place: str | int) -> str:
-        """The address of the word so many words on."""
+        """Compute the address of a word from its distance in words."""
         return self.value(f"getelementptr i64, {POINTER} {address}, i64 {place}")
 
     def load(self, address: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 import z3
 
@@ -190,29 +191,28 @@ _JUDGED: Mapping[int, Callable[[int, int, int, int], bool | None]] = {
 """What a comparison of two ranges comes to, or None where it depends on the values."""
 
 
-class _Shared:
-    """What several conditions have in common: of each test that is still to be made, in how many of them it stands."""
+Pending = TypeVar("Pending")
 
-    def __init__(self, nodes: Sequence[Node], prints: Sequence[bytes], conditions: Sequence[frozenset[int]]) -> None:
-        self._nodes, self._prints = nodes, prints
-        self._count = Counter(test for tests in conditions for test in tests)
 
-    def next(self) -> int:
-        """The test that most of the conditions share; of several the one whose hash is least.
+def _by_shared_test(
+    values: _Values, pending: Sequence[tuple[Pending, frozenset[int]]]
+) -> Iterator[tuple[int, list[tuple[Pending, frozenset[int]]]]]:
+    """Each test to make, in the order in which to make them, with what is behind it and the tests left there.
 
-        A place would not do: Z3 orders arguments by what it worked on before, and the order of tests is the order of
-        successors, on which depends which of several shortest traces is found.
-        """
-        return min(self._count, key=lambda place: (-self._count[place], self._nodes[place].depth, self._prints[place]))
-
-    def remove(self, tests: frozenset[int]) -> None:
-        """A condition with these tests is dealt with."""
-        for test in tests:
-            left = self._count[test] - 1
-            if left:
-                self._count[test] = left
-            else:
-                del self._count[test]
+    The test comes first that most of what is pending shares; of several the one whose hash is least. A place would not
+    do: Z3 orders arguments by what it worked on before, and the order of tests is the order of successors, on which
+    depends which of several shortest traces is found.
+    """
+    count = Counter(test for _, tests in pending for test in tests)
+    while pending:
+        test = min(count, key=lambda place: (-count[place], values.nodes[place].depth, values.prints[place]))
+        behind = [(one, tests - {test}) for one, tests in pending if test in tests]
+        pending = [one for one in pending if test not in one[1]]
+        for done in (done for _, tests in behind for done in (*tests, test)):
+            count[done] -= 1
+            if not count[done]:
+                del count[done]
+        yield test, behind
 
 
 class _Expansion:
@@ -230,14 +230,7 @@ class _Expansion:
             if not tests:
                 with values.inner():
                     self._successor(step)
-        pending = [one for one in pending if one[1]]
-        shared = _Shared(values.nodes, values.prints, [tests for _, tests in pending])
-        while pending:
-            test = shared.next()
-            behind = [(step, tests - {test}) for step, tests in pending if test in tests]
-            for _, tests in behind:
-                shared.remove(tests | {test})
-            pending = [one for one in pending if test not in one[1]]
+        for test, behind in _by_shared_test(values, [one for one in pending if one[1]]):
             with values.function.when(values.of(test)), values.inner():
                 self.tree(behind)
 
@@ -311,13 +304,6 @@ def _bits(values: _Values, result: str, pending: Sequence[tuple[int, frozenset[i
     held = sum(1 << bit for bit in {bit for bit, tests in pending if not tests})
     if held:
         function.store(function.binary("or", function.load(result), number(held)), result)
-    pending = [(bit, tests) for bit, tests in pending if tests]
-    shared = _Shared(values.nodes, values.prints, [tests for _, tests in pending])
-    while pending:
-        test = shared.next()
-        behind = [(bit, tests - {test}) for bit, tests in pending if test in tests]
-        for _, tests in behind:
-            shared.remove(tests | {test})
-        pending = [one for one in pending if test not in one[1]]
+    for test, behind in _by_shared_test(values, [one for one in pending if one[1]]):
         with function.when(values.of(test)), values.inner():
             _bits(values, result, behind)

@@ -239,7 +239,7 @@ class Timing:
         known = list(lemmas)
         bounds = bounds_in(known)
         clocks, conditions = self._seen_in(system)
-        at_first = RunningClocks(clocks, conditions).running(system.initial)
+        at_first = self.clocks_in(system).running(system.initial)
         clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]
         actions = [replace(one, needs=tuple(_kept(one.needs, bounds))) for one in system.actions]
         return tables(actions, watch(clocks, conditions), at_first, differences_in(known), places)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -17,8 +15,7 @@ from reports.settings import SettingsReport
 from reports.terminal import console, print_answer, print_overview, print_result
 from reports.wording import answer_of_all
 from tests.reports import samples
-
-GOLDEN = Path(__file__).parent / "golden"
+from tests.reports.golden_files import matches
 
 
 def sheet(width: int, *, terminal: bool = False) -> Console:
@@ -41,14 +38,6 @@ def shown(
     out = sheet(width)
     print_result(out, deployment, result, command=samples.COMMAND, all_traces=all_traces)
     return text_of(out)
-
-
-def matches(name: str, text: str) -> None:
-    """Compare with a golden file; ``PROOFKA_GOLDEN=write`` writes it instead."""
-    path = GOLDEN / name
-    if os.environ.get("PROOFKA_GOLDEN") == "write":
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
