@@ -335,7 +335,8 @@ class Run:
             verdict = adopted(verdict, self._concluded(number, name))
         last = deeper[-1] if deeper else base
         is_settled = self._is_settled(last, name) and verdict.status is not Status.UNKNOWN
-        return answered(verdict) if self._is_open_ended and not is_settled else verdict
+        why_not = self.meter.out_of_time(ANSWERED_TO + 1) or "time"
+        return answered(verdict, why_not) if self._is_open_ended and not is_settled else verdict
 
     def _concluded(self, number: int, name: str) -> Verdict:
         return self._conclusion(number).verdict(self._asked(number, name), self._ids[name])

@@ -117,9 +117,12 @@ def _with_bounds_of(base: Verdict, deeper: Verdict) -> Verdict:
     return replace(deeper, coverage=coverage, witness_reached=witnessed)
 
 
-def answered(verdict: Verdict) -> Verdict:
-    """Say why larger fault sets were not sought, of a verdict for which nothing stopped the exploration."""
+def answered(verdict: Verdict, why_not: str) -> Verdict:
+    """Say why larger fault sets were not sought, of a verdict for which nothing stopped the exploration.
+
+    ``why_not``: what kept one that larger sets could change from being explored deeper: time, or an interrupt.
+    """
     if verdict.coverage.stopped is not None:
         return verdict
-    why = ANSWERED if verdict.status is Status.VIOLATED else "time"
+    why = ANSWERED if verdict.status is Status.VIOLATED else why_not
     return replace(verdict, coverage=replace(verdict.coverage, stopped=why))

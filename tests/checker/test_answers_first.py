@@ -169,6 +169,13 @@ def test_an_interrupt_in_timed_re_exploration_never_passes(
     assert questions >= moment
 
 
+def test_an_interrupt_between_the_answer_and_larger_sets_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Budget()
+    monkeypatch.setattr(Run, "_deepen", lambda *_, **__: asked.stop.set())
+    stopped = {one.coverage.stopped for one in explored(open_ended(), asked).verdicts() if one.status is Status.HOLDS}
+    assert stopped == {"interrupted"}
+
+
 def test_which_verdicts_are_worth_deepening(found: dict[str, Verdict]) -> None:
     violated = {verdict.property for verdict in found.values() if verdict.status is Status.VIOLATED}
     plain, everything = (worth_deepening(found.values(), all_fault_sets=flag) for flag in (False, True))
