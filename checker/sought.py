@@ -56,7 +56,10 @@ class Sought:
         own = [one for one in self.own if isinstance(one, DeploymentError)]
         alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
         every = (problem for one in self.judged for problem in (*one.problems, *one.rejected))
-        left = (DeploymentError(f"{one.component.name}: {why}", file=one.file) for one, why in self.paired.unpaired)
+        left = (
+            DeploymentError(f"{one.component.name or one.component.role}: {why}", file=one.file)
+            for one, why in self.paired.unpaired
+        )
         told = {str(problem): problem for problem in (*self.hidden, *left, *every, *alone)}
         return (*told.values(), *own)
 

@@ -118,4 +118,5 @@ def described(component: Component) -> str:
     client = f", of {component.client.value}" if component.client is not None else ""
     topics = f", topic {', '.join(component.topics)}" if component.topics else ""
     release = f", Kafka {component.kafka.value}" if component.kafka is not None else ""
-    return f"{component.role} {component.name}{client}{topics}{release}"
+    name = f" {component.name}" if component.name else ""
+    return f"{component.role}{name}{client}{topics}{release}"

@@ -111,13 +111,13 @@ def _of_component(component: Component, judged: Judged) -> Iterator[tuple[str | 
     others = (component.client, component.version, component.kafka, component.brokers)
     for given in (*component.application.values(), *(one for one in others if one is not None)):
         if given.origin.kind == "file":
-            what = f"{component.name}: {given.key}={given.value}"
+            what = f"{component.name or component.role}: {given.key}={given.value}"
             yield given.origin.file, Entry(_line(given), _name(given), Fate.USED, what)
 
 
 def _of_setting(component: Component, given: Given, judged: Judged) -> Entry:
     line, name = _line(given), _name(given)
-    said = f"{component.name}: {given.key}={shown_value(given.key, given.value.strip())}"
+    said = f"{component.name or component.role}: {given.key}={shown_value(given.key, given.value.strip())}"
     problem = next((one for one in judged.problems if _is_about(one, given)), None)
     if problem is not None:
         return Entry(line, name, Fate.REJECTED, problem.message)

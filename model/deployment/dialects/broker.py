@@ -42,18 +42,21 @@ TELLING = frozenset(
 
 _OTHERS = frozenset({"clusters", "plugin.path", "offset.storage.topic", "offset.storage.file.filename"})
 _CONTROLLER = "a controller that is no broker stores no records of topics"
+_FILE = re.compile(r"(kafka[-_.]?)?(server|broker)s?([-_.]?[0-9]+)?\.[a-z0-9]+")
+"""Names of files that are a broker's whatever few settings stand in them."""
 _UNFILLED = re.compile(r"\{[A-Za-z_][\w.]*\}|<[^<>]+>")
 
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """At least two keys are a broker's own, and more of them a broker's than a client's."""
+    """Tell a file with two of a broker's own keys, or one where its name is a broker's, and fewer of a client's."""
     if document.suffix not in PROPERTIES:
         return False
     keys = {said.key for said in document.properties}
     brokers = sum(is_known("broker", key) for key in keys)
     clients = sum(any(is_of(role, key) for role in CLIENTS) and not is_known("broker", key) for key in keys)
-    return len(keys & TELLING) >= 2 and brokers > clients and not keys & _OTHERS
+    is_told = len(keys & TELLING) >= 2 or (_FILE.fullmatch(document.name) is not None and brokers > 0)
+    return is_told and brokers > clients and not keys & _OTHERS
 
 
 def read(document: Document, fillings: Fillings) -> Found:

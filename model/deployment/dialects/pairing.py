@@ -74,7 +74,7 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
     """
     placed = [Placed(component, one.file) for one in findings.found for component in one.components]
     of = {role: [one for one in placed if one.component.role is role] for role in Role}
-    named = {one.component.name for one in of[Role.TOPIC]}
+    named = {one.component.name for one in of[Role.TOPIC]} - {""}
     named |= {name for one in placed for name in one.component.topics}
     topics = tuple(sorted(named))
     if topic is not None and topics and topic not in named:
@@ -85,24 +85,33 @@ def pair(findings: Findings, topic: str | None = None) -> Paired:
     unpaired: list[tuple[Placed, str]] = []
     missing: set[Role] = set()
     if len(wanted) > 1 and any(free.values()):
-        choices = ", ".join(wanted[:8]) + (", ..." if len(wanted) > 8 else "")
-        reason = f"no file says for which topic: say --topic, one of {choices}"
+        reason = _of_which_topic(wanted)
         unpaired += [(one, reason) for ones in free.values() for one in ones]
         missing = {role for role, ones in free.items() if ones}
         free = {role: [] for role in free}
+    nameless = [one for one in of[Role.TOPIC] if not one.component.name]
+    if len(wanted) > 1 and nameless:
+        unpaired += [(one, _of_which_topic(wanted)) for one in nameless]
+        nameless = []
     for name in wanted or ("",):
         ends = {role: [one for one in of[role] if name in one.component.topics] for role in free}
         for role, ones in free.items():
             ends[role] += ones
         if any(not ends[role] for role in missing):
             continue
-        definitions = [one for one in of[Role.TOPIC] if one.component.name == name]
+        # A file that says no name describes the one topic there is, where no file describes that topic by its name.
+        definitions = [one for one in of[Role.TOPIC] if name and one.component.name == name] or nameless
         for pipeline in _pipelines(name, definitions, _distinct(of[Role.BROKER]), ends):
             if len(pipelines) == MOST_PIPELINES:
                 what = f"makes more than {MOST_PIPELINES} pipelines; say --topic, or name a folder with fewer"
                 raise DeploymentError(what, file=findings.place)
             pipelines.append(pipeline)
     return Paired(tuple(pipelines), topics, tuple(unpaired))
+
+
+def _of_which_topic(topics: Sequence[str]) -> str:
+    choices = ", ".join(topics[:MOST_NAMED]) + (", ..." if len(topics) > MOST_NAMED else "")
+    return f"no file says for which topic: say --topic, one of {choices}"
 
 
 def _unknown_topic(topic: str, topics: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ from model.deployment.dialects import (
     streams,
     terraform,
     tool_output,
+    topic_file,
 )
 from model.deployment.dialects.dialect import Dialect
 from model.deployment.dialects.document import Document
@@ -60,6 +61,7 @@ DIALECTS: Sequence[Dialect] = (
     agents_in_lines.DIALECT,
     agents_fluentd.DIALECT,
     agents_in_blocks.DIALECT,
+    topic_file.DIALECT,
     broker.DIALECT,
     java_client.DIALECT,
     sarama_maps.DIALECT,

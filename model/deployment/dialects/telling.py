@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from model.deployment.defaults import is_known
 from model.deployment.dialects.document import YAML, Document
 from model.deployment.errors import DeploymentError
 
@@ -36,15 +35,4 @@ def broken(document: Document) -> DeploymentError | None:
             _ = document.json
     except DeploymentError as error:
         return error
-    return _of_an_unnamed_topic(document)
-
-
-def _of_an_unnamed_topic(document: Document) -> DeploymentError | None:
-    """A topic's settings, of which no file says whose they are: taken for defaults they would be lost."""
-    if document.suffix != ".properties" or not document.name.startswith("topic"):
-        return None
-    told = next((said for said in document.properties if is_known("topic", said.key)), None)
-    if told is None:
-        return None
-    what = "a topic's setting, and no file says of which topic; name the file: proofka check --topic FILE"
-    return DeploymentError(what, file=document.file, line=told.line, key=told.key)
+    return None

@@ -99,9 +99,10 @@ def test_settings_of_a_topic_without_a_name_are_not_passed_over(tmp_path: Path) 
     (tmp_path / "topic.properties").write_text("# ours\nmin.insync.replicas=2\n", encoding="utf-8")
     (tmp_path / "topics-of-ui.properties").write_text("page.size=2\n", encoding="utf-8")
     (tmp_path / "a.properties").write_text(SPRING, encoding="utf-8")
-    (unread,) = find(tmp_path, {}).unread
-    assert (Path(unread.file).name, unread.line) == ("topic.properties", 2)
-    assert "--topic FILE" in unread.reason
+    found = find(tmp_path, {})
+    (topic,) = (component for one in found.found for component in one.components if component.role is Role.TOPIC)
+    assert (topic.name, topic.settings["min.insync.replicas"].origin.line) == ("", 2)
+    assert (found.unread, found.others) == ((), 1)
 
 
 def test_tests_by_a_build_tools_own_rules_are_passed_over(tmp_path: Path) -> None:

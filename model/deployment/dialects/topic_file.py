@@ -1,0 +1,75 @@
+"""``topic.properties``: the settings of one topic, in a flat file that need not say the topic's name.
+
+Kafka refuses to create a topic with a setting that it does not know (``InvalidConfigurationException``), so an unknown
+key is rejected, never passed over. A file without a name describes the topic of the clients beside it
+(:mod:`model.deployment.dialects.pairing`).
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from model.deployment.defaults import is_known, known_keys
+from model.deployment.dialects.accounts import Accounts
+from model.deployment.dialects.client_names import CLIENTS, SECRET, is_of, matters
+from model.deployment.dialects.component import Component, Found, Role
+from model.deployment.dialects.dialect import Dialect, of_what_parses
+from model.deployment.dialects.document import PROPERTIES, Document
+from model.deployment.dialects.java_properties import read_properties
+from model.deployment.dialects.placeholders import Fillings
+from model.deployment.given import Given
+from model.deployment.hiding import is_secret
+from model.deployment.reasons import names_key
+from model.deployment.values import has_placeholder
+
+NAME = "Kafka topic's properties"
+NAMES = frozenset({"topic", "topic.name", "name"})
+"""Keys that say which topic the file describes."""
+
+_FILE = re.compile(r"(.*[-_.])?topic([-_.].*)?\.[a-z0-9]+")
+
+
+@of_what_parses
+def fits(document: Document) -> bool:
+    """Tell a file that is called a topic's and holds a topic's setting, and more of these than of a client's alone."""
+    if document.suffix not in PROPERTIES or _FILE.fullmatch(document.name) is None:
+        return False
+    keys = {said.key for said in document.properties}
+    topics = sum(is_known("topic", key) for key in keys)
+    clients = sum(any(is_of(role, key) for role in CLIENTS) and not is_known("topic", key) for key in keys)
+    return topics > clients
+
+
+def read(document: Document, fillings: Fillings) -> Found:
+    """Read the settings of the topic, and its name where the file says one."""
+    accounts = Accounts(document, fillings, separators=(":-", ":"))
+    settings: dict[str, Given] = {}
+    named: Given | None = None
+    for said in read_properties(document, accounts, lambda key: matters("topic", key), "Java"):
+        key, text = said.key, accounts.text(said)
+        if is_secret(key):
+            accounts.ignore(said, SECRET)
+        elif key in NAMES and not has_placeholder(text):
+            if named is not None and named.value != text:
+                accounts.reject(said, f"names another topic than line {named.origin.line}")
+            named = accounts.take(said, key, text)
+        elif not (is_known("topic", key) or names_key("topic", key)):
+            accounts.reject(said, _unknown(key))
+        elif not text and matters("topic", key):
+            accounts.reject(said, "has no value")
+        elif has_placeholder(text):
+            (accounts.reject if matters("topic", key) else accounts.ignore)(said, "a placeholder nobody has filled")
+        else:
+            settings[key] = accounts.take(said, key)
+    name = "" if named is None else named.value
+    return accounts.found(NAME, [Component(Role.TOPIC, name, settings)])
+
+
+def _unknown(key: str) -> str:
+    near = get_close_matches(key, known_keys("topic"), n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"is no setting of a topic, and Kafka creates no topic with an unknown setting{hint}"
+
+
+DIALECT = Dialect(NAME, fits, read)
