@@ -17,6 +17,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.hiding import HIDDEN, shown_value
 from model.deployment.normalised import read_normalised
 from model.deployment.setting import Origin, Setting
+from model.deployment.source import is_standard_input
 
 _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
 """What a value given for a placeholder may be, to be shown whatever it was for."""
@@ -135,7 +136,7 @@ def _is_of_others(file: Path) -> bool:
 
 def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     """A file of no other dialect. What has not even the name of a deployment is told to be neither."""
-    if not file.exists():
+    if not (is_standard_input(file) or file.exists()):
         raise DeploymentError("no such file", file=str(file))
     normalised = read_normalised(file)
     if normalised is not None:
@@ -145,7 +146,7 @@ def _read_as_deployment(file: Path, assume: Mapping[str, str]) -> Deployment:
     problem = broken(read_document(file))
     if problem is not None:
         raise problem
-    if file.suffix.lower() in YAML:
+    if file.suffix.lower() in YAML or (is_standard_input(file) and read_document(file).suffix in YAML):
         return read_deployment(file, assume)
     try:
         return read_deployment(file, assume)

@@ -1,14 +1,18 @@
-"""``proofka diff``: what changed between two results, and which setting made the difference."""
+"""``proofka diff``: what changed between two results or configurations, and which setting made the difference."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.errors import complain, fail, one_line_errors
+from checker.cli.endings import EXIT_UNDECIDED
+from checker.cli.errors import complain, fail, one_line_errors, plain
+from checker.cli.options import Assume, Clients, Faults, Kafka, Seconds
+from checker.cli.rechecking import is_bundle, is_result
 from checker.cli.verify import load_document
 
 if TYPE_CHECKING:
@@ -16,32 +20,180 @@ if TYPE_CHECKING:
     from properties.difference import Difference
     from properties.verdict import Result
 
+    Checked = tuple[Deployment, Result]
+
 EXIT_SAME = 0
 EXIT_CHANGED = 1
+FAULTS_UNLESS_SAID = "1"
+"""Total of faults within which two configurations are compared where nobody says another: an answer in seconds."""
 
 
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A bundle, or a result that --json wrote.")],
+    old: Annotated[
+        Path, typer.Argument(metavar="OLD", help="A bundle, a result that --json wrote, or what proofka check reads.")
+    ],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="Another one.")],
     no_causes: Annotated[
         bool, typer.Option("--no-causes", help="Do not check what lies between the two to find what made the change.")
     ] = False,
+    kafka: Kafka = None,
+    assume: Assume = None,
+    clients: Clients = None,
+    faults: Faults = None,
+    seconds: Seconds = None,
 ) -> None:
-    """Say which verdicts changed between two results, and which change of a setting caused it.
+    """Say which verdicts changed between two results or configurations, and which change of a setting caused it.
 
-    Exit status: 0 nothing changed, 1 a verdict, a setting or a version did, 2 the input is wrong.
+    Configurations (files or folders) are checked first, up to --faults N (default: 1, beside a result as the result).
+    Exit status: 0 nothing changed, 1 a verdict, a setting or a version did, 2 the input is wrong, 3 interrupted.
     """
+    asked = _Asked(kafka, tuple(assume or ()), tuple(clients or ()), faults, seconds)
     with one_line_errors():
-        before, after = _load(old), _load(new)
-        found = _difference(before, after, causes=not no_causes)
+        olds, news = _side(old, asked), _side(new, asked)
+        if olds.is_result and news.is_result and asked != _Asked():
+            fail("two results are compared as they are; options of a check change nothing in them")
+        pairs = _pairs(olds, news)
+    changed = bool(pairs.alone)
+    for line in pairs.alone:
+        typer.echo(plain(line))
+    for number, (before, after) in enumerate(pairs.both):
+        if number or pairs.alone:
+            typer.echo("")
+        changed |= _compared(before, after, asked, causes=not no_causes)
+    raise typer.Exit(EXIT_CHANGED if changed else EXIT_SAME)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the options say of how configurations are read and checked."""
+
+    kafka: str | None = None
+    assume: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()
+    faults: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class _One:
+    """A deployment at one place; ``result``: what was found of it before, None where it is still to be checked."""
+
+    place: Path
+    deployment: Deployment
+    result: Result | None = None
+
+
+@dataclass(frozen=True)
+class _Side:
+    """All deployments of OLD or of NEW."""
+
+    ones: tuple[_One, ...]
+    is_result: bool
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Deployments that are compared, and a sentence for each that the other side does not have."""
+
+    both: tuple[tuple[_One, _One], ...]
+    alone: tuple[str, ...]
+
+
+def _side(place: Path, asked: _Asked) -> _Side:
+    """Read a result, or the deployments of a configuration. Ends the command where something cannot be read."""
+    if is_result(place) or is_bundle(place):
+        deployment, result = _load(place)
+        return _Side((_One(place, deployment, result),), True)
+    from checker.source import Source
+
+    source = Source(place, asked.kafka, assume=asked.assume, clients=asked.clients)
+    sought = source.seek()
+    if sought is None:
+        return _Side((_One(place, source.read()),), False)
+    for problem in sought.problems:
+        complain(str(problem))
+    if sought.problems:
+        fail(f"{place}: is compared once everything in it can be read; proofka show {place} says what became of it")
+    if not sought.deployments:
+        fail(f"{place}: has no pipeline")
+    return _Side(tuple(_One(place, deployment) for deployment in sought.deployments), False)
+
+
+def _pairs(olds: _Side, news: _Side) -> _Pairs:
+    """Pair the only deployments of both sides, else those of equal names."""
+    if len(olds.ones) == len(news.ones) == 1:
+        return _Pairs(((olds.ones[0], news.ones[0]),), ())
+    before = {one.deployment.name: one for one in olds.ones}
+    after = {one.deployment.name: one for one in news.ones}
+    both = tuple((one, after[name]) for name, one in before.items() if name in after)
+    gone = tuple(_lacking("NEW", one) for name, one in before.items() if name not in after)
+    come = tuple(_lacking("OLD", one) for name, one in after.items() if name not in before)
+    return _Pairs(both, (*gone, *come))
+
+
+def _lacking(side: str, one: _One) -> str:
+    return f"{one.place}: {one.deployment.name}: {side} has no pipeline of this name"
+
+
+def _compared(old: _One, new: _One, asked: _Asked, *, causes: bool) -> bool:
+    """Check what is no result yet, print what changed; whether anything did."""
+    with one_line_errors():
+        before, after = _checked(old, new, asked)
+        found = _difference(before, after, causes=causes)
     from reports.difference import DifferenceReport
     from reports.terminal import console
 
-    console().print(DifferenceReport(found, _named(old, before), _named(new, after)))
-    raise typer.Exit(EXIT_SAME if found.is_empty else EXIT_CHANGED)
+    console().print(DifferenceReport(found, _named(old.place, before), _named(new.place, after)))
+    return not found.is_empty
 
 
-def _load(file: Path) -> tuple[Deployment, Result]:
+def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
+    """Check both within the same faults: those that are asked for, else those of the result among them, else one."""
+    totals = [one.deployment.faults.total for one in (old, new) if one.result is not None]
+    of_result = None if not totals or totals[0] is None else str(totals[0])
+    faults = asked.faults or (of_result if totals else FAULTS_UNLESS_SAID)
+    check = _Check(faults, asked.seconds)
+    before = check(old)
+    if new.result is None and old.result is None:
+        from model.deployment.question import question
+
+        # What decides the verdicts is the same: so are the verdicts, but for which of them are required.
+        if (question(old.deployment), old.deployment.require) == (question(new.deployment), new.deployment.require):
+            return before, (check.narrowed(new), before[1])
+    return before, check(new)
+
+
+@dataclass(frozen=True)
+class _Check:
+    """Checking one deployment within some faults."""
+
+    faults: str | None
+    seconds: float | None
+
+    def narrowed(self, one: _One) -> Deployment:
+        """The deployment as it is checked."""
+        from checker.source import narrowed
+
+        return narrowed(one.deployment, self.faults, None)
+
+    def __call__(self, one: _One) -> Checked:
+        """The result that there is, or that of a check."""
+        if one.result is not None:
+            return one.deployment, one.result
+        from checker.cli.exploring import run_check
+        from checker.cli.limits import budget_of
+        from checker.engine import EmbeddedEngine
+        from checker.reductions.choice import chosen
+
+        deployment = self.narrowed(one)
+        _, result = run_check(deployment, budget_of(self.seconds, {}), EmbeddedEngine(None), chosen((), ()))
+        if any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts):
+            complain("interrupted: nothing is compared")
+            raise typer.Exit(EXIT_UNDECIDED)
+        return deployment, result
+
+
+def _load(file: Path) -> Checked:
     document = load_document(file)
     from model.deployment import DocumentError, from_document
     from reports.document import result_from_document
@@ -54,7 +206,7 @@ def _load(file: Path) -> tuple[Deployment, Result]:
     return deployment, result_from_document(document)
 
 
-def _difference(before: tuple[Deployment, Result], after: tuple[Deployment, Result], *, causes: bool) -> Difference:
+def _difference(before: Checked, after: Checked, *, causes: bool) -> Difference:
     from checker.budget import Budget
     from checker.difference import SECONDS_EACH, difference
     from checker.interruption import interrupts
@@ -82,7 +234,7 @@ def _difference(before: tuple[Deployment, Result], after: tuple[Deployment, Resu
     return found
 
 
-def _named(file: Path, loaded: tuple[Deployment, Result]) -> str:
+def _named(file: Path, loaded: Checked) -> str:
     from reports import summary
 
     deployment, result = loaded

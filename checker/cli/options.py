@@ -52,7 +52,10 @@ def _bytes(text: str) -> int:
 
 File = Annotated[
     Path | None,
-    typer.Argument(metavar="PATH", help="A deployment in YAML, a configuration as it lies somewhere, or a folder."),
+    typer.Argument(
+        metavar="PATH",
+        help="A deployment in YAML, a configuration as it lies somewhere, a folder, or - for standard input.",
+    ),
 ]
 Kafka = Annotated[str | None, typer.Option(metavar="V", help="Release of the brokers, where no file says it.")]
 Topic = Annotated[

@@ -16,6 +16,7 @@ from checker.cli.check import check
 from checker.cli.claims import claims
 from checker.cli.diff import diff
 from checker.cli.errors import one_line_usage_errors
+from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.help import help_on
 from checker.cli.properties import properties
@@ -86,12 +87,13 @@ def proofka(
 
 
 app.command(short_help="Check a deployment.")(check)
+app.command(short_help="Check, and say what would have prevented each violation.")(explain)
 app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Show every effective setting, and where it is from.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
 app.command(short_help="Tell a trace step by step, or draw it.")(trace)
 app.command(short_help="Check a result or a bundle again.")(verify)
-app.command(short_help="Say what changed between two results.")(diff)
+app.command(short_help="Say what changed between two results or configurations.")(diff)
 app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide what the literature claims.")(claims)

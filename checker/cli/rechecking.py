@@ -21,12 +21,28 @@ ZIP = b"PK"
 """How every zip file begins."""
 
 
+SIGNS_OF_A_RESULT = ('"verdicts"', '"deployment"', '"format"')
+"""What stands in every file that --json wrote."""
+
+LOOKED_AT = 64 << 20
+"""In so many bytes of a file is looked for the signs."""
+
+
 def is_bundle(file: Path) -> bool:
     """Whether a file is to be read as a bundle: by its name, or by how it begins."""
     if not file.is_file():
         return False
     with file.open("rb") as stream:
         return file.suffix.lower() == ".zip" or stream.read(len(ZIP)) == ZIP
+
+
+def is_result(file: Path) -> bool:
+    """Tell a bundle, or what --json wrote, by what stands in the file: configurations can be JSON as well."""
+    if is_bundle(file) or not file.is_file():
+        return is_bundle(file)
+    with file.open("rb") as opened:
+        text = opened.read(LOOKED_AT)
+    return text.lstrip()[:1] == b"{" and all(sign.encode() in text for sign in SIGNS_OF_A_RESULT)
 
 
 def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:

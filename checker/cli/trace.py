@@ -13,7 +13,7 @@ import typer
 from checker.cli.endings import EXIT_BAD_INPUT
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.options import Assume, Clients, Faults, Kafka, PipelineNumber, Seconds
-from checker.cli.rechecking import is_bundle
+from checker.cli.rechecking import is_result
 from checker.cli.written import attempt, check_file
 from model.whole_file import write_whole
 
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from reports.story import Telling
 
 NO_MATPLOTLIB = 'matplotlib is not installed: pip install "proofka[figures]"'
-SIGNS_OF_A_RESULT = ('"verdicts"', '"deployment"', '"format"')
-"""What stands in every file that --json wrote."""
-
-LOOKED_AT = 64 << 20
-"""In so many bytes of a file is looked for the signs."""
 
 
 def trace(
@@ -108,7 +103,7 @@ def _result_of(source: Source, file: Path, faults: str | None, seconds: float | 
     """The result, read or checked anew, and the name of its deployment."""
     from checker.source import Source, narrowed
 
-    if _is_result(file):
+    if is_result(file):
         if source != Source(file) or faults or seconds:
             fail(f"{file}: is a result; options of a check change nothing in it")
         from checker.cli.verify import load_document
@@ -124,15 +119,6 @@ def _result_of(source: Source, file: Path, faults: str | None, seconds: float | 
     deployment = narrowed(source.read(), faults, None)
     _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
     return deployment.name, result
-
-
-def _is_result(file: Path) -> bool:
-    """Whether it is a bundle, or --json wrote it, from what stands in it: configurations can be JSON as well."""
-    if is_bundle(file) or not file.is_file():
-        return is_bundle(file)
-    with file.open("rb") as opened:
-        text = opened.read(LOOKED_AT)
-    return text.lstrip()[:1] == b"{" and all(sign.encode() in text for sign in SIGNS_OF_A_RESULT)
 
 
 def _list(told: list[Telling], result: Result) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import stat
+import sys
+from functools import cache
 from pathlib import Path
 
 from model.deployment.errors import DeploymentError
@@ -25,9 +27,26 @@ BYTE_ORDER_MARK = "begins with a byte order mark"
 """What is noted of a text that had one."""
 
 
+STANDARD_INPUT = frozenset({"-", "/dev/stdin"})
+"""Names of what somebody pipes into the program."""
+
+
+def is_standard_input(path: Path) -> bool:
+    """Tell whether a path names what is piped into the program."""
+    return str(path) in STANDARD_INPUT
+
+
+@cache
+def standard_input() -> bytes:
+    """Read what is piped into the program, once, and one byte more than the largest configuration has at most."""
+    return sys.stdin.buffer.read(LARGEST + 1)
+
+
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:
-    """The bytes of a small, regular, non-empty file that holds text, with its byte order mark if it has one."""
+    """Read a small, non-empty, regular file that holds text, or standard input, with its byte order mark if any."""
     file = str(path)
+    if is_standard_input(path):
+        return _checked_text(standard_input(), file, LARGEST)
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

@@ -26,7 +26,7 @@ from model.deployment.libraries import LIBRARIES
 from model.deployment.options import outrank, read_options
 from model.deployment.problems import Problems
 from model.deployment.setting import Origin
-from model.deployment.source import decode_utf8, read_bytes
+from model.deployment.source import decode_utf8, is_standard_input, read_bytes
 from model.faults import Fault
 
 SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "profile", "require")
@@ -35,7 +35,8 @@ SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume"
 
 def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> Deployment:
     """Read and check one deployment in YAML; ``overrides`` are options as of ``--assume``. Raises DeploymentError."""
-    return deployment_by(read_tree(path), str(path), path.stem, overrides)
+    name = "standard input" if is_standard_input(path) else path.stem
+    return deployment_by(read_tree(path), str(path), name, overrides)
 
 
 def read_tree(path: Path) -> yaml_tree.Node:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -14,7 +15,7 @@ from model.deployment.dialects.formats.yaml import documents_of
 from model.deployment.dialects.said import Said
 from model.deployment.dialects.templates import Templated, templated
 from model.deployment.errors import DeploymentError
-from model.deployment.source import BYTE_ORDER_MARK, decode_text, read_bytes
+from model.deployment.source import BYTE_ORDER_MARK, decode_text, is_standard_input, read_bytes
 from model.deployment.yaml_tree import Node
 
 PROPERTIES = frozenset({".properties", ".config", ".conf", ".cfg", ".example", ".sample", ".j2", ".template", ".tpl"})
@@ -126,4 +127,15 @@ class Document:
 def read_document(path: Path) -> Document:
     """The text of a file. Raises DeploymentError for what is no text, too large, or cannot be read."""
     text, notes = decode_text(read_bytes(path))
-    return Document(str(path), text, notes)
+    return Document(str(path), text, notes, f"stdin{_ending(text)}" if is_standard_input(path) else "")
+
+
+_SETTING = re.compile(r"\s*([#!].*|[\w.\-\[\]]+\s*[=].*)?")
+
+
+def _ending(text: str) -> str:
+    """The ending that a file with this text would have: what is piped into the program has no name."""
+    if text.lstrip()[:1] in ("{", "["):
+        return ".json"
+    lines = text.splitlines()
+    return ".properties" if all(_SETTING.fullmatch(line) for line in lines) else ".yaml"

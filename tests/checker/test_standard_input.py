@@ -1,0 +1,49 @@
+"""``proofka check -``: what is piped in is read as the file would be whose text it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path("examples/acks-1.yaml")
+QUICKLY = ("--faults", "1", "--more", "0", "--quiet")
+
+
+def check(text: str, *arguments: str, command: str = "check") -> tuple[int, str, str]:
+    words = [sys.executable, "-m", "checker", command, *arguments]
+    done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_a_deployment_has_the_answer_of_its_file(name: str) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    assert check(text, name, *QUICKLY) == check("", str(EXAMPLE), *QUICKLY)
+
+
+def test_a_clients_properties_are_read_as_such() -> None:
+    status, out, _ = check("bootstrap.servers=b\nkey.serializer=S\nacks=1\n", "-", "--kafka", "3.9", *QUICKLY)
+    assert (status, "no-acked-loss with 1 leader-move" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "-: is empty"),
+        ('kafka: "3.9"\nproducer: {ackss: 1}\n', "-:2: ackss: unknown producer setting; did you mean acks?"),
+        ("min.insync.replicas\0", "-:1: is a binary file"),
+        ("#" * (1024 * 1024 + 1), "are too large for a configuration file"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_line(text: str, told: str) -> None:
+    status, out, complaint = check(text, "-", *QUICKLY)
+    assert (status, out, told in complaint) == (2, "", True)
+
+
+def test_explain_is_a_check_that_explains() -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    status, out, _ = check(text, "-", "--faults", "1", "--require", "no-acked-loss", command="explain")
+    assert (status, "acks" in out and "prevent" in out) == (1, True)
