@@ -127,9 +127,22 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
     about = dict.fromkeys(setting for row in rows if (setting := given.get((row.scope, row.key))))
     others = tuple(setting for setting in about if setting is not likely)
     if likely is None:
-        return Blame(_file(deployment), None, others, "")
+        unsaid = _unsaid(deployment, rows, faults)
+        if unsaid is None:
+            return Blame(_file(deployment), None, others, "")
+        said = f"It may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
+        place = _nearest(deployment, f"{unsaid.scope}.{unsaid.key}")
+        return Blame(place, None, others, f"{said}; --explain computes what it depends on.")
     said = f"It may depend on {likely.key}={likely.value}; --explain computes what it depends on."
     return Blame(likely.origin, likely, others, said)
+
+
+def _unsaid(deployment: Deployment, rows: Sequence[_Row], faults: CutSet | None) -> Setting | None:
+    """The value that no file says and that these faults may do harm with, as far as the table knows."""
+    effective = {(one.scope, one.key): one for one in deployment.settings if not _says(one.origin)}
+    about = [row for row in rows if faults is not None and row.is_about(faults)]
+    found = ((row, effective.get((row.scope, row.key))) for row in about)
+    return next((one for row, one in found if one is not None and not re.fullmatch(row.safe, one.value)), None)
 
 
 def _says(origin: Origin) -> bool:

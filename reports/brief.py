@@ -12,7 +12,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON
 from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
-from reports.by_fault import Behind, Happening, by_fault
+from reports.by_fault import Behind, Happening, by_fault, grouped
 from reports.story import Story, Telling
 from reports.table import STYLE, remarks
 
@@ -40,15 +40,6 @@ FEWEST_LINES = 6
 MOST_ANSWER = 12
 """Lines of the answer by fault."""
 
-_HEADINGS = {
-    (True, Behind.CONFIGURATION): "Required, and this configuration allows",
-    (True, Behind.APPLICATION): "Required, and only the application can prevent",
-    (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
-    (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
-    (False, Behind.APPLICATION): "Not required, and only the application can prevent",
-    (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
-}
-
 
 def unknown_settings(deployment: Deployment) -> list[str]:
     """Tell of settings that the real software does not know: a misspelt one is not in force."""
@@ -74,11 +65,9 @@ class Answer:
             yield Text("  more of this: --details", style="dim")
 
     def _lines(self, width: int) -> Iterator[Text]:
-        for (required, behind), heading in _HEADINGS.items():
-            those = [one for one in self.happenings if (one.required, one.behind) == (required, behind)]
-            if those:
-                yield Text(f"{heading}:", style="bold" if required else "")
-                yield from self._told(those, width, required=required)
+        for group in grouped(self.happenings):
+            yield Text(f"{group.heading}:", style="bold" if group.required else "")
+            yield from self._told(group.happenings, width, required=group.required)
 
     def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Text]:
         shown = those[: MOST_HAPPENINGS if required else 1]

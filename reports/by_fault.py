@@ -95,6 +95,36 @@ class Happening:
         return f"{faults_in_words(self.faults)}: {wording.listed(told)} ({steps})"
 
 
+_HEADINGS = {
+    (True, Behind.CONFIGURATION): "Required, and this configuration allows",
+    (True, Behind.APPLICATION): "Required, and only the application can prevent",
+    (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
+    (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
+    (False, Behind.APPLICATION): "Not required, and only the application can prevent",
+    (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
+}
+"""What is said over a group: of whether a required property breaks, and of who could prevent that."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """What can happen, of properties that are required or not, and as far as the same could prevent it."""
+
+    heading: str
+    required: bool
+    happenings: tuple[Happening, ...]
+
+
+def grouped(happenings: Sequence[Happening]) -> tuple[Group, ...]:
+    """Group what can happen under headings, required properties first; what says nothing new is left out."""
+    told = [one for one in happenings if one.consequences]
+    groups = (
+        Group(heading, required, tuple(one for one in told if (one.required, one.behind) == (required, behind)))
+        for (required, behind), heading in _HEADINGS.items()
+    )
+    return tuple(group for group in groups if group.happenings)
+
+
 def by_fault(deployment: Deployment, result: Result) -> tuple[Happening, ...]:
     """What can happen, required properties first, then the worst and likeliest."""
     groups: dict[tuple[CutSet, bool, Behind], list[Broken]] = {}

@@ -10,6 +10,7 @@ from model.deployment.deployment import Deployment
 from properties.verdict import Result
 from reports import assumptions, citation, summary, wording
 from reports.bounds import bound_lines, layers
+from reports.by_fault import by_fault, grouped
 from reports.explained import explained
 from reports.story import tellings
 from reports.table import engine_line
@@ -36,6 +37,7 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
         result=result,
         command=wording.plain(command),
         summary=summary,
+        groups=grouped(by_fault(deployment, result)),
         wording=wording,
         most_fault_sets=MOST_FAULT_SETS,
         tellings=tellings(result.verdicts, all_traces=True),

@@ -11,6 +11,7 @@ from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
 from reports import assumptions, citation, summary, wording
 from reports.bounds import bound_lines, layers
+from reports.by_fault import by_fault, grouped
 from reports.explained import prevented
 from reports.html import svg
 from reports.near_misses import near_misses
@@ -28,6 +29,10 @@ SHEET, TALLEST = 700, 860
 """What a sheet of A4 or Letter has room for inside its margins, below a heading, in px: width and height."""
 
 
+MOST_UNFOLDED = 4
+"""Traces that a page shows whole; with more of them all but the first are folded, and so are long tables."""
+
+
 def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
     """The page as text. ``command`` reproduces the result."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -41,6 +46,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
     )
     environment.filters["text"] = lambda text: wording.plain(str(text))
     told = tellings(result.verdicts, all_traces=True)
+    verdicts = {verdict.property: verdict for verdict in result.verdicts}
     asked = [verdict for verdict in result.verdicts if verdict.required] or result.verdicts
     printed = {_number_of(told, verdict, 0) for verdict in asked if verdict.traces}
     drawn = [_Drawn(number, telling, on_paper=number in printed) for number, telling in enumerate(told, 1)]
@@ -51,6 +57,9 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         summary=summary,
         wording=wording,
         holding=[verdict for verdict in result.verdicts if verdict.status is not Status.VIOLATED],
+        groups=grouped(by_fault(deployment, result)),
+        trace_of=lambda one: _number_of(told, verdicts[one.broken[0].property], one.broken[0].number),
+        folds=len(drawn) > MOST_UNFOLDED,
         violated=[verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED],
         answers=_answers(result.verdicts),
         near_misses=lambda verdict: near_misses(verdict, result),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from math import hypot
 
@@ -104,7 +104,10 @@ def row_height(sentence: str, time: int, *, bold: bool) -> int:
 
 def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None) -> Drawing:
     """The diagram with rows of these heights, in parts of ``most`` px at most, or in one."""
-    parts = _parts(heights, most)
+    crossed = {
+        row for arrow in diagram.arrows for row in range(min(arrow.row, arrow.to_row), max(arrow.row, arrow.to_row))
+    }
+    parts = _parts(heights, most, crossed)
     height = parts[-1].top + parts[-1].height
     middles = [HEAD / 2]
     for part in parts:
@@ -139,16 +142,27 @@ def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None)
     )
 
 
-def _parts(heights: Sequence[int], most: int | None) -> tuple[Part, ...]:
-    """The rows in as few parts as fit, one below the other; below the last one there is some room."""
+def _parts(heights: Sequence[int], most: int | None, crossed: Set[int]) -> tuple[Part, ...]:
+    """Divide the rows into parts, one below the other; below the last one there is some room.
+
+    A part ends after a row that no arrow leaves to a later one (``crossed`` are the others), where the second half of
+    the part has such a row: an arrow over the end of a part is broken in two.
+    """
     parts: list[Part] = []
-    first, top, height = 1, 0, HEAD
-    for row, its in enumerate(heights, 1):
-        if most is not None and row > first and height + its > most:
-            parts.append(Part(first, row - 1, top, height))
-            first, top, height = row, top + height, HEAD
-        height += its
-    return (*parts, Part(first, len(heights), top, height + PADDING))
+    first, top = 1, 0
+    while most is not None and HEAD + sum(heights[first - 1 :]) > most:
+        last, whole = first, None
+        while HEAD + sum(heights[first - 1 : last + 1]) <= most:
+            last += 1
+            if last not in crossed and HEAD + sum(heights[first - 1 : last]) >= most / 2:
+                whole = last
+        last = last if whole is None else whole
+        height = HEAD + sum(heights[first - 1 : last])
+        parts.append(Part(first, last, top, height))
+        first, top = last + 1, top + height
+        if first > len(heights):
+            return tuple(parts)
+    return (*parts, Part(first, len(heights), top, HEAD + sum(heights[first - 1 :]) + PADDING))
 
 
 def _message(arrow: Arrow, start: float, end: float, middles: Sequence[float]) -> Message:

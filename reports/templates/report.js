@@ -10,6 +10,34 @@ for (const article of document.querySelectorAll("article.trace")) {
   traces.set(article.id, { article, data, links, panel: article.querySelector(".state"), chosen: 0 });
 }
 
+// What is folded stays in the page: the browser's search finds and opens it, a link to it opens it, paper shows it.
+function setFolded(place, folded) {
+  const button = place.querySelector(".fold");
+  if (!button) return;
+  button.setAttribute("aria-expanded", String(!folded));
+  for (const part of place.querySelectorAll(":scope > .folded")) part.hidden = folded ? "until-found" : false;
+}
+
+for (const place of document.querySelectorAll("[data-folds]")) {
+  const heading = place.querySelector("h2, h3");
+  const button = document.createElement("button");
+  button.className = "fold";
+  button.append(...heading.childNodes);
+  heading.append(button);
+  const body = document.createElement("div");
+  body.className = "folded";
+  while (heading.nextSibling) body.append(heading.nextSibling);
+  place.append(body);
+  setFolded(place, true);
+  body.addEventListener("beforematch", () => setFolded(place, false));
+  button.addEventListener("click", () => setFolded(place, button.getAttribute("aria-expanded") === "true"));
+}
+
+function unfoldAround(node) {
+  const place = node?.closest("[data-folds]");
+  if (place) setFolded(place, false);
+}
+
 function stateAfter({ data }, step) {
   const state = new Map(data.start.map(([what, owner, value, entries]) => [what, { owner, value, entries, changed: false }]));
   for (const [index, changes] of data.steps.slice(0, step).entries()) {
@@ -89,6 +117,7 @@ function go(trace, step) {
   const link = trace.links[step - 1];
   if (!link) return;
   choose(trace, step);
+  unfoldAround(trace.article);
   // A browser drops addresses that follow each other too quickly, as they do while a key is held down.
   clearTimeout(addressing);
   addressing = setTimeout(() => history.replaceState(null, "", link.hash), 60);
@@ -97,11 +126,16 @@ function go(trace, step) {
 }
 
 function fromAddress() {
+  unfoldAround(location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null);
   const named = /^#(t\d+)-s(\d+)$/.exec(location.hash);
   const trace = named && traces.get(named[1]);
   if (!trace) return;
   trace.article.scrollIntoView();
   go(trace, Number(named[2]));
+}
+
+for (const link of document.querySelectorAll('nav a[href^="#"]')) {
+  link.addEventListener("click", () => unfoldAround(document.getElementById(link.hash.slice(1))));
 }
 
 // A link to a whole trace leads to its chosen step, where the arrow keys work. The address may be there already.

@@ -96,11 +96,15 @@ def test_without_a_setting_it_is_shown_at_the_file_and_at_no_line() -> None:
     assert blame(nowhere, samples.RESULT, samples.VIOLATED).place is None
 
 
-def test_a_default_is_at_no_line() -> None:
+def test_a_default_is_at_the_first_line_of_its_component() -> None:
     """The sample's min.insync.replicas is a default, its enable.idempotence was changed by a rule."""
     violated = samples.verdict("read-stability", Status.VIOLATED, cut_sets=(KILL,))
+    said = "It may depend on min.insync.replicas=1, default of Kafka 4.0; --explain computes what it depends on."
     found = blame(samples.DEPLOYMENT, samples.RESULT, violated)
-    assert found == Blame(Origin("file", file="server.properties"), None, (), "")
+    assert found == Blame(Origin("file", file="server.properties"), None, (), said), "no file speaks of the topic"
+    line = Setting("topic", "retention.ms", "1", Origin("file", file="topic.properties", line=7))
+    deployment = replace(samples.DEPLOYMENT, settings=(*samples.DEPLOYMENT.settings, line))
+    assert blame(deployment, samples.RESULT, violated).place == Origin("file", file="topic.properties", line=7)
 
 
 def test_the_others_are_what_the_property_turns_on() -> None:

@@ -134,7 +134,7 @@ def test_a_permalink_opens_at_its_step(browser: api.Browser, tmp_path: Path) -> 
     title, step = (opened.page.locator(name).bounding_box() for name in ("#t2-title", "#t2-s2"))
     assert title is not None
     assert step is not None
-    assert 0 <= title["y"] < step["y"] < 900, "with what it is a step of"
+    assert -1 < title["y"] < step["y"] < 900, "with what it is a step of"
 
 
 def test_each_step_shows_the_state_after_it(browser: api.Browser, tmp_path: Path) -> None:
@@ -310,3 +310,61 @@ def test_steps_are_whole_beside_the_state(browser: api.Browser, tmp_path: Path) 
         opened.page.set_viewport_size({"width": width, "height": 900})
         cut_off[width] = max(opened.page.evaluate(beyond))
     assert max(cut_off.values()) <= 1, cut_off
+
+
+def many_traces(browser: api.Browser, folder: Path) -> Opened:
+    """A page with more traces than are shown whole."""
+    told = [
+        replace(verdict, traces=tuple(_longer(trace, by) for trace in verdict.traces))
+        for by in range(3)
+        for verdict in samples.RESULT.verdicts
+    ]
+    named = [replace(verdict, property=f"{verdict.property}-{number}") for number, verdict in enumerate(told)]
+    return Opened(browser, folder, replace(samples.RESULT, verdicts=tuple(named)))
+
+
+def _longer(trace: Trace, by: int) -> Trace:
+    return replace(trace, steps=(*trace.steps, *trace.steps[-1:] * by))
+
+
+def test_the_first_screen_is_the_answer_by_fault(browser: api.Browser, tmp_path: Path) -> None:
+    opened = Opened(browser, tmp_path, samples.RESULT)
+    answers = opened.page.locator("#by-fault li")
+    assert answers.count() >= 1
+    place = answers.first.bounding_box()
+    assert place is not None
+    assert place["y"] + place["height"] < 900
+    answers.first.locator("a").click()
+    assert re.fullmatch(r"t\d+-s\d+", opened.page.evaluate("document.activeElement.id"))
+
+
+def test_of_many_traces_only_the_first_is_unfolded(browser: api.Browser, tmp_path: Path) -> None:
+    """A link, the heading and paper show a folded trace; without folding the page would be several times as high."""
+    page = many_traces(browser, tmp_path).page
+    height = page.evaluate("document.body.scrollHeight")
+    steps = [page.locator(f"#t{number} .steps").first for number in (1, 2, 3)]
+    assert [one.is_visible() for one in steps] == [True, False, False]
+    page.locator("a[href='#t2']").first.click()
+    page.locator("#t3 .fold").click()
+    assert [one.is_visible() for one in steps] == [True, True, True]
+    page.locator("#t3 .fold").click()
+    assert not steps[2].is_visible()
+    page.evaluate("document.querySelectorAll('.fold[aria-expanded=false]').forEach(button => button.click())")
+    assert page.evaluate("document.body.scrollHeight") > 2 * height
+    page.reload()
+    page.emulate_media(media="print")
+    assert page.locator("#configuration table").is_visible()
+
+
+def test_on_a_telephone_steps_are_whole_and_nothing_scrolls_sideways(browser: api.Browser, tmp_path: Path) -> None:
+    page = Opened(browser, tmp_path, samples.RESULT).page
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll(".steps li")].filter(step => {
+            const box = step.getBoundingClientRect();
+            const text = step.querySelector("a > span:last-child").getBoundingClientRect();
+            return text.right > 390 || text.bottom > box.bottom + 1 || step.scrollWidth > step.clientWidth + 1;
+        }).map(step => step.textContent)"""
+    )
+    assert cut == []
