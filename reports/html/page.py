@@ -11,7 +11,7 @@ from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Shown, Status, Verdict
 from reports import assumptions, citation, summary, wording
 from reports.bounds import bound_lines, layers
-from reports.by_fault import by_fault, grouped
+from reports.by_fault import Happening, by_fault, grouped
 from reports.explained import prevented
 from reports.html import svg
 from reports.near_misses import near_misses
@@ -30,7 +30,7 @@ SHEET, TALLEST = 700, 860
 
 
 MOST_UNFOLDED = 4
-"""Traces that a page shows whole; with more of them all but the first are folded, and so are long tables."""
+"""Traces that a page shows whole; with more of them all but the worst are folded, and so are long tables."""
 
 
 def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
@@ -47,6 +47,11 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
     environment.filters["text"] = lambda text: wording.plain(str(text))
     told = tellings(result.verdicts, all_traces=True)
     verdicts = {verdict.property: verdict for verdict in result.verdicts}
+    groups = grouped(by_fault(deployment, result))
+
+    def trace_of(one: Happening) -> int:
+        return _number_of(told, verdicts[one.broken[0].property], one.broken[0].number)
+
     asked = [verdict for verdict in result.verdicts if verdict.required] or result.verdicts
     printed = {_number_of(told, verdict, 0) for verdict in asked if verdict.traces}
     drawn = [_Drawn(number, telling, on_paper=number in printed) for number, telling in enumerate(told, 1)]
@@ -57,8 +62,9 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
         summary=summary,
         wording=wording,
         holding=[verdict for verdict in result.verdicts if verdict.status is not Status.VIOLATED],
-        groups=grouped(by_fault(deployment, result)),
-        trace_of=lambda one: _number_of(told, verdicts[one.broken[0].property], one.broken[0].number),
+        groups=groups,
+        trace_of=trace_of,
+        unfolded=trace_of(groups[0].happenings[0]) if groups else 1,
         folds=len(drawn) > MOST_UNFOLDED,
         violated=[verdict for verdict in result.verdicts if verdict.status is Status.VIOLATED],
         answers=_answers(result.verdicts),

@@ -32,13 +32,13 @@ _FILE = re.compile(r"(.*[-_.])?topic([-_.].*)?\.[a-z0-9]+")
 
 @of_what_parses
 def fits(document: Document) -> bool:
-    """Tell a file that is called a topic's and holds a topic's setting, and more of these than of a client's alone."""
+    """Tell a file that is called a topic's and holds a topic's setting, and no more that are a client's alone."""
     if document.suffix not in PROPERTIES or _FILE.fullmatch(document.name) is None:
         return False
     keys = {said.key for said in document.properties}
     topics = sum(is_known("topic", key) for key in keys)
     clients = sum(any(is_of(role, key) for role in CLIENTS) and not is_known("topic", key) for key in keys)
-    return topics > clients
+    return topics > 0 and topics >= clients
 
 
 def read(document: Document, fillings: Fillings) -> Found:

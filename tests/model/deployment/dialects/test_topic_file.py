@@ -67,3 +67,10 @@ def test_an_unknown_setting_keeps_the_verdict_back(tmp_path: Path) -> None:
     assert (problem.line, problem.key) == (2, "min.insync.replica")
     assert "did you mean min.insync.replicas?" in str(problem)
     assert not found.deployments
+
+
+def test_a_clients_setting_in_a_topics_file_keeps_the_verdict_back(tmp_path: Path) -> None:
+    found = sought(tmp_path, None, producer=PRODUCER, topic="acks=1\nmin.insync.replicas=2\n")
+    (problem,) = found.problems
+    assert (problem.line, problem.key) == (1, "acks")
+    assert "is no setting of a topic" in str(problem)
