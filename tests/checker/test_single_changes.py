@@ -10,7 +10,8 @@ import pytest
 
 from checker.budget import Budget
 from checker.check import Run, explore
-from checker.explanation import single_changes
+from checker.explanation import Target, prevented, single_changes
+from checker.survival import Counterexample, run_of
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status
@@ -62,6 +63,14 @@ def test_a_change_that_prevents_nothing_is_not_named(tmp_path: Path) -> None:
     found = changes(single_changes(run, result, threading.Event(), MOST_SECONDS))
     assert not any("acks" in change for change in found)
     assert any("unclean" in change or "min.insync.replicas" in change for change in found)
+
+
+def test_where_the_same_run_is_possible_nothing_is_prevented(tmp_path: Path) -> None:
+    _, result = checked(read(tmp_path, 1))
+    (verdict,) = (one for one in result.verdicts if one.property == "no-acked-loss")
+    target = Target(Counterexample(verdict.property, run_of(verdict.traces[0].steps)), verdict.cut_sets[0])
+    found = {acks: prevented(read(tmp_path, acks), [target], MOST_SECONDS) for acks in (1, 0, "all")}
+    assert found == {1: {"no-acked-loss": False}, 0: {"no-acked-loss": False}, "all": {"no-acked-loss": True}}
 
 
 @pytest.mark.parametrize("why", ["stopped", "not from files"])
