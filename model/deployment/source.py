@@ -38,8 +38,16 @@ def is_standard_input(path: Path) -> bool:
 
 @cache
 def standard_input() -> bytes:
-    """Read what is piped into the program, once, and one byte more than the largest configuration has at most."""
-    return sys.stdin.buffer.read(LARGEST + 1)
+    """Read what is piped into the program, once, and one byte more than the largest configuration has at most.
+
+    Raises DeploymentError where nothing can be read.
+    """
+    if sys.stdin is None:
+        raise DeploymentError("standard input is closed; pipe a configuration into the command", file="-")
+    try:
+        return sys.stdin.buffer.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        raise DeploymentError(f"standard input cannot be read: {error}", file="-") from None
 
 
 def read_bytes(path: Path, largest: int = LARGEST) -> bytes:

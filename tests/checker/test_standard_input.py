@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,13 @@ def test_a_clients_properties_are_read_as_such() -> None:
 def test_what_cannot_be_read_is_told_with_its_line(text: str, told: str) -> None:
     status, out, complaint = check(text, "-", *QUICKLY)
     assert (status, out, told in complaint) == (2, "", True)
+
+
+def test_a_closed_standard_input_is_one_line() -> None:
+    words = f"{shlex.quote(sys.executable)} -m checker check - <&-"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
+    told = "-: standard input is closed; pipe a configuration into the command\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
 def test_explain_is_a_check_that_explains() -> None:
