@@ -35,9 +35,11 @@ NOBODY_TO_BLAME = "Computed: no single change was found with which these faults 
 class Blame:
     """Where a verdict is shown, and why there.
 
-    ``place`` is a line of a file, or a file without a line, where nothing in it is to blame, or None where no file says
-    anything. ``setting``: the one that is shown, if any; ``others``: further settings from files that the violation
-    may depend on, or whose change prevents it as well. ``sentence``: what is known of them; empty where nothing is.
+    ``place`` is a line of a file: of the setting, or, where no setting of a file is to blame, the first line about the
+    component that the property depends on. ``place`` is None where no file says anything, and has no line where the
+    file's reader knows none. ``setting``: the one that is shown, if any; ``others``: further settings from files that
+    the violation may depend on, or whose change prevents it as well. ``sentence``: what is known of them; empty where
+    nothing is.
     """
 
     place: Origin | None
@@ -71,7 +73,7 @@ def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
     if found := [one for one in tried if one.decided]:
         computed = _computed(deployment, found)
         return replace(computed, sentence=computed.sentence + more)
-    return Blame(_file(deployment), None, (), NOBODY_TO_BLAME + more)
+    return Blame(_beside(deployment, verdict), None, (), NOBODY_TO_BLAME + more)
 
 
 def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
@@ -101,14 +103,38 @@ def _settings_of(deployment: Deployment, prevention: Prevention) -> list[Setting
 
 
 def _nearest(deployment: Deployment, name: str) -> Origin | None:
-    """Where somebody would write the setting: the first line that speaks of the same component, or its file."""
-    scope, _, key = name.partition(".")
-    if scope == "application":
-        scope = "producer" if key in PRODUCER_KEYS else "consumer"
-    origins = [*(one.origin for one in deployment.settings if one.scope == scope)]
-    origins += [one.origin for one in deployment.ignored if one.scope == scope]
-    lines = sorted((str(one.file), one.line) for one in origins if _in_file(one) and one.line is not None)
-    return Origin("file", file=lines[0][0], line=lines[0][1]) if lines else _file(deployment)
+    """Where somebody would write the setting: the first line about its component, or of the first file."""
+    return _first_line(deployment, _component(*name.split(".", 1))) or _first_line(deployment)
+
+
+def _beside(deployment: Deployment, verdict: Verdict) -> Origin | None:
+    """The first line about a component that the table knows the property to depend on, or of the first file."""
+    faults = verdict.cut_sets[0] if verdict.cut_sets else None
+    rows = [row for row in _rows() if verdict.property in row.properties]
+    likely_first = sorted(rows, key=lambda row: faults is None or not row.is_about(faults))
+    places = (_first_line(deployment, _component(row.scope, row.key)) for row in likely_first)
+    return next(filter(None, places), None) or _first_line(deployment)
+
+
+def _component(scope: str, key: str) -> str:
+    """The component that a setting belongs to; what the application does belongs to its producer or consumer."""
+    if scope != "application":
+        return scope
+    return "producer" if key in PRODUCER_KEYS else "consumer"
+
+
+def _first_line(deployment: Deployment, component: str | None = None) -> Origin | None:
+    """The first line about a component (None: about any), in the first file that says anything of the component.
+
+    Comments say nothing: the line is one of a setting. Where the file's reader knows no lines, the file without a line.
+    """
+    said = [one for one in (*deployment.settings, *deployment.ignored) if _in_file(one.origin)]
+    origins = [one.origin for one in said if component in (None, _component(one.scope, one.key))]
+    if not origins:
+        return None
+    name = origins[0].file if component is None else min(str(one.file) for one in origins)
+    lines = [one.line for one in origins if one.file == name and one.line is not None]
+    return Origin("file", file=name, line=min(lines, default=None))
 
 
 def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
@@ -129,7 +155,7 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
     if likely is None:
         unsaid = _unsaid(deployment, rows, faults)
         if unsaid is None:
-            return Blame(_file(deployment), None, others, "")
+            return Blame(_beside(deployment, verdict), None, others, "")
         said = f"It may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
         place = _nearest(deployment, f"{unsaid.scope}.{unsaid.key}")
         return Blame(place, None, others, f"{said}; --explain computes what it depends on.")
@@ -152,12 +178,6 @@ def _says(origin: Origin) -> bool:
 
 def _in_file(origin: Origin) -> bool:
     return bool(origin.file)
-
-
-def _file(deployment: Deployment) -> Origin | None:
-    """The first file that says anything, and no line of it."""
-    said = [*(one.origin for one in deployment.settings), *(one.origin for one in deployment.ignored)]
-    return next((Origin("file", file=one.file) for one in said if _in_file(one)), None)
 
 
 @cache

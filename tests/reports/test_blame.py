@@ -17,6 +17,10 @@ from properties.verdict import CutSet, Prevention, Status
 from reports.blame import NO_FAULT, NOBODY_TO_BLAME, Blame, _rows, blame
 from tests.reports import samples
 
+CLEAN, ACKS = samples.SETTINGS[1:3]
+FIRST_LINE = CLEAN.origin
+"""The line of the sample's first setting that a file says."""
+
 
 def given(*settings: tuple[str, str, str]) -> tuple[Setting, ...]:
     """Settings of a file, one a line from line 2 on."""
@@ -87,11 +91,15 @@ def test_a_crash_of_a_producer_without_transactions_is_not_the_release_s() -> No
             assert blame(one, samples.RESULT, crash).setting is None
 
 
-def test_without_a_setting_it_is_shown_at_the_file_and_at_no_line() -> None:
-    """Its first line may be a comment."""
+def test_without_a_setting_to_blame_the_line_is_the_first_about_a_component() -> None:
+    """The first line of the file may be a comment; line 2 has the file's first setting."""
+    vacuous = samples.verdict("no-skip", Status.VACUOUS)
     deployment = replace(samples.DEPLOYMENT, settings=given(("topic", "replication.factor", "3")))
-    found = blame(deployment, samples.RESULT, samples.verdict("no-skip", Status.VACUOUS))
-    assert found == Blame(Origin("file", file="o.yaml"), None, (), "")
+    found = blame(deployment, samples.RESULT, vacuous)
+    assert found == Blame(Origin("file", file="o.yaml", line=2), None, (), "")
+    group = ("consumer", "group.id", "g")
+    deployment = replace(samples.DEPLOYMENT, settings=given(("topic", "replication.factor", "3"), group))
+    assert blame(deployment, samples.RESULT, vacuous).place == Origin("file", file="o.yaml", line=3), "of the consumer"
     nowhere = replace(samples.DEPLOYMENT, settings=(), ignored=())
     assert blame(nowhere, samples.RESULT, samples.VIOLATED).place is None
 
@@ -101,7 +109,7 @@ def test_a_default_is_at_the_first_line_of_its_component() -> None:
     violated = samples.verdict("read-stability", Status.VIOLATED, cut_sets=(KILL,))
     said = "It may depend on min.insync.replicas=1, default of Kafka 4.0; --explain computes what it depends on."
     found = blame(samples.DEPLOYMENT, samples.RESULT, violated)
-    assert found == Blame(Origin("file", file="server.properties"), None, (), said), "no file speaks of the topic"
+    assert found == Blame(FIRST_LINE, None, (), said), "no file speaks of the topic"
     line = Setting("topic", "retention.ms", "1", Origin("file", file="topic.properties", line=7))
     deployment = replace(samples.DEPLOYMENT, settings=(*samples.DEPLOYMENT.settings, line))
     assert blame(deployment, samples.RESULT, violated).place == Origin("file", file="topic.properties", line=7)
@@ -160,15 +168,20 @@ def test_where_the_setting_stands_in_no_file_that_is_said_beside_its_component()
     found = computed(TWO, settings=(*samples.SETTINGS, unclean))
     assert found.place == unclean.origin
     assert found.sentence.endswith("(topic.min.insync.replicas is not set in a file; it is 1, default of Kafka 4.0).")
-    nowhere = computed(TWO)  # no file speaks of the topic
-    assert nowhere.place == Origin("file", file="server.properties")
+    assert computed(TWO).place == FIRST_LINE, "no file speaks of the topic"
     group = Setting("consumer", "group.id", "g", Origin("file", file="orders.yaml", line=20))
     assert computed(AFTER, settings=(*samples.SETTINGS, group)).place == group.origin
 
 
+def test_where_no_change_was_found_the_line_is_the_first_about_a_component() -> None:
+    settings = given(("topic", "replication.factor", "3"), ACKS_1)
+    found = computed(replace(ALL, property="no-skip"), settings=settings)
+    assert found == Blame(settings[1].origin, None, (), NOBODY_TO_BLAME)
+
+
 def test_where_no_change_was_found_no_setting_is_blamed() -> None:
     found = computed(replace(ALL, property="no-skip"), replace(TWO, cut_set=CRASH))
-    assert found == Blame(Origin("file", file="server.properties"), None, (), NOBODY_TO_BLAME)
+    assert found == Blame(ACKS.origin, None, (), NOBODY_TO_BLAME)
 
 
 def test_what_was_not_decided_is_not_to_blame() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from properties.verdict import Change, Result, Trace, states_of
+from properties.verdict import Change, Prevention, Result, Status, Trace, states_of
 from reports.html import to_html
 from tests.reports import samples
 
@@ -363,8 +363,13 @@ def test_of_many_traces_only_the_worst_is_unfolded(browser: api.Browser, tmp_pat
 
 
 def test_on_a_telephone_steps_are_whole_and_nothing_scrolls_sideways(browser: api.Browser, tmp_path: Path) -> None:
-    page = Opened(browser, tmp_path, samples.RESULT).page
+    long = "producer.transactional.id.authorization.refresh.interval.beyond.any.screen.of.a.telephone.ms=1"
+    violated = [verdict for verdict in samples.RESULT.verdicts if verdict.status is Status.VIOLATED]
+    preventions = tuple(Prevention(one.property, cuts, long) for one in violated for cuts in one.cut_sets)
+    result = replace(samples.RESULT, preventions=preventions)
+    page = Opened(browser, tmp_path, result).page
     page.set_viewport_size({"width": 390, "height": 844})
+    assert long in str(page.locator(".trace p").all_inner_texts())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     cut = page.evaluate(
         """() => [...document.querySelectorAll(".steps li")].filter(step => {

@@ -205,7 +205,7 @@ def test_the_message_says_how_it_is_known_what_to_blame() -> None:
     nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
     told = run_of(nobody)["results"][0]
     assert told["message"]["text"].endswith(f"which leads. {NOBODY_TO_BLAME}")
-    assert "region" not in told["locations"][0]["physicalLocation"]
+    assert told["locations"][0]["physicalLocation"]["region"] == {"startLine": 12}, "the producer's first line"
 
 
 def test_a_violation_without_a_trace_is_still_told() -> None:
