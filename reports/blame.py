@@ -20,7 +20,7 @@ from importlib.resources import files
 
 from model.deployment.assumptions import PRODUCER_KEYS
 from model.deployment.deployment import Deployment
-from model.deployment.setting import Origin, Setting
+from model.deployment.setting import Ignored, Origin, Setting
 from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 from reports.explained import in_words, preventions_of
@@ -128,8 +128,9 @@ def _first_line(deployment: Deployment, component: str | None = None) -> Origin 
 
     Comments say nothing: the line is one of a setting. Where the file's reader knows no lines, the file without a line.
     """
-    said = [one for one in (*deployment.settings, *deployment.ignored) if _in_file(one.origin)]
-    origins = [one.origin for one in said if component in (None, _component(one.scope, one.key))]
+    said: list[Setting | Ignored] = [*deployment.settings, *deployment.ignored]
+    in_files = [one for one in said if _in_file(one.origin)]
+    origins = [one.origin for one in in_files if component in (None, _component(one.scope, one.key))]
     if not origins:
         return None
     name = origins[0].file if component is None else min(str(one.file) for one in origins)
