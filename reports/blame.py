@@ -3,30 +3,22 @@
 Where ``--explain`` was asked for, that is computed: the setting whose change prevents the violation
 (:class:`properties.verdict.Prevention`), or none where no change was found to.
 
-Where nobody looked, ``tables/blame.csv`` has, for properties and faults of a trace, the settings that such a violation
-may depend on, the likeliest first. ``safe`` is a regular expression for the values that it cannot be: who set
-``acks=all`` did nothing wrong, even where a record is lost. ``faults``: only traces with one of them (``none``: without
-any fault). No run was repeated with another value, and the words say so.
+Where nobody looked, :mod:`properties.likely_settings` has the settings that such a violation may depend on, the
+likeliest first. No run was repeated with another value, and the words say so.
 """
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 
 from model.deployment.assumptions import PRODUCER_KEYS
 from model.deployment.deployment import Deployment
 from model.deployment.setting import Ignored, Origin, Setting
+from properties.likely_settings import LikelySetting, likely_settings
 from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 from reports.explained import in_words, preventions_of
-
-NO_FAULT = "none"
-"""What stands in the table for a trace without faults."""
 
 NOBODY_TO_BLAME = "Computed: no single change was found with which these faults do not violate it."
 
@@ -46,21 +38,6 @@ class Blame:
     setting: Setting | None
     others: tuple[Setting, ...]
     sentence: str
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A line of the table."""
-
-    properties: frozenset[str]
-    faults: frozenset[str]
-    scope: str
-    key: str
-    safe: str
-
-    def is_about(self, faults: CutSet) -> bool:
-        kinds = {kind for kind, _ in faults} or {NO_FAULT}
-        return not self.faults or bool(kinds & self.faults)
 
 
 def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
@@ -110,7 +87,7 @@ def _nearest(deployment: Deployment, name: str) -> Origin | None:
 def _beside(deployment: Deployment, verdict: Verdict) -> Origin | None:
     """The first line about a component that the table knows the property to depend on, or of the first file."""
     faults = verdict.cut_sets[0] if verdict.cut_sets else None
-    rows = [row for row in _rows() if verdict.property in row.properties]
+    rows = [row for row in likely_settings() if verdict.property in row.properties]
     likely_first = sorted(rows, key=lambda row: faults is None or not row.is_about(faults))
     places = (_first_line(deployment, _component(row.scope, row.key)) for row in likely_first)
     return next(filter(None, places), None) or _first_line(deployment)
@@ -139,7 +116,7 @@ def _first_line(deployment: Deployment, component: str | None = None) -> Origin 
 
 
 def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
-    rows = [row for row in _rows() if verdict.property in row.properties]
+    rows = [row for row in likely_settings() if verdict.property in row.properties]
     given = {(one.scope, one.key): one for one in deployment.settings if _says(one.origin)}
     faults = verdict.cut_sets[0] if verdict.cut_sets else None
     likely = next(
@@ -147,7 +124,7 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
             setting
             for row in rows
             if faults is not None and row.is_about(faults) and (setting := given.get((row.scope, row.key)))
-            if not re.fullmatch(row.safe, setting.value)
+            if not row.is_safe(setting.value)
         ),
         None,
     )
@@ -164,12 +141,12 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
     return Blame(likely.origin, likely, others, said)
 
 
-def _unsaid(deployment: Deployment, rows: Sequence[_Row], faults: CutSet | None) -> Setting | None:
+def _unsaid(deployment: Deployment, rows: Sequence[LikelySetting], faults: CutSet | None) -> Setting | None:
     """The value that no file says and that these faults may do harm with, as far as the table knows."""
     effective = {(one.scope, one.key): one for one in deployment.settings if not _says(one.origin)}
     about = [row for row in rows if faults is not None and row.is_about(faults)]
     found = ((row, effective.get((row.scope, row.key))) for row in about)
-    return next((one for row, one in found if one is not None and not re.fullmatch(row.safe, one.value)), None)
+    return next((one for row, one in found if one is not None and not row.is_safe(one.value)), None)
 
 
 def _says(origin: Origin) -> bool:
@@ -179,18 +156,3 @@ def _says(origin: Origin) -> bool:
 
 def _in_file(origin: Origin) -> bool:
     return bool(origin.file)
-
-
-@cache
-def _rows() -> tuple[_Row, ...]:
-    text = files(__package__).joinpath("tables/blame.csv").read_text(encoding="utf-8")
-    return tuple(
-        _Row(
-            frozenset(row["property"].split("|")),
-            frozenset(filter(None, row["faults"].split("|"))),
-            row["scope"],
-            row["key"],
-            row["safe"],
-        )
-        for row in csv.DictReader(text.splitlines())
-    )

@@ -13,8 +13,9 @@ from model.deployment.defaults import TABLES
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.setting import Origin, Setting
 from model.faults import Fault
+from properties.likely_settings import NO_FAULT, likely_settings
 from properties.verdict import CutSet, Prevention, Status
-from reports.blame import NO_FAULT, NOBODY_TO_BLAME, Blame, _rows, blame
+from reports.blame import NOBODY_TO_BLAME, Blame, blame
 from tests.reports import samples
 
 CLEAN, ACKS = samples.SETTINGS[1:3]
@@ -198,12 +199,12 @@ def test_what_was_not_decided_is_not_to_blame() -> None:
 
 @pytest.mark.parametrize("name", KNOWN_PROPERTIES)
 def test_each_property_has_settings_to_blame(name: str) -> None:
-    assert any(name in row.properties for row in _rows())
+    assert any(name in row.properties for row in likely_settings())
 
 
 def test_the_table_speaks_of_what_there_is() -> None:
     keys = {line.split(",")[1] for line in (TABLES / "defaults.csv").read_text(encoding="utf-8").splitlines()}
-    for row in _rows():
+    for row in likely_settings():
         assert row.properties <= set(KNOWN_PROPERTIES)
         assert row.faults <= {*(fault.value for fault in Fault), NO_FAULT}
         known = row.key in ASSUMPTIONS if row.scope == "application" else row.key in keys

@@ -1,0 +1,66 @@
+"""The settings that a violation of a property may depend on, the likeliest first, from a table.
+
+``tables/likely_settings.csv`` has a row per setting. ``property``: the names of the properties. ``faults``: only
+violations with one of these kinds of fault (``none``: without any fault; empty: with any). ``safe``: a regular
+expression for the values that such a violation cannot depend on: who set ``acks=all`` did nothing wrong, even where a
+record is lost. The table is knowledge of Kafka, not the outcome of a check: a reader who shows a row says "may".
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from properties.verdict import CutSet
+
+NO_FAULT = "none"
+"""The word in the column ``faults`` for a trace without faults."""
+
+
+@dataclass(frozen=True)
+class LikelySetting:
+    """A row of the table: a setting by scope and key, and the violations that may depend on the setting."""
+
+    properties: frozenset[str]
+    faults: frozenset[str]
+    scope: str
+    key: str
+    safe: str
+
+    @property
+    def name(self) -> str:
+        """The setting with its scope, as effective settings are named: ``application.commit``."""
+        return f"{self.scope}.{self.key}"
+
+    def is_about(self, faults: CutSet) -> bool:
+        """Say whether violations with this fault set may depend on the setting."""
+        kinds = {kind for kind, _ in faults} or {NO_FAULT}
+        return not self.faults or bool(kinds & self.faults)
+
+    def is_safe(self, value: str) -> bool:
+        """Say whether the setting does no harm with this value."""
+        return re.fullmatch(self.safe, value) is not None
+
+
+@cache
+def likely_settings() -> tuple[LikelySetting, ...]:
+    """Read the table."""
+    text = files(__package__).joinpath("tables/likely_settings.csv").read_text(encoding="utf-8")
+    return tuple(
+        LikelySetting(
+            frozenset(row["property"].split("|")),
+            frozenset(filter(None, row["faults"].split("|"))),
+            row["scope"],
+            row["key"],
+            row["safe"],
+        )
+        for row in csv.DictReader(text.splitlines())
+    )
+
+
+def likely_for(property_name: str, faults: CutSet) -> tuple[LikelySetting, ...]:
+    """List the settings that violations of a property with a fault set may depend on, the likeliest first."""
+    return tuple(row for row in likely_settings() if property_name in row.properties and row.is_about(faults))
