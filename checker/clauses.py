@@ -51,6 +51,11 @@ class Offered:
         """Whether a change sets what one of a set sets as well."""
         return any(number in pair and not chosen.isdisjoint(pair) for pair in self._rivals)
 
+    def goes_with(self, number: int, chosen: Chosen) -> bool:
+        """Whether a change can be made beside a set: no rival is in the set, and what the change needs is."""
+        needs = self._needs.get(number)
+        return not self.has_rival(number, chosen) and (needs is None or any(chosen.issuperset(ones) for ones in needs))
+
     def costliest_first(self, chosen: Chosen) -> list[int]:
         """The changes of a set, that with the highest cost first."""
         return sorted(chosen, key=lambda number: (-self.changes[number].cost, number))

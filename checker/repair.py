@@ -5,6 +5,9 @@ it. The cheapest set that satisfies all clauses is tried next. First the known r
 still possible refuse it, and none of its changes gets rid of them. Only then is it explored: with the faults that are
 known to violate something, and then as the deployment itself is. What that finds are further runs.
 
+Before that search, a few sets of likely changes (:mod:`properties.likely_settings`) are tried: the first repair that
+they give is shown soon, and need not be the cheapest.
+
 That a repair is the cheapest rests on one assumption: of what a set of changes leaves possible, none of them alone gets
 rid together with others. Changes that do nothing without another one are known (``companions``), and before nothing is
 found at all everything is tried at once. That a repair holds rests on nothing but the check.
@@ -14,9 +17,10 @@ Operations Research 61 (2), 2013.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Protocol
 
 from checker.budget import Budget
 from checker.check import Run
@@ -27,14 +31,14 @@ from model.deployment.changing import Change, changed, changes_of, companions
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
+from properties.likely_settings import likely_for
 from properties.verdict import CutSet, Result, Status, Verdict
-
-OnTried = Callable[[Sequence[Change], Collection[str]], None]
-"""Told of each set of changes that was tried, and which of the properties in question do not hold with it."""
 
 NOTHING: Chosen = frozenset()
 MODELS_KEPT = 8
 """The same changes may be asked about for other properties soon after."""
+LIKELY_SETS = 6
+"""The number of sets of likely changes to try before the search for the cheapest begins."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,32 @@ class Repairs:
         return tuple(repair for repair in self.found if set(repair.mends) >= set(self.wanted))
 
 
+class Watch(Protocol):
+    """Is told how a search goes on."""
+
+    def trying(self, changes: Sequence[Change]) -> None:
+        """A set of changes is about to be tried; none: the deployment as it is."""
+
+    def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
+        """A set of changes was tried, with which these properties do not hold."""
+
+    def found(self, repair: Repair) -> None:
+        """A repair was found, of all properties or of some; a better one may follow."""
+
+
+class Unwatched:
+    """A watch that does nothing."""
+
+    def trying(self, changes: Sequence[Change]) -> None:
+        """Do nothing."""
+
+    def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
+        """Do nothing."""
+
+    def found(self, repair: Repair) -> None:
+        """Do nothing."""
+
+
 @dataclass
 class _Known:
     """A run that violates a property with some faults, and what may get rid of it."""
@@ -103,13 +133,13 @@ class Search:
     Raises :class:`model.deployment.changing.Unchangeable` for a deployment that was not read from files.
     """
 
-    def __init__(self, deployment: Deployment, budget: Budget, on_tried: OnTried = lambda changes, wrong: None) -> None:
+    def __init__(self, deployment: Deployment, budget: Budget, watch: Watch | None = None) -> None:
         self.deployment = deployment
         offered = changes_of(deployment)
         with_others = companions(deployment, offered)
         self._offered = Offered([*offered, *with_others], with_others)
         self._budget = budget
-        self._on_tried = on_tried
+        self._watch = watch or Unwatched()
         self._before: Mapping[str, Status] = {}
         self._known: list[_Known] = []
         self._clauses: dict[str, list[Clause]] = {}
@@ -128,12 +158,16 @@ class Search:
         found: list[Repair] = []
         stopped = self._budget.stop.is_set()
         if not stopped and Status.VIOLATED in self._before.values():
+            likely: Repair | None = None
             try:
+                likely = self._likely(frozenset(wanted))
                 self._list_cheapest(frozenset(wanted), most, found)
                 if not found:
                     self._list_front(frozenset(wanted), found)
             except _Stopped:
                 stopped = True
+                if likely is not None and not found:
+                    found.append(likely)
         mended = {name for repair in found for name in repair.mends}
         hopeless = () if stopped or not found else tuple(name for name in wanted if name not in mended)
         found.sort(key=lambda repair: (-len(repair.mends), repair.cost))
@@ -141,12 +175,42 @@ class Search:
 
     def _first(self) -> Result:
         """What is found of the deployment as it is."""
+        self._watch.trying(())
         run = Trial(self.deployment).explored(self.deployment.require, self._budget)
         result = run.result()
         self._before = {verdict.property: verdict.status for verdict in result.verdicts}
         self._learn(run, NOTHING)
         self._wholes[NOTHING] = result
         return result
+
+    def _likely(self, names: frozenset[str]) -> Repair | None:
+        """A repair of the likeliest changes, soon found and not known to be the cheapest; None where these fail."""
+        tried: set[Chosen] = set()
+        while len(tried) < LIKELY_SETS:
+            chosen = self._likeliest(names)
+            if chosen is None or chosen in tried:
+                return None
+            tried.add(chosen)
+            if not self._wrong(chosen, names):
+                repair = self._repair(chosen, needed=False)
+                self._watch.found(repair)
+                return repair
+        return None
+
+    def _likeliest(self, names: frozenset[str]) -> Chosen | None:
+        """For each known run the likeliest change that may get rid of the run; None where a run has none."""
+        chosen = NOTHING
+        for one in self._known:
+            if one.counterexample.property not in names or chosen & one.clause.by:
+                continue
+            settings = (row.name for row in likely_for(one.counterexample.property, one.faults))
+            possible = [n for n in sorted(one.clause.by) if self._offered.goes_with(n, chosen)]
+            ways = (n for name in settings for n in possible if name in self._offered.changes[n].settings)
+            way = next(ways, None)
+            if way is None:
+                return None
+            chosen |= {way}
+        return chosen
 
     def _list_cheapest(self, names: frozenset[str], most: int, found: list[Repair]) -> None:
         """The cheapest repairs, of which none has a part in another."""
@@ -155,6 +219,7 @@ class Search:
             chosen, needed = self._without_needless(chosen, names)
             taken.append(chosen)
             found.append(self._repair(chosen, needed=needed))
+            self._watch.found(found[-1])
 
     def _list_front(self, names: frozenset[str], found: list[Repair]) -> None:
         """The cheapest repair of each largest set of properties that can hold together."""
@@ -172,7 +237,9 @@ class Search:
                 chosen, needed = self._without_needless(chosen, one)
                 repair = self._repair(chosen, needed=needed)
                 mended.append(set(repair.mends))
-                found += [repair] if chosen else []
+                if chosen:
+                    found.append(repair)
+                    self._watch.found(repair)
             level = smaller
 
     def _conflict(self, names: frozenset[str]) -> frozenset[str]:
@@ -236,17 +303,20 @@ class Search:
     def _wrong(self, chosen: Chosen, names: frozenset[str]) -> bool:
         """Whether one of these properties does not hold with these changes. What it takes to change that is learnt."""
         if chosen not in self._wholes:
+            self._watch.trying(self._offered.named(chosen))
             known = [one for one in self._known if one.counterexample.property in names]
             trial = self._trial(chosen, FaultBudget.allowing(one.faults for one in known))
             if trial is None:
                 self._of("").append(self._offered.other_than(chosen))
                 return True
-            wrong = self._still_possible(trial, chosen, known) or self._violated_by_known_faults(trial, chosen, names)
+            wrong = self._still_possible(trial, chosen, known)
+            if not wrong and self.deployment.faults.total != 1:
+                wrong = self._violated_by_known_faults(trial, chosen, names)
             if not wrong:
                 self._check_whole(chosen)
         if chosen in self._wholes:
             wrong = {v.property for v in self._wholes[chosen].verdicts if not self._is_mended(v)} & names
-        self._on_tried(self._offered.named(chosen), sorted(wrong))
+        self._watch.tried(self._offered.named(chosen), sorted(wrong))
         return bool(wrong)
 
     def _still_possible(self, trial: Trial, chosen: Chosen, known: Sequence[_Known]) -> set[str]:
@@ -276,6 +346,7 @@ class Search:
         made = self._changed(chosen)
         assert made is not None
         run = Trial(made).explored(self.deployment.require, self._budget)
+        self._explored.add(chosen)
         self._learn(run, chosen)
         self._go_on()
         self._wholes[chosen] = run.result()

@@ -83,6 +83,8 @@ class RepairReport:
         of = "each repair was checked as a whole" if repairs.found else "the deployment was checked as it is"
         results = [repair.result for repair in repairs.found] or [repairs.before]
         verdicts = [verdict for result in results for verdict in result.verdicts]
+        if self.deployment.faults.total is None and any(one.coverage.total == 1 for one in verdicts):
+            yield "larger sets of faults were not looked at: --faults 2 repairs every pair as well"
         for what, words in (("explored", wording.bounds), ("faults", wording.fault_kinds), ("sizes", wording.sizes)):
             for said in dict.fromkeys(words(verdict.coverage) for verdict in verdicts):
                 yield f"{of}; {what}: {said}" if what == "explored" else f"{what}: {said}"
@@ -90,7 +92,8 @@ class RepairReport:
     def _answer(self) -> str:
         repairs, name = self.repairs, self.deployment.name
         wrong = wording.listed(repairs.violated)
-        stopped = " The search was stopped before its end." if repairs.stopped else ""
+        cheaper = ": cheaper repairs may exist" if repairs.found else ""
+        stopped = f" The search was stopped before its end{cheaper}." if repairs.stopped else ""
         if not repairs.violated and repairs.stopped:
             return f"{name}: no violation was found.{stopped}"
         if not repairs.violated:

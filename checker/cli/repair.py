@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from checker.budget import ANSWERED_TO
 from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.limits import budget_of
@@ -36,7 +37,6 @@ from checker.interruption import interrupts
 if TYPE_CHECKING:
     from checker.budget import Budget
     from checker.repair import Repairs
-    from model.deployment.changing import Change
     from model.deployment.deployment import Deployment
 
 Most = Annotated[int, typer.Option("--most", metavar="N", min=1, help="Show at most so many repairs.")]
@@ -65,9 +65,11 @@ def repair(
 ) -> None:
     """Find the smallest changes of settings, and of what the application does, that make required properties hold.
 
-    Each repair is checked as the deployment itself is, of all required properties, and shown with what it costs. Where
-    no changes make all of them hold, those are shown that make as many hold together as can be. Once the time is over,
-    or at Ctrl-C, what was found until then is shown.
+    Each repair is checked as the deployment itself is, of all required properties, and shown with what it costs.
+    Without --faults, and where the file names no total, single faults are repaired; larger sets are explored only where
+    single faults violate nothing. Where no changes make all properties hold, those are shown that make as many hold
+    together as can be. A terminal shows each repair once it is found. Once the time is over, or at Ctrl-C, what was
+    found until then is shown.
 
     Exit status: 0 every required property holds, of itself or with the first repair; 1 one is violated and no repair
     mends all; 2 the input is wrong; 3 with the first repair, or before, one is not decided, or the search was stopped
@@ -101,25 +103,28 @@ def repair(
 
 
 def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> Repairs:
-    """What is found until the time is over, or somebody interrupts."""
+    """What is found until the time is over, or somebody interrupts.
+
+    Where nobody says how many faults, single faults come first: what one of them violates needs no larger set of faults
+    to be mended, and the answer names that bound. Only where single faults violate nothing, larger sets are explored.
+    """
     from checker.repair import Search
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
+    from reports.repair_progress import RepairProgress
     from reports.terminal import console
 
-    progress = console(stderr=True)
-
-    def tried(changes: Sequence[Change], wrong: Collection[str]) -> None:
-        if progress.is_terminal and changes:
-            left = f"leaves {', '.join(wrong)}" if wrong else "holds"
-            progress.print(f"{' + '.join(map(str, changes))}: {left}", style="dim")
-
+    faults = deployment.faults
+    bounded = [faults.up_to(ANSWERED_TO), faults] if faults.total is None else [faults]
     timer = threading.Timer(seconds or threading.TIMEOUT_MAX, budget.stop.set)
     timer.daemon = True
     try:
-        with interrupts(budget.stop), progress.status("exploring"):
+        with interrupts(budget.stop), RepairProgress(console(stderr=True)) as progress:
             timer.start()
-            found = Search(deployment, budget, tried).repairs(most)
+            for one in bounded:
+                found = Search(replace(deployment, faults=one), budget, progress).repairs(most)
+                if found.violated or found.stopped:
+                    break
     except (SolverUndecided, ReplayMismatch) as error:
         complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None

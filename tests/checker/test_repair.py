@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
@@ -15,7 +16,7 @@ from checker import repair as repairing
 from checker.budget import Budget
 from checker.check import check
 from checker.explanation import Target, prevented, preventions
-from checker.repair import Search
+from checker.repair import Repair, Search, Unwatched
 from checker.survival import Counterexample, run_of
 from checker.trial import Trial
 from model.deployment import DeploymentError, read_deployment
@@ -132,12 +133,41 @@ def test_a_search_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     stop = threading.Event()
     budget = Budget(threads=1, stop=stop)
     asked = asking(monkeypatch, ("no-acked-loss",))
-    found = Search(asked, budget, lambda changes, wrong: stop.set()).repairs()
+
+    class Stopping(Unwatched):
+        def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
+            stop.set()
+
+    found = Search(asked, budget, Stopping()).repairs()
     assert found.stopped
     assert found.hopeless == ()
     assert found.violated == ("no-acked-loss",)
     assert len(found.found) <= 1
     assert Search(asked, budget).repairs().stopped
+
+
+def test_the_likeliest_repair_is_told_before_the_cheapest_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the five changes two prevent the loss; the likelier is acks, and the search for a cheaper one goes on."""
+    told: list[tuple[list[str], bool]] = []
+    stop = threading.Event()
+
+    class Telling(Unwatched):
+        def found(self, repair: Repair) -> None:
+            told.append(([str(change) for change in repair.changes], repair.needed))
+            stop.set()
+
+    asked = asking(monkeypatch, ("no-acked-loss",))
+    found = Search(asked, Budget(threads=1, stop=stop), Telling()).repairs()
+    assert told[0] == (["producer.acks=all"], False)
+    assert found.stopped
+    assert [repair.mends for repair in found.found] == [("no-acked-loss",)], "what was found until then is kept"
+
+
+def test_where_no_likely_change_is_offered_the_search_finds_the_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repairing, "likely_for", lambda *_: ())
+    found = search(asking(monkeypatch, ("no-acked-loss",))).repairs(most=1)
+    assert found.whole
+    assert found.whole[0].needed
 
 
 def test_what_was_not_decided_before_must_not_be_violated(monkeypatch: pytest.MonkeyPatch) -> None:
