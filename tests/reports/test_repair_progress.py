@@ -15,7 +15,7 @@ ACKS = next(change for change in strengthenings() if str(change) == "producer.ac
 
 def shown(*, terminal: bool) -> str:
     text = io.StringIO()
-    with RepairProgress(Console(file=text, force_terminal=terminal, no_color=True, width=120)) as progress:
+    with RepairProgress(Console(file=text, force_terminal=terminal, color_system=None, width=120)) as progress:
         progress.trying([ACKS])
         progress.tried([ACKS], ["no-loss"])
         progress.tried([ACKS], [])
