@@ -77,6 +77,12 @@ def _sees(cone: TransitionSystem, kind: str) -> bool:
     return any(action.fault is not None and action.fault.value == kind for action in cone.actions)
 
 
+def _is_unexplored(said: Document) -> bool:
+    """Say whether a verdict claims nothing: there was no time to explore any state for the property."""
+    bounds = said["bounds"]
+    return said["status"] == "unknown" and bounds["faults_complete_to"] < 0 and not bounds["fault_kinds"]
+
+
 def _follows(deployment: Deployment, one: Group, prop: Property, said: Document) -> None:
     """What is asked, and within which bounds."""
     present = {action.fault for action in one.system.actions}
@@ -86,6 +92,8 @@ def _follows(deployment: Deployment, one: Group, prop: Property, said: Document)
         # What a property was explored with depends on what was named; kinds that it does not see are harmless to it.
         allowed = {kind: most for kind, most in at_most.items() if kind in said["bounds"]["fault_kinds"]}
         kinds = {**{kind: most for kind, most in kinds.items() if _sees(one.cones[prop.name], kind)}, **allowed}
+    if _is_unexplored(said):
+        kinds = {}
     sizes = deployment.sizes
     any_number: list[str] = []
     if deployment.faults.any_number and said["status"] in PASSES:

@@ -55,7 +55,9 @@ class RepairProgress:
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
         """Say what a set of changes leaves violated; a set that leaves nothing is told as a repair."""
         if self._status is not None and changes and wrong:
-            self._console.print(f"{_named(changes)}: leaves {', '.join(wrong)}", style="dim", markup=False, highlight=False)
+            self._console.print(
+                f"{_named(changes)}: leaves {', '.join(wrong)}", style="dim", markup=False, highlight=False
+            )
 
     def found(self, repair: Repair) -> None:
         """Say that a repair was found, once for each set of changes."""

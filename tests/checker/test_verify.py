@@ -12,7 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 from checker import cli
-from checker.check import check
+from checker.budget import Budget
+from checker.check import check, explore
+from checker.deepening import Depth
 from checker.tampered import TamperedDocument
 from checker.verify import verify
 from properties.sealing import SEAL, seal
@@ -273,3 +275,18 @@ def test_a_stuck_state_is_explored_again(tmp_path: Path) -> None:
     deployment = deployment_of(text.replace("epochs: 3", "epochs: 2"), tmp_path)
     document = json.loads(json.dumps(to_document(deployment, check(deployment))))
     assert not verify(document).open
+
+
+def test_properties_that_there_was_no_time_for_verify_as_claiming_nothing(tmp_path: Path) -> None:
+    """Where no total of faults is named, the others come after the first, and the time may be over by then."""
+    deployment = deployment_of(DEPLOYMENT.replace("total: 1, kill: 1", "kill: any"), tmp_path)
+    budget = Budget(threads=1, seconds=1e-9)
+    result = explore(deployment, budget, depth=Depth(first=frozenset({"no-acked-loss"}))).result()
+    document = json.loads(json.dumps(to_document(deployment, result)))
+    left = [verdict for verdict in document["verdicts"] if not verdict["bounds"]["fault_kinds"]]
+    assert left, "the time is over before they are explored"
+    assert {verdict["status"] for verdict in left} == {"unknown"}
+    verify(document)
+    left[0]["bounds"]["faults_complete_to"] = 1
+    with pytest.raises(TamperedDocument):
+        verify({**document, SEAL: seal(document)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 import z3
@@ -94,6 +95,13 @@ def assert_follows(condition: z3.BoolRef, conclusion: z3.BoolRef) -> None:
     assert solver.check() == z3.unsat
 
 
+def assert_agree_everywhere(claim: z3.BoolRef) -> None:
+    """The claim is true of every state of the domain, by evaluation: products let a solver run out of memory."""
+    for values in product(*(range(one.low, one.high + 1) for one in VARIABLES)):
+        state = [(v.term, z3.IntVal(value)) for v, value in zip(VARIABLES, values, strict=True)]
+        assert z3.is_true(z3.simplify(z3.substitute(claim, state))), values
+
+
 @pytest.mark.slow
 @settings(max_examples=60, derandomize=True)
 @given(st.randoms(use_true_random=False), st.booleans())
@@ -116,9 +124,9 @@ def test_what_is_known_keeps_the_meaning_where_it_holds(chance: random.Random) -
         expressions.define("named", guard)
     nothing = Known(expressions)
     small_guard = nothing.simplify(expressions.read(guard))
-    assert_follows(DOMAIN, as_term(expressions, small_guard) == guard)
+    assert_agree_everywhere(as_term(expressions, small_guard) == guard)
     small = nothing.and_(small_guard).simplify(expressions.read(term))
-    assert_follows(z3.And(DOMAIN, guard), as_term(expressions, small) == term)
+    assert_agree_everywhere(z3.Implies(guard, as_term(expressions, small) == term))
 
 
 def text(term: z3.ExprRef, known: z3.BoolRef | None = None) -> str:
