@@ -155,7 +155,7 @@ class Run:
             self.meter.is_answered = not depth.all_properties
             self._explore_later(on_progress, on_verdict)
             self.meter.is_answered = True
-            self._deepen(on_progress, on_verdict, all_fault_sets=depth.all_fault_sets)
+            self._deepen(on_progress, on_verdict, depth)
         if self.deployment.faults.any_number:
             open_ones = [
                 prop
@@ -208,12 +208,13 @@ class Run:
             self._explore_layers([self._add(one, self._reductions)], on_progress, on_verdict)
             self._answered += 1
 
-    def _deepen(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None, *, all_fault_sets: bool) -> None:
+    def _deepen(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None, depth: Depth) -> None:
         """Explore larger fault sets of the properties whose answer they could change, cheap ones first."""
-        names = worth_deepening(self.verdicts(), all_fault_sets=all_fault_sets) - self._settled()
+        names = worth_deepening(self.verdicts(), all_fault_sets=depth.all_fault_sets) - self._settled()
         names_of_all = tuple(self._ids)
         open_ones: list[int] = []
-        for one in deeper_groups(self.prepared, self.groups[: self._answered], names, self.deployment.require):
+        order = (depth.first, self.deployment.require)
+        for one in deeper_groups(self.prepared, self.groups[: self._answered], names, order):
             if self.meter.out_of_time(ANSWERED_TO + 1) is not None:
                 return
             self.groups.append(one)
@@ -224,7 +225,7 @@ class Run:
                 self._explore_layer(open_ones[-1], size, None, on_progress, on_verdict)
         size = ANSWERED_TO + 2
         while open_ones and self.meter.out_of_time(size) is None:
-            if not all_fault_sets:
+            if not depth.all_fault_sets:
                 open_ones = [number for number in open_ones if not self._is_violated_throughout(number)]
             open_ones = [n for n in open_ones if self._explore_layer(n, size, None, on_progress, on_verdict)]
             size += 1

@@ -6,7 +6,7 @@ influence is explored by itself: without what the property does not see a layer 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from checker.budget import ANSWERED
@@ -59,9 +59,11 @@ def worth_deepening(verdicts: Iterable[Verdict], *, all_fault_sets: bool) -> fro
 
 
 def deeper_groups(
-    prepared: Prepared, homes: Sequence[Group], names: frozenset[str], required: Sequence[str]
+    prepared: Prepared, homes: Sequence[Group], names: frozenset[str], order: Sequence[Collection[str]]
 ) -> tuple[Group, ...]:
-    """Group these properties by their cones of influence: required ones first, then those that see less."""
+    """Group these properties by their cones of influence: those of the first names in ``order``, then of the second,
+    then the others, and among equals those that see less.
+    """
     cones = {name: system for home in homes for name, system in home.cones.items()}
     alike: dict[tuple[str, ...], list[Property]] = {}
     for home in homes:
@@ -69,7 +71,7 @@ def deeper_groups(
             if prop.name in names:
                 alike.setdefault(tuple(v.name for v in cones[prop.name].variables), []).append(prop)
     found = [one for members in alike.values() for one in group(prepared, members)]
-    return tuple(sorted(found, key=lambda one: _rank(one, required)))
+    return tuple(sorted(found, key=lambda one: _rank(one, order)))
 
 
 def number_for_snapshots(one: Group, names: Sequence[str]) -> int:
@@ -78,10 +80,11 @@ def number_for_snapshots(one: Group, names: Sequence[str]) -> int:
     return (1 << len(names)) + sum(1 << bit for bit, name in enumerate(names) if name in members)
 
 
-def _rank(one: Group, required: Sequence[str]) -> tuple[bool, int, int]:
-    """Order by whether a required property is among them, then by the size of what they see."""
-    is_optional = not any(prop.name in required for prop in one.properties)
-    return is_optional, len(one.system.variables), len(one.system.actions)
+def _rank(one: Group, order: Sequence[Collection[str]]) -> tuple[int, int, int]:
+    """Order by the first names that a property of the group is among, then by the size of what they see."""
+    members = {prop.name for prop in one.properties}
+    place = next((at for at, names in enumerate(order) if not members.isdisjoint(names)), len(order))
+    return place, len(one.system.variables), len(one.system.actions)
 
 
 def decides(base: Verdict, deeper: Verdict) -> bool:

@@ -17,26 +17,18 @@ def cache(clear: Clear = False) -> None:
     """Show where machine code and proofs are kept between runs, and how large they are.
 
     The environment variable PROOFKA_CACHE names another folder for what is kept of systems; with the value off nothing
-    is.
+    is. Where the variable names a folder, --clear empties that folder and nothing else.
     """
-    import shutil
-
     from checker.disk_cache import MOST_BYTES, DiskCache
     from checker.user_cache import OFF, VARIABLE, systems_folder, user_cache
 
     folder, loops = systems_folder(), user_cache() / "kernel"
     archives = sorted(user_cache().glob("spark-*.jsa"))
+    if folder is not None and folder.exists() and not folder.is_dir():
+        fail(f"{folder}: is not a folder ({VARIABLE})")
     if clear:
-        try:
-            if folder is not None:
-                DiskCache(folder).clear()
-            if loops.exists():
-                shutil.rmtree(loops)
-            for archive in archives:
-                archive.unlink(missing_ok=True)
-        except OSError as error:
-            fail(f"{error.filename or folder}: {reason_of(error)}")
-        typer.echo("the cache is empty")
+        is_elsewhere = folder is not None and folder.parent != user_cache()
+        _clear(folder, [] if is_elsewhere else [loops, *archives])
         return
     if folder is None:
         typer.echo(f"machine code and proofs of systems: not kept ({VARIABLE}={OFF})")
@@ -47,6 +39,28 @@ def cache(clear: Clear = False) -> None:
     typer.echo(plain(f"compiled loops: {loops}: {_megabytes(_bytes_in(loops.rglob('*')))}"))
     if archives:
         typer.echo(plain(f"classes of Spark: {user_cache()}: {_megabytes(_bytes_in(archives))}"))
+
+
+def _clear(folder: Path | None, others: Iterable[Path]) -> None:
+    """Delete the entries of the folder and the other paths, and name what was deleted."""
+    import shutil
+
+    from checker.disk_cache import DiskCache
+
+    try:
+        if folder is not None:
+            DiskCache(folder).clear()
+            typer.echo(plain(f"emptied: {folder}"))
+        for path in others:
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.exists():
+                path.unlink(missing_ok=True)
+            else:
+                continue
+            typer.echo(plain(f"deleted: {path}"))
+    except OSError as error:
+        fail(f"{error.filename or folder}: {reason_of(error)}")
 
 
 def _bytes_in(files: Iterable[Path]) -> int:

@@ -14,6 +14,7 @@ from model.deployment.budget import read_budget
 from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
 from model.deployment.consumer_rules import NULL_GROUP
 from model.deployment.defaults import find_definition
+from model.deployment.disagreement import disagrees_with
 from model.deployment.durations import read_range
 from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
 from model.deployment.hiding import shown_placeholder, shown_value
@@ -149,6 +150,8 @@ def _checked(section: Section, key: str, value: Given, *, as_found: bool) -> str
         reason = reason_to_ignore(section, value, as_found=as_found)
     if reason is None and has_placeholder(value.value):
         if key in must_know(scope, section.library):
+            if whose := disagrees_with(value.value):
+                raise complaint(value, f"is not that of {whose}: brokers of one cluster have to agree")
             raise complaint(value, f"has a placeholder ({shown_placeholder(key, value.value)}); give a value")
         reason = why_it_does_not_matter(section, key)
     definition = find_definition(section.table, key, release)

@@ -68,8 +68,8 @@ class FaultBudget:
         few = self.total is None or sum(counts.values()) <= self.total
         return few and all(count <= most.get(kind, 0) for kind, count in counts.items())
 
-    def up_to(self, total: int) -> FaultBudget:
-        """The same kinds, at most so many faults altogether."""
+    def up_to(self, total: int | None) -> FaultBudget:
+        """The same kinds, at most so many faults altogether; None: nobody says how many."""
         return FaultBudget(total, self.at_most)
 
     def without_limits(self) -> FaultBudget:

@@ -10,7 +10,7 @@ import pytest
 from checker import budget as limits
 from checker.budget import ANSWERED, ANSWERED_TO, Budget
 from checker.check import OnVerdict, Run
-from checker.deepening import Depth, adopted, decides, worth_deepening
+from checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
 from checker.questions import Prepared, group, prepare
 from model.deployment import Deployment
 from model.deployment.explored import FaultBudget
@@ -194,3 +194,14 @@ def test_what_covers_less_is_not_adopted(found: dict[str, Verdict]) -> None:
     assert adopted(one, unknown).coverage.complete_to == 1
     assert not decides(one, replace(none, status=Status.VIOLATED))
     assert decides(one, replace(one, status=Status.VIOLATED))
+
+
+def test_groups_to_deepen_come_in_the_order_of_who_asked() -> None:
+    """What a script fails on comes before what is required, and that before the rest, however large its cone is."""
+    prepared = prepared_for(open_ended())
+    homes = group(prepared, [prop for prop in properties_of(prepared.model.pipeline) if prop.name in ASKED])
+    for first, second in ((NAMED, "no-acked-loss"), ("no-acked-loss", NAMED)):
+        groups = deeper_groups(prepared, homes, frozenset(ASKED), ({first}, {second}))
+        names = [{prop.name for prop in one.properties} for one in groups]
+        assert first in names[0]
+        assert second in names[1] | names[0]

@@ -294,8 +294,13 @@ def test_the_command_shows_and_empties_it(folder: Path, tmp_path: Path, monkeypa
     cleared = CliRunner().invoke(app, ["cache", "--clear"])
     assert cleared.exit_code == 0
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
-    assert not loops.exists()
+    assert str(folder) in cleared.output.replace("\n", "")
+    assert loops.exists(), "the variable names a folder, and only that is emptied"
     assert behaves(made())
+    monkeypatch.delenv(VARIABLE)
+    cleared = CliRunner().invoke(app, ["cache", "--clear"])
+    assert str(loops.parent) in cleared.output.replace("\n", "")
+    assert not loops.exists()
 
 
 def test_the_command_where_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

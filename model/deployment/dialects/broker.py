@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
-from model.deployment.defaults import is_known
+from model.deployment.defaults import is_known, known_keys
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.client_names import CLIENTS, SECRET, is_legacy, is_named, is_of, matters
 from model.deployment.dialects.component import Component, Found, Role
@@ -40,6 +41,9 @@ TELLING = frozenset(
 )
 """Keys that show a broker's file; two of them, for a client's may hold one by mistake."""
 
+NEAR = 0.85
+"""Part of two names that has to be the same for one to be taken for the other, misspelt."""
+
 _OTHERS = frozenset({"clusters", "plugin.path", "offset.storage.topic", "offset.storage.file.filename"})
 _CONTROLLER = "a controller that is no broker stores no records of topics"
 _FILE = re.compile(r"(kafka[-_.]?)?(server|broker)s?([-_.]?[0-9]+)?\.[a-z0-9]+")
@@ -69,7 +73,10 @@ def read(document: Document, fillings: Fillings) -> Found:
         if is_secret(key):
             accounts.ignore(said, SECRET)
         elif not (is_known("broker", key) or names_key("broker", key)):
-            accounts.ignore(said, _reason(key))
+            if _may_be_misspelt(key):
+                settings[key] = accounts.take(said, key)
+            else:
+                accounts.ignore(said, _reason(key))
         elif not text and matters("broker", key):
             accounts.reject(said, "has no value")
         elif has_placeholder(text) or _UNFILLED.search(text):
@@ -82,6 +89,14 @@ def read(document: Document, fillings: Fillings) -> Found:
     if roles and "broker" not in roles:
         notes.append(_CONTROLLER)
     return accounts.found(NAME, [Component(Role.BROKER, "brokers", settings)], notes)
+
+
+def _may_be_misspelt(key: str) -> bool:
+    """Tell a key that only a broker's setting is near to; a judge of the whole names that setting.
+
+    A setting of a plugin is no misspelt one of Kafka's: the nearest name has to be nearer than elsewhere.
+    """
+    return _reason(key) == NOT_KAFKAS and bool(get_close_matches(key, known_keys("broker"), n=1, cutoff=NEAR))
 
 
 def _reason(key: str) -> str:

@@ -9,6 +9,7 @@ from model.deployment.broker_rules import BROKER_KEYS
 from model.deployment.dialects.accounts import Accounts
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.said import Said
+from model.deployment.disagreement import disagreement
 from model.deployment.given import Given
 
 _OWN = (
@@ -79,11 +80,11 @@ def together(members: Sequence[Broker], accounts: Accounts) -> Component:
                 accounts.ignore(said, f"the same as that of {before[1]}")
             else:
                 accounts.reject(said, f"is not that of {before[1]}: brokers of one cluster have to agree")
-                settings[key] = accounts.take(before[0], key, f"${{not that of {member.name}}}")
+                settings[key] = accounts.take(before[0], key, disagreement(member.name))
     for key in [key for key in settings if key in BROKER_KEYS and key not in _CLUSTER and not key.startswith(_OWN)]:
         without = [one.name for one in ordered if one.count and key not in one.settings]
         if without and any(one.count and key in one.settings for one in ordered):
-            settings[key] = accounts.take(first[key][0], key, f"${{not that of {without[0]}, which says none}}")
+            settings[key] = accounts.take(first[key][0], key, disagreement(f"{without[0]}, which says none"))
     release: Given | None = None
     for member in ordered:
         if member.release is not None:

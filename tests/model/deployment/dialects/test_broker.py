@@ -55,6 +55,14 @@ def test_what_is_a_brokers_and_what_is_not() -> None:
     assert "3.6" in found.notes[0]
 
 
+def test_a_misspelt_setting_is_kept_for_who_names_the_right_one() -> None:
+    """A plugin's setting is near to none of Kafka's, and ignored."""
+    text = "broker.id=1\nlog.dirs=/d\nunclean.leader.election.enabled=true\nmy.plugin.class=x\n"
+    found = read_text(text, "server.properties", dialect=broker.NAME)
+    assert "unclean.leader.election.enabled" in values(found, Role.BROKER)
+    assert "my.plugin.class" not in values(found, Role.BROKER)
+
+
 def test_what_is_filled_in_is_read() -> None:
     found = read_text(KRAFT, "server.properties", {"replicas": "3"})
     assert values(found, Role.BROKER)["default.replication.factor"] == "3"
