@@ -25,7 +25,7 @@ MOST_UNKNOWN = 3
 MOST_SETS = 3
 """How many smallest fault sets stand in a row of the table."""
 
-MOST_REMARKS = 4
+MOST_REMARKS = 5
 """Lines under the table."""
 
 SCREEN = 60

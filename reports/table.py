@@ -11,6 +11,9 @@ from rich.text import Text
 from properties.verdict import EngineRun, Result, Status, Verdict
 from reports import lines, wording
 
+MOST_EXCEPTIONS = 3
+"""The number of properties that a remark is not about, up to which these are named in place of the others."""
+
 STYLE: dict[Status, str] = {
     Status.VIOLATED: "bold red",
     Status.HOLDS: "green",
@@ -92,15 +95,15 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     """What a reader needs to weigh the table. ``footnotes``: the cells abbreviate their bounds."""
     if any(v.required for v in verdicts):
         yield "* required"
+    if any(v.lemmas for v in verdicts):
+        yield "holds in time: the verdict rests on durations, which the notes name"
+        yield "holds: whatever the durations, for records that are read before retention.ms is over"
     yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
     yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     if footnotes:
         yield from _said(verdicts, lambda v: wording.beyond(v.coverage) and f"+ {wording.beyond(v.coverage)} as well")
     holding = [v for v in verdicts if v.status is Status.HOLDS]
     yield from _said(holding, lambda v: wording.unlimited(v) and f"holds for {wording.unlimited(v)}", everyone=False)
-    if any(v.lemmas for v in verdicts):
-        yield "in time: it rests on how long things take (see the notes)"
-        yield "what only holds does so whatever the timing, of records that are read before retention.ms is over"
     yield from _said(verdicts, lambda v: f"faults: {wording.fault_kinds(v.coverage)}")
     yield from _said(verdicts, lambda v: f"sizes: {wording.sizes(v.coverage)}" if v.coverage.bounds else "")
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
@@ -136,7 +139,12 @@ def _short_bounds(verdict: Verdict) -> str:
 
 
 def _said(verdicts: Sequence[Verdict], words: wording.Words, *, everyone: bool = True) -> Iterator[str]:
-    groups = wording.grouped(verdicts, words)
-    for properties, text in groups:
-        everywhere = everyone and len(properties) == len(verdicts)
-        yield text if everywhere else f"{text} [{', '.join(properties)}]"
+    names = [verdict.property for verdict in verdicts]
+    for properties, text in wording.grouped(verdicts, words):
+        rest = [name for name in names if name not in properties]
+        if everyone and not rest:
+            yield text
+        elif everyone and len(rest) <= MOST_EXCEPTIONS < len(properties):
+            yield f"{text} [all but {', '.join(rest)}]"
+        else:
+            yield f"{text} [{', '.join(properties)}]"

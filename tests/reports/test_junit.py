@@ -66,7 +66,7 @@ def test_what_is_blamed_is_told_beside_its_line() -> None:
     nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
     case = xml.fromstring(to_junit([nobody])).find(".//testcase[@name='no-acked-loss']")
     assert case is not None
-    assert "line" not in case.attrib
+    assert case.attrib["line"] == "12", "the first line about the producer"
     assert NOBODY_TO_BLAME in str(case.findtext("failure"))
 
 
