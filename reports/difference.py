@@ -51,7 +51,7 @@ class DifferenceReport:
     def _verdict(self, change: VerdictChange, width: int) -> Iterator[Text]:
         if change.of == ("bounds",) and change.old is not None and change.new is not None:
             found = wording.outcome(change.new.status, change.new.cut_sets)
-            bounds = f"{_bounds(change.old, sizes=True)} -> {_bounds(change.new, sizes=True)}"
+            bounds = _changed_bounds(change.old, change.new)
             yield from lines.wrapped(f"• {change.property} {found} as before: {bounds}", width, rest="  ")
             return
         worse = change.new is not None and change.new.status is Status.VIOLATED
@@ -85,6 +85,23 @@ def outcome(verdict: Verdict | None, *, sizes: bool) -> str:
     faultless = verdict.cut_sets == ((),)
     found = "is violated without any fault" if faultless else wording.outcome(verdict.status, verdict.cut_sets)
     return f"{found} ({_bounds(verdict, sizes=sizes)})"
+
+
+def _changed_bounds(old: Verdict, new: Verdict) -> str:
+    """What was explored, old and new; where both read the same, what else of the question differs."""
+    told = zip(_tellings(old), _tellings(new), strict=True)
+    return next((f"{one} -> {other}" for one, other in told if one != other), _bounds(new, sizes=True))
+
+
+def _tellings(verdict: Verdict) -> tuple[str, ...]:
+    """What a verdict covers, what a reader looks at first coming first."""
+    coverage = verdict.coverage
+    return (
+        _bounds(verdict, sizes=True),
+        f"kinds of fault: {wording.fault_kinds(coverage)}",
+        f"total of faults: {'none named' if coverage.total is None else coverage.total}",
+        wording.would_explore_more(coverage) or "no bound was reached",
+    )
 
 
 def _bounds(verdict: Verdict, *, sizes: bool) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from model.deployment.setting import Origin, Setting
 from properties.difference import Cause, Changed, Difference, VerdictChange
-from properties.verdict import Status
+from properties.verdict import Status, Verdict
 from reports.difference import DifferenceReport, answer
 from tests.reports import samples
 
@@ -104,3 +104,21 @@ def test_hostile_text_stays_text() -> None:
     )
     assert "\x1b" not in text
     assert "[bold red]a|b[/]" in text
+
+
+def test_bounds_that_read_the_same_are_told_by_what_differs() -> None:
+    """Kinds of fault, the total that was named and the bounds that were reached are part of what was explored."""
+    old = samples.verdict("no-skip", Status.HOLDS, coverage=replace(samples.COVERAGE, bounds_reached=()))
+    new = replace(old, coverage=replace(old.coverage, kinds=(("kill", 1),)))
+    assert shown_bounds(old, new).endswith("-> kinds of fault: kill")
+    new = replace(old, coverage=replace(old.coverage, total=2))
+    assert shown_bounds(old, new) == "total of faults: none named -> total of faults: 2"
+    new = replace(old, coverage=replace(old.coverage, bounds_reached=("log",)))
+    assert shown_bounds(old, new) == "no bound was reached -> larger log would explore more"
+
+
+def shown_bounds(old: Verdict, new: Verdict) -> str:
+    found = Difference((VerdictChange("no-skip", old, new, ("bounds",), None),), 0, (), (), separated=True, remarks=())
+    text = io.StringIO()
+    Console(file=text, width=400, no_color=True).print(DifferenceReport(found, "old.json", "new.json"))
+    return next(line for line in text.getvalue().splitlines() if "as before: " in line).partition("as before: ")[2]
