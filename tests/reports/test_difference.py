@@ -110,7 +110,7 @@ def test_bounds_that_read_the_same_are_told_by_what_differs() -> None:
     """Kinds of fault, the total that was named and the bounds that were reached are part of what was explored."""
     old = samples.verdict("no-skip", Status.HOLDS, coverage=replace(samples.COVERAGE, bounds_reached=()))
     new = replace(old, coverage=replace(old.coverage, kinds=(("kill", 1),)))
-    assert shown_bounds(old, new).endswith("-> kinds of fault: kill")
+    assert shown_bounds(old, new).endswith("-> kinds of fault: kill (at most 1)")
     new = replace(old, coverage=replace(old.coverage, total=2))
     assert shown_bounds(old, new) == "total of faults: none named -> total of faults: 2"
     new = replace(old, coverage=replace(old.coverage, bounds_reached=("log",)))
