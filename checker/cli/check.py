@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.budget import ANSWERED_TO
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VIOLATED, counts, exit_status, worst_of
 from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
@@ -201,7 +200,6 @@ def check(
         status, interrupted = _check_one(deployment, _alone(source, sought, number), asked)
         statuses.append(status)
         if interrupted:
-            statuses += [EXIT_UNDECIDED] * (number < len(deployments))
             break
     if len(asked.written.answers) > 1 and not quiet:
         whole = number == len(deployments) and not (sought is not None and sought.problems)
@@ -297,15 +295,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     if interrupted and asked.checkpoint is not None:
         complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
     status = exit_status(result.verdicts, asked.fail_on)
-    if interrupted and status != EXIT_VIOLATED and not is_answered(deployment, result, asked.fail_on):
-        status = EXIT_UNDECIDED
-    return status, interrupted
-
-
-def is_answered(deployment: Deployment, result: Result, fail_on: tuple[str, ...]) -> bool:
-    """Say whether only larger fault sets were left, which a check without a total explores as long as there is time."""
-    deciding = [verdict for verdict in result.verdicts if counts(verdict, fail_on)]
-    return deployment.faults.is_open_ended and all(one.coverage.complete_to >= ANSWERED_TO for one in deciding)
+    return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 
 def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli.check import is_answered
 from checker.cli.endings import (
     EXIT_BAD_INPUT,
     EXIT_HOLDS,
@@ -65,20 +64,6 @@ def test_it_decides_how_a_check_ends() -> None:
     status, said = ended(*asked, "--fail-on", "processing-order")
     assert said.startswith("Yes: the required property, processing-order, holds"), "the sentence is of what decides"
     assert status == EXIT_HOLDS
-
-
-def test_an_interrupt_after_the_answer_leaves_the_answer() -> None:
-    """Without a total of faults only larger sets are left then; with a total, part of what was asked is."""
-    of_one, of_none = (
-        replace(samples.RESULT, verdicts=(replace(verdict, coverage=replace(samples.COVERAGE, complete_to=size)),))
-        for verdict in samples.RESULT.verdicts[:1]
-        for size in (1, 0)
-    )
-    open_ended = replace(samples.DEPLOYMENT, faults=samples.DEPLOYMENT.faults.up_to(None))
-    decides = (of_one.verdicts[0].property,)
-    assert is_answered(open_ended, of_one, decides)
-    assert not is_answered(open_ended, of_none, decides)
-    assert not is_answered(replace(open_ended, faults=open_ended.faults.up_to(2)), of_one, decides)
 
 
 def test_what_is_not_refused_has_a_verdict() -> None:
