@@ -209,7 +209,10 @@ class Run:
             self._answered += 1
 
     def _deepen(self, on_progress: OnProgress | None, on_verdict: OnVerdict | None, depth: Depth) -> None:
-        """Explore larger fault sets of the properties whose answer they could change, cheap ones first."""
+        """Explore larger fault sets of the properties whose answer they could change.
+
+        Properties that somebody named come first, then required ones, and among equals cheap ones.
+        """
         names = worth_deepening(self.verdicts(), all_fault_sets=depth.all_fault_sets) - self._settled()
         names_of_all = tuple(self._ids)
         open_ones: list[int] = []

@@ -52,7 +52,7 @@ class Offered:
         return any(number in pair and not chosen.isdisjoint(pair) for pair in self._rivals)
 
     def goes_with(self, number: int, chosen: Chosen) -> bool:
-        """Whether a change can be made beside a set: no rival is in the set, and what the change needs is."""
+        """Say whether a set allows a change: the set has no rival of the change, and has what the change needs."""
         needs = self._needs.get(number)
         return not self.has_rival(number, chosen) and (needs is None or any(chosen.issuperset(ones) for ones in needs))
 

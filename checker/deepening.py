@@ -61,8 +61,10 @@ def worth_deepening(verdicts: Iterable[Verdict], *, all_fault_sets: bool) -> fro
 def deeper_groups(
     prepared: Prepared, homes: Sequence[Group], names: frozenset[str], order: Sequence[Collection[str]]
 ) -> tuple[Group, ...]:
-    """Group these properties by their cones of influence: those of the first names in ``order``, then of the second,
-    then the others, and among equals those that see less.
+    """Group these properties by their cones of influence.
+
+    Groups with a property of the first names in ``order`` come first, then those of the second names, then the others;
+    among equals, groups that see less.
     """
     cones = {name: system for home in homes for name, system in home.cones.items()}
     alike: dict[tuple[str, ...], list[Property]] = {}
@@ -81,7 +83,7 @@ def number_for_snapshots(one: Group, names: Sequence[str]) -> int:
 
 
 def _rank(one: Group, order: Sequence[Collection[str]]) -> tuple[int, int, int]:
-    """Order by the first names that a property of the group is among, then by the size of what they see."""
+    """Rank a group by the first names in ``order`` that have one of its properties, then by the size of its system."""
     members = {prop.name for prop in one.properties}
     place = next((at for at, names in enumerate(order) if not members.isdisjoint(names)), len(order))
     return place, len(one.system.variables), len(one.system.actions)

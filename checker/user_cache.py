@@ -16,9 +16,14 @@ def user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proofka"
 
 
+def default_systems_folder() -> Path:
+    """This program's own folder for machine code and proofs of systems."""
+    return user_cache() / "systems"
+
+
 def systems_folder() -> Path | None:
     """The folder for machine code and proofs of systems, not there at first; None where nothing is to be kept."""
     chosen = os.environ.get(VARIABLE)
     if chosen == OFF:
         return None
-    return Path(chosen) if chosen else user_cache() / "systems"
+    return Path(chosen) if chosen else default_systems_folder()

@@ -50,7 +50,7 @@ def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
     if found := [one for one in tried if one.decided]:
         computed = _computed(deployment, found)
         return replace(computed, sentence=computed.sentence + more)
-    return Blame(_beside(deployment, verdict), None, (), NOBODY_TO_BLAME + more)
+    return Blame(_beside(deployment, _rows_of(verdict), verdict), None, (), NOBODY_TO_BLAME + more)
 
 
 def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
@@ -79,18 +79,25 @@ def _settings_of(deployment: Deployment, prevention: Prevention) -> list[Setting
     return [one for one in deployment.settings if f"{one.scope}.{one.key}" in prevention.settings]
 
 
-def _nearest(deployment: Deployment, name: str) -> Origin | None:
-    """Where somebody would write the setting: the first line about its component, or of the first file."""
-    return _first_line(deployment, _component(*name.split(".", 1))) or _first_line(deployment)
+def _nearest(deployment: Deployment, *names: str) -> Origin | None:
+    """Find where somebody would write one of these settings: the first line about the first component that a file
+    says anything about, or else the first line of the first file.
+    """
+    components = [_component(*name.split(".", 1)) for name in names]
+    places = (_first_line(deployment, component) for component in (*components, None))
+    return next(filter(None, places), None)
 
 
-def _beside(deployment: Deployment, verdict: Verdict) -> Origin | None:
-    """The first line about a component that the table knows the property to depend on, or of the first file."""
+def _rows_of(verdict: Verdict) -> list[LikelySetting]:
+    """List the settings that the table knows the property to depend on."""
+    return [row for row in likely_settings() if verdict.property in row.properties]
+
+
+def _beside(deployment: Deployment, rows: Sequence[LikelySetting], verdict: Verdict) -> Origin | None:
+    """Find the place of the settings that the table knows the property to depend on, those of these faults first."""
     faults = verdict.cut_sets[0] if verdict.cut_sets else None
-    rows = [row for row in likely_settings() if verdict.property in row.properties]
     likely_first = sorted(rows, key=lambda row: faults is None or not row.is_about(faults))
-    places = (_first_line(deployment, _component(row.scope, row.key)) for row in likely_first)
-    return next(filter(None, places), None) or _first_line(deployment)
+    return _nearest(deployment, *(row.name for row in likely_first))
 
 
 def _component(scope: str, key: str) -> str:
@@ -116,7 +123,7 @@ def _first_line(deployment: Deployment, component: str | None = None) -> Origin 
 
 
 def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
-    rows = [row for row in likely_settings() if verdict.property in row.properties]
+    rows = _rows_of(verdict)
     given = {(one.scope, one.key): one for one in deployment.settings if _says(one.origin)}
     faults = verdict.cut_sets[0] if verdict.cut_sets else None
     likely = next(
@@ -133,7 +140,7 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
     if likely is None:
         unsaid = _unsaid(deployment, rows, faults)
         if unsaid is None:
-            return Blame(_beside(deployment, verdict), None, others, "")
+            return Blame(_beside(deployment, rows, verdict), None, others, "")
         said = f"It may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
         place = _nearest(deployment, f"{unsaid.scope}.{unsaid.key}")
         return Blame(place, None, others, f"{said}; --explain computes what it depends on.")

@@ -88,13 +88,13 @@ def outcome(verdict: Verdict | None, *, sizes: bool) -> str:
 
 
 def _changed_bounds(old: Verdict, new: Verdict) -> str:
-    """What was explored, old and new; where both read the same, what else of the question differs."""
+    """Tell the first part of the coverage that differs, old and new."""
     told = zip(_tellings(old), _tellings(new), strict=True)
     return next((f"{one} -> {other}" for one, other in told if one != other), _bounds(new, sizes=True))
 
 
 def _tellings(verdict: Verdict) -> tuple[str, ...]:
-    """What a verdict covers, what a reader looks at first coming first."""
+    """Tell the parts of a verdict's coverage, in the order in which a difference is looked for."""
     coverage = verdict.coverage
     return (
         _bounds(verdict, sizes=True),

@@ -1,28 +1,21 @@
-"""What a terminal shows while repairs are searched for: each set of changes that is tried, and each repair found."""
+"""Progress of a search for repairs on a terminal: a line for each set of changes tried and for each repair found."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from types import TracebackType
-from typing import Protocol
 
 from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
+from rich.text import Text
 
 from model.deployment.changing import Change
 from reports import wording
+from reports.repairs import Repair, named
 
-
-class Repair(Protocol):
-    """A repair as far as a line about it needs."""
-
-    @property
-    def changes(self) -> Sequence[Change]: ...
-    @property
-    def mends(self) -> Sequence[str]: ...
-    @property
-    def needed(self) -> bool: ...
+AS_IT_IS = "exploring the deployment as it is"
+"""The line before any change is tried."""
 
 
 class RepairProgress:
@@ -30,9 +23,7 @@ class RepairProgress:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._status: Status | None = (
-            console.status("exploring the deployment as it is") if console.is_terminal else None
-        )
+        self._status: Status | None = console.status(AS_IT_IS) if console.is_terminal else None
         self._shown: set[str] = set()
 
     def __enter__(self) -> RepairProgress:
@@ -49,27 +40,20 @@ class RepairProgress:
     def trying(self, changes: Sequence[Change]) -> None:
         """Name what is explored now."""
         if self._status is not None:
-            what = f"trying {_named(changes)}" if changes else "exploring the deployment as it is"
+            what = f"trying {named(changes)}" if changes else AS_IT_IS
             self._status.update(escape(what))
 
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
         """Say what a set of changes leaves violated; a set that leaves nothing is told as a repair."""
         if self._status is not None and changes and wrong:
-            self._console.print(
-                f"{_named(changes)}: leaves {', '.join(wrong)}", style="dim", markup=False, highlight=False
-            )
+            self._console.print(Text(f"{named(changes)}: leaves {', '.join(wrong)}", style="dim"))
 
     def found(self, repair: Repair) -> None:
         """Say that a repair was found, once for each set of changes."""
-        name = _named(repair.changes)
+        name = named(repair.changes)
         if self._status is not None and name not in self._shown:
             self._shown.add(name)
             holds = "holds" if len(repair.mends) == 1 else "hold"
             more = "" if repair.needed else "; looking for cheaper repairs"
-            self._console.print(
-                f"found: {name}, with which {wording.listed(repair.mends)} {holds}{more}", style="bold", markup=False
-            )
-
-
-def _named(changes: Sequence[Change]) -> str:
-    return " + ".join(map(str, changes))
+            said = f"found: {name}, with which {wording.listed(repair.mends)} {holds}{more}"
+            self._console.print(Text(said, style="bold"))

@@ -53,6 +53,11 @@ class Repairs(Protocol):
     def stopped(self) -> bool: ...
 
 
+def named(changes: Sequence[Change]) -> str:
+    """Name the changes of a set, as a deployment file has them: ``producer.acks=all + consumer.commit=after``."""
+    return " + ".join(map(str, changes))
+
+
 class RepairReport:
     """Each repair with its changes and their costs, cheapest first; or the front of what can be had."""
 
@@ -131,8 +136,7 @@ class RepairReport:
         return f"no required property is violated, and {fewest} of {wanted} hold"
 
     def _repair(self, number: int, repair: Repair, width: int) -> Iterator[Text]:
-        changes = " + ".join(map(str, repair.changes))
-        yield from lines.wrapped(changes, width, first=f"{number:>2}  ", rest="      ", style="bold")
+        yield from lines.wrapped(named(repair.changes), width, first=f"{number:>2}  ", rest="      ", style="bold")
         mended = [name for name in self.repairs.violated if name in repair.mends]
         missing = [name for name in self.repairs.wanted if name not in repair.mends]
         if missing:

@@ -20,15 +20,15 @@ def cache(clear: Clear = False) -> None:
     is. Where the variable names a folder, --clear empties that folder and nothing else.
     """
     from checker.disk_cache import MOST_BYTES, DiskCache
-    from checker.user_cache import OFF, VARIABLE, systems_folder, user_cache
+    from checker.user_cache import OFF, VARIABLE, default_systems_folder, systems_folder, user_cache
 
     folder, loops = systems_folder(), user_cache() / "kernel"
     archives = sorted(user_cache().glob("spark-*.jsa"))
     if folder is not None and folder.exists() and not folder.is_dir():
         fail(f"{folder}: is not a folder ({VARIABLE})")
     if clear:
-        is_elsewhere = folder is not None and folder.parent != user_cache()
-        _clear(folder, [] if is_elsewhere else [loops, *archives])
+        is_named = folder is not None and folder != default_systems_folder()
+        _clear(folder, [] if is_named else [loops, *archives])
         return
     if folder is None:
         typer.echo(f"machine code and proofs of systems: not kept ({VARIABLE}={OFF})")

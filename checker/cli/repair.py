@@ -103,7 +103,7 @@ def repair(
 
 
 def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> Repairs:
-    """What is found until the time is over, or somebody interrupts.
+    """Search for repairs until the time is over or somebody interrupts.
 
     Where nobody says how many faults, single faults come first: what one of them violates needs no larger set of faults
     to be mended, and the answer names that bound. Only where single faults violate nothing, larger sets are explored.

@@ -69,7 +69,7 @@ class FaultBudget:
         return few and all(count <= most.get(kind, 0) for kind, count in counts.items())
 
     def up_to(self, total: int | None) -> FaultBudget:
-        """The same kinds, at most so many faults altogether; None: nobody says how many."""
+        """Return the same kinds with another total of faults; None: no total is named."""
         return FaultBudget(total, self.at_most)
 
     def without_limits(self) -> FaultBudget:

@@ -197,7 +197,7 @@ def test_what_covers_less_is_not_adopted(found: dict[str, Verdict]) -> None:
 
 
 def test_groups_to_deepen_come_in_the_order_of_who_asked() -> None:
-    """What a script fails on comes before what is required, and that before the rest, however large its cone is."""
+    """Properties of ``--fail-on`` come first, then required ones, then the others, whatever the size of their cones."""
     prepared = prepared_for(open_ended())
     homes = group(prepared, [prop for prop in properties_of(prepared.model.pipeline) if prop.name in ASKED])
     for first, second in ((NAMED, "no-acked-loss"), ("no-acked-loss", NAMED)):
