@@ -108,6 +108,29 @@ load_atomically: Any = intrinsic(_load_atomically)
 """The word at an address, and after it everything that was written before that word was."""
 
 
+def _store_atomically(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store_atomic(arguments[1], builder.inttoptr(arguments[0], POINTER), "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+store_atomically: Any = intrinsic(_store_atomically)
+"""Store a word at an address, after everything that was written before."""
+
+
+def _swap_atomically(typing_context: Any, address: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("xchg", builder.inttoptr(arguments[0], POINTER), arguments[1], "seq_cst")
+
+    return types.int64(types.int64, types.int64), generate
+
+
+swap_atomically: Any = intrinsic(_swap_atomically)
+"""Store a word at an address, before or after every other thread that does; return what it was."""
+
+
 def _yield_processor(typing_context: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.IntType(32), [])
@@ -119,6 +142,33 @@ def _yield_processor(typing_context: Any) -> Any:
 
 yield_processor: Any = intrinsic(_yield_processor)
 """Let another thread run, if one waits for this processor."""
+
+
+def _lowest_bit(typing_context: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(types.uint64), generate
+
+
+lowest_bit: Any = intrinsic(_lowest_bit)
+"""The place of the lowest bit that is set in a word other than 0."""
+
+
+ROOM_WORDS = 8
+"""Words of the room that a function has for itself."""
+
+
+def _own_room(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        room = cgutils.alloca_once(builder, WORD, size=ir.IntType(64)(ROOM_WORDS))
+        return builder.ptrtoint(room, WORD)
+
+    return types.int64(), generate
+
+
+own_room: Any = intrinsic(_own_room)
+"""The address of ROOM_WORDS words that belong to the call of the function that asks."""
 
 
 def _call_expand(typing_context: Any, address: Any, state: Any, out: Any) -> Any:

@@ -25,8 +25,8 @@ from checker.kernel.machine_code import FAST, QUICK, key_of, linked, machine_cod
 from checker.kernel.program import program
 from model.language import Action
 
-INSPECT, CANONICAL, CLOCKS = "inspect", "canonical", "clocks"
-"""Names of functions beside those of the groups of actions; there are two of the last."""
+INSPECT, CANONICAL, CLOCK = "inspect", "canonical", "clock"
+"""Names of functions beside those of the groups of actions; of the last there is one for each clock, by number."""
 MOST_CLOCKS = 128
 """Two words of bits."""
 
@@ -114,7 +114,7 @@ def compile_kernel(
 ) -> Kernel:
     """Compile an ``expand`` function per group of labelled actions and one ``inspect`` for the predicates.
 
-    With ``clocks`` two further functions tell in which states these conditions hold.
+    With ``clocks`` a function for each of these conditions tells in which states the condition holds.
 
     With ``canonical`` the successors of a state in canonical form are written in canonical form.
 
@@ -124,7 +124,7 @@ def compile_kernel(
     """
     asked = {INSPECT: predicates}
     if clocks is not None:
-        asked |= {f"{CLOCKS}_{half}": clocks[64 * half : 64 * (half + 1)] for half in range(2)}
+        asked |= {f"{CLOCK}_{place}": [runs] for place, runs in enumerate(clocks)}
     made = program(layout, groups, asked, canonical)
     others = [*asked, *([CANONICAL] if canonical is not None else [])]
     source = Source(made.digest(), lambda: emit(made))

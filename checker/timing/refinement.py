@@ -242,7 +242,8 @@ class Timing:
         at_first = self.clocks_in(system).running(system.initial)
         clocks = [clock if deadline_of(clock) in bounds else replace(clock, at_most=None) for clock in clocks]
         actions = [replace(one, needs=tuple(_kept(one.needs, bounds))) for one in system.actions]
-        return tables(actions, watch(clocks, conditions), at_first, differences_in(known), places)
+        watched = watch(clocks, conditions)
+        return tables(actions, watched, at_first, differences_in(known), places, self._prepared.free)
 
 
 def _kept(needs: Iterable[Need], bounds: Collection[Bound]) -> Iterator[Need]:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from checker.cone import FreeVariables
 from checker.kernel.monitored import BY_FLAGS, EARLIER, LATER, NO_CLOCK, NOT_NEGATIVE, OWN_DEADLINE, Monitors
 from checker.kernel.native import MOST_CLOCKS
 from checker.timing.differences import NOW, Difference, excluded_by_needs
@@ -39,11 +40,13 @@ def tables(
     running: Collection[ClockKey],
     differences: Iterable[Difference],
     places: Mapping[ClockKey, int] | None = None,
+    free: FreeVariables | None = None,
 ) -> Monitors:
     """Tables for a system's actions, by label.
 
     ``running``: the clocks that run in the initial state. ``places``: the place of each clock in the machine code,
-    where these are not all that it knows. Raises :class:`TooManyFlags`, also where clocks are too many.
+    where these are not all that it knows. ``free``: the variables of terms, as far as somebody knows them already.
+    Raises :class:`TooManyFlags`, also where clocks are too many.
     """
     if len(clocks) > MOST_CLOCKS:
         raise TooManyFlags(f"{len(clocks)} clocks; at most {MOST_CLOCKS}")
@@ -52,7 +55,9 @@ def tables(
     chosen = sorted(one for one in set(differences) if one.earlier in watched and one.later in watched)
     if len(chosen) > MOST_FLAGS:
         raise TooManyFlags(f"{len(chosen)} differences between clocks; at most {MOST_FLAGS}")
-    maker = _Tables(chosen, deadlines, places or {key: place for place, key in enumerate(clocks)})
+    places = places or {key: place for place, key in enumerate(clocks)}
+    free = free or FreeVariables()
+    maker = _Tables(chosen, deadlines, places)
     classes: list[int] = []
     needs: list[Bits] = [maker.needs((), (), ())]
     for action in actions:
@@ -68,6 +73,7 @@ def tables(
     initial = [one.most >= 0 and one.earlier in running and one.later in running for one in chosen]
     return Monitors(
         tuple(clock.runs for clock in clocks.values()),
+        _touched(actions, {places[key]: free.of(clock.runs) for key, clock in clocks.items()}).view(np.int64),
         maker.flags().view(np.int64),
         np.array(classes, dtype=np.int64),
         np.array(needs).view(np.int64),
@@ -75,6 +81,17 @@ def tables(
         np.array(maker.spans, dtype=np.int64),
         maker.mask(number for number, holds in enumerate(initial) if holds),
     )
+
+
+def _touched(actions: Sequence[Action], reads: Mapping[int, frozenset[str]]) -> Bits:
+    """The clocks that each action may start or stop, as bits; ``reads``: the variables in the condition of each."""
+    rows = np.zeros((len(actions), 2), dtype=np.uint64)
+    for row, action in zip(rows, actions, strict=True):
+        written = {variable.name for variable in action.updates}
+        for place, names in reads.items():
+            if written & names:
+                row[place // WORD] |= np.uint64(1 << place % WORD)
+    return rows
 
 
 def _tightest(bounds: Iterable[Bound]) -> dict[ClockKey, int]:
