@@ -12,19 +12,21 @@ from numpy.typing import NDArray
 
 from checker.combinations import without_one
 from checker.interruption import held_back
-from checker.kernel import backward, search, table
+from checker.kernel import backward, search, visited
+from checker.kernel.components import Components
 from checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
 from checker.kernel.search import Boxes, Level, Visited
-from checker.kernel.table import PARTITIONS
-from checker.shard import Shard
+from checker.kernel.table import hash_of
+from checker.kernel.visited import PARTITIONS
+from checker.shard import Shard, TooManyStates
 
 if TYPE_CHECKING:
     from checker.embedded import EmbeddedExploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
 """Rows that are searched between two looks at the budget."""
-BOX_BYTES = 1 << 17
-"""The size of one box of successors: what is expanded between two looks at the table stays in the cache."""
+BOX_BYTES = 1 << 18
+"""The size of one box of successors: large enough that a partition, once it is in the cache, is used for long."""
 PIECES = 4
 """Pieces into which a round is cut for each thread, with smaller boxes, so that no thread waits long for the others."""
 PARALLEL_ROWS = 1024
@@ -66,31 +68,44 @@ class Search:
         self.exploration = exploration
         self.shard = shard
         self.words = exploration.layout.words
+        self.components = exploration.components
         self.kernel = exploration.kernel
         self.most = self.kernel.most + 1
         self.alone = crew is not None
         self.crew = crew if threads > 1 else None
         self.threads = threads if crew is not None else 1
+        self.rows_between_checks, self.new_at_most = self._between_checks()
         self.boxes = self._new_boxes()
         self.gate = new_gate()
         self.gate[ROWS] = PARALLEL_ROWS // 4
         self.smaller = np.array([part.places for part in parts], dtype=np.int64).reshape(
-            len(parts), PARTITIONS, table.PLACES
+            len(parts), PARTITIONS, visited.PLACES
         )
         self.sources = sources_of(exploration, shard)
 
+    def _between_checks(self) -> tuple[int, int]:
+        """Rows between two looks at the budget, and the states that all threads can find from so many each.
+
+        Where dictionaries are small these are few enough that a dictionary is nearly full before there is no room.
+        """
+        at_once = max(self.exploration.threads, 1) * self.most
+        rows = ROWS_BETWEEN_CHECKS
+        if len(self.components.counts):
+            rows = max(1, min(rows, self.components.room // (8 * at_once)))
+        return rows, rows * at_once
+
     def _new_boxes(self) -> Boxes:
         pieces = 1 if self.threads == 1 else PIECES * self.threads
-        stride = self.words + 1
-        entries = max(BOX_BYTES * self.threads // pieces // (stride * 8), 2 * self.most)
+        entries = max(BOX_BYTES * self.threads // pieces // (search.ENTRY * 8), 2 * self.most)
         return Boxes(
             self.words,
+            self.components.dictionaries,
             self.most,
             AIM,
-            np.empty((pieces, PARTITIONS, entries * stride), dtype=np.uint64),
+            np.empty((pieces, PARTITIONS, entries * search.ENTRY), dtype=np.uint64),
             np.zeros((pieces, PARTITIONS + APART), dtype=np.int64),
             np.zeros(pieces, dtype=np.int64),
-            np.empty((self.threads, (self.most + APART) * stride), dtype=np.uint64),
+            np.empty((self.threads, (self.most + 1 + APART) * (self.words + 1)), dtype=np.uint64),
             np.zeros((self.threads, search.SPOTS + APART), dtype=np.int64),
         )
 
@@ -137,10 +152,13 @@ class Search:
         gate[FIRST] = 0
         while gate[FIRST] < rows or gate[PENDING]:
             self.kernel = exploration.kernel  # better code may have come; what runs must stay alive until it returns
+            if not self.components.has_room(self.new_at_most):
+                raise TooManyStates(f"more than {self.components.room:,} local states of a component")
             known, memory = shard.count, shard.memory
             level = Level(self.kernel.addresses[source.function], source.shard.places, begin, end)
             self._search(level, rows, self._visited(number))
-            exploration.meter.grow(shard.count - known, shard.measure() - memory)
+            grown = shard.measure() - memory + self.components.grown()
+            exploration.meter.grow(shard.count - known, grown)
             if (stopped := exploration.meter.exceeded(layer_size)) is not None:
                 return stopped
         return None
@@ -149,7 +167,7 @@ class Search:
         """Search a level on for a while, in all threads if it is worth it, and grow the shard where it has to."""
         first = int(self.gate[FIRST])
         threads = self.threads if rows - first >= PARALLEL_ROWS else 1
-        last = min(rows, first + ROWS_BETWEEN_CHECKS)
+        last = min(rows, first + self.rows_between_checks)
 
         def on_all(work: Callable[[int], None]) -> None:
             if threads == 1 or self.crew is None:
@@ -194,7 +212,8 @@ class Search:
         first = len(question.invariants)
         limits = sum(1 << bit for bit, name in enumerate(question.observations, first) if name in question.limits)
         inspect = self.kernel.addresses["inspect"]
-        backward.mark_where(inspect, self.words, shard.places, shard.counts, limits)
+        scratch, dictionaries = self.boxes.scratch[0], self.components.dictionaries
+        backward.mark_where(inspect, dictionaries, scratch, shard.places, shard.counts, limits)
         reference = self._first_not_reaching()
         if reference is None:
             undecided()
@@ -206,7 +225,8 @@ class Search:
         shard, levels, scratch = self.shard, self.shard.level_starts(), self.boxes.scratch[0]
         function = self.kernel.addresses["step"]
         backward.mark_along_remembered(shard.places, levels)
-        while backward.mark_by_steps(function, self.words, scratch, shard.places, levels):
+        dictionaries = self.components.dictionaries
+        while backward.mark_by_steps(function, self.words, dictionaries, scratch, shard.places, levels):
             backward.mark_along_remembered(shard.places, levels)
         return shard.first_not_good()
 
@@ -214,12 +234,14 @@ class Search:
 def load_loops() -> None:
     """Bring the compiled loops into memory, so that a measurement of what they do does not measure this."""
     words, nothing = np.empty((1, 2), dtype=np.uint64), np.zeros(PARTITIONS, dtype=np.int64)
-    places, counters = np.zeros((PARTITIONS, table.PLACES), dtype=np.int64), np.zeros((PARTITIONS, 0), dtype=np.int64)
-    seen, smaller = np.zeros(PARTITIONS, dtype=np.uint64), np.empty((0, PARTITIONS, table.PLACES), dtype=np.int64)
+    places, counters = np.zeros((PARTITIONS, visited.PLACES), dtype=np.int64), np.zeros((PARTITIONS, 0), dtype=np.int64)
+    seen, smaller = np.zeros(PARTITIONS, dtype=np.uint64), np.empty((0, PARTITIONS, visited.PLACES), dtype=np.int64)
+    components = Components((1, 1))
     level = Level(0, places, nothing, nothing)
-    boxes = Boxes(1, 1, AIM, words.reshape(1, 1, 2), counters, nothing, words, counters)
-    visited = Visited(places, smaller, 0, -1, True, seen, counters, counters, nothing)
-    search.search_rows(0, 1, level, 0, boxes, visited, new_gate())
-    table.move_partition(places[0], places[0], 1)
-    table.enter_all(words, 0, words[0])
-    table.hash_of(words.ctypes.data, 1)
+    boxes = Boxes(2, components.dictionaries, 1, AIM, words.reshape(1, 1, 2), counters, nothing, words, counters)
+    into = Visited(places, smaller, 0, -1, True, seen, counters, counters, nothing)
+    search.search_rows(0, 1, level, 0, boxes, into, new_gate())
+    visited.move_partition(places[0], places[0])
+    visited.enter_all(0, 0, 0, 0)
+    components.decode(np.array([components.encode(np.zeros(2, dtype=np.uint64))], dtype=np.uint64))
+    hash_of(words.ctypes.data, 1)

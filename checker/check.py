@@ -402,7 +402,7 @@ class Run:
             tuple(sum(e.states_in_layer(size) for e in answering) for size in range(deepest)),
             round(self.meter.elapsed, 3),
             round(self.compile_seconds, 3),
-            max((exploration.layout.words * 8 for exploration in self.explorations), default=0),
+            max((exploration.state_bytes for exploration in self.explorations), default=0),
             sum(one.looks for in_time in self._in_time for one in in_time.values()),
             sum(one.states for in_time in self._in_time for one in in_time.values()),
         )

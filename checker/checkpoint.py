@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.combinations import Combination
-from checker.kernel.table import PARTITIONS
+from checker.kernel.components import Components
+from checker.kernel.visited import PARTITIONS
 from checker.shard import Segment, Shard
 from model.input_error import InputError
 
 MANIFEST, LOCK = "manifest.json", "lock"
-FORMAT = 1
+FORMAT = 2
 DEFAULT_INTERVAL = 20.0
 """Seconds between snapshots, unless the user says otherwise: also what a killed run loses at most."""
 
@@ -136,6 +137,30 @@ class _Saved:
         return {**self.about, "chunks": self.chunks, "files": files}
 
 
+@dataclass
+class _SavedHalves:
+    """What is on disk of one dictionary of an exploration: its first ``count`` halves."""
+
+    file: _File
+    count: int = 0
+
+    def save(self, components: Components, place: int) -> None:
+        """Append the halves that are new."""
+        count = components.counts[place]
+        if count > self.count:
+            self.file = self.file.append([components.halves(place, self.count, count)])
+            self.count = count
+
+    def restore(self, components: Components, place: int) -> None:
+        """Fill an empty dictionary with what was saved."""
+        self.file.read_into([components.halves(place, 0, self.count)])
+        components.use_halves(place, self.count)
+
+    def document(self) -> list[int]:
+        """What the manifest says of the dictionary."""
+        return [self.count, self.file.size, self.file.checksum]
+
+
 class Checkpoint:
     """The snapshots of one run in ``folder``: of the question ``identity``, at most every ``interval`` seconds.
 
@@ -147,6 +172,7 @@ class Checkpoint:
         self.identity = f"{identity} {code_fingerprint()}"
         self.interval = interval
         self._saved: dict[str, _Saved] = {}
+        self._halves: dict[str, _SavedHalves] = {}
         self._last = time.monotonic()
         folder.mkdir(parents=True, exist_ok=True)
         manifest = folder / MANIFEST
@@ -168,6 +194,8 @@ class Checkpoint:
                 raise CheckpointError(f"{self.folder}: is the checkpoint of another question; name another folder")
             for key, about in content["shards"].items():
                 self._saved[key] = self._from_document(key, about)
+            for key, (count, *file) in content["components"].items():
+                self._halves[key] = _SavedHalves(_File(self.folder / key, *file), count)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise CheckpointError(f"{manifest}: is damaged; delete the folder to start anew") from error
 
@@ -190,8 +218,18 @@ class Checkpoint:
             saved.restore(shard)
         return saved is not None
 
-    def save(self, number: int, shards: list[Shard]) -> None:
-        """Write a snapshot of these shards of exploration ``number``; those that were complete before are kept."""
+    def restore_components(self, number: int, components: Components) -> None:
+        """Fill the empty dictionaries of exploration ``number`` with their last snapshot, if there is one."""
+        for place in range(len(components.counts)):
+            saved = self._halves.get(_key_of_halves(number, place))
+            if saved is not None:
+                saved.restore(components, place)
+
+    def save(self, number: int, components: Components, shards: list[Shard]) -> None:
+        """Write a snapshot of these shards of exploration ``number``; those that were complete before are kept.
+
+        Dictionaries are written after the states whose words refer to them.
+        """
         for shard in shards:
             key = _key(number, shard.combination)
             saved = self._saved.get(key)
@@ -200,12 +238,16 @@ class Checkpoint:
                 saved = self._saved[key] = _Saved(np.zeros(PARTITIONS, dtype=np.int64), states, parents, [])
             if not saved.about.get("complete"):
                 saved.save(shard)
+        for place in range(len(components.counts)):
+            key = _key_of_halves(number, place)
+            self._halves.setdefault(key, _SavedHalves(_File(self.folder / key))).save(components, place)
         self._write_manifest()
         self._last = time.monotonic()
 
     def _write_manifest(self) -> None:
         shards = {key: saved.document() for key, saved in self._saved.items()}
-        content = {"format": FORMAT, "identity": self.identity, "shards": shards}
+        halves = {key: saved.document() for key, saved in self._halves.items()}
+        content = {"format": FORMAT, "identity": self.identity, "shards": shards, "components": halves}
         new = self.folder / f"{MANIFEST}.new"
         with new.open("w", encoding="utf-8") as file:
             json.dump({"checksum": _checksum(content), "content": content}, file)
@@ -233,6 +275,10 @@ def code_fingerprint() -> str:
 
 def _key(number: int, combination: Combination) -> str:
     return "-".join(["exploration", str(number), "faults", *(str(count) for count in combination)])
+
+
+def _key_of_halves(number: int, place: int) -> str:
+    return f"exploration-{number}-components-{place}"
 
 
 def _checksum(content: dict[str, Any]) -> int:

@@ -16,6 +16,7 @@ from checker.combinations import Combination, smaller
 from checker.crew import crew_of
 from checker.exploration import Exploration, LayerReport, OnProgress, Violation
 from checker.kernel import backward
+from checker.kernel.components import Components
 from checker.kernel.layout import Words
 from checker.kernel.native import optimise
 from checker.shard import INITIAL_STATE, Shard, TooManyStates
@@ -42,6 +43,19 @@ class EmbeddedExploration(Exploration[Shard]):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._on_progress: OnProgress | None = None
+        self.components = Components(self.layout.halves)
+        if self.checkpoint is not None:
+            self.checkpoint.restore_components(self.number, self.components)
+
+    @property
+    def state_bytes(self) -> int:
+        """How many bytes name a state: one word (checker/kernel/components.py)."""
+        return 8
+
+    @property
+    def shared_bytes(self) -> int:
+        """How much memory the dictionaries take that say what the words of states mean."""
+        return self.components.bytes
 
     def explore_layer(self, on_progress: OnProgress | None = None) -> LayerReport:
         """Explore the next layer, and make better machine code beside it where that is likely to pay."""
@@ -92,7 +106,7 @@ class EmbeddedExploration(Exploration[Shard]):
             return stopped
         open_names = self.open_questions(combination)
         shard = Shard(
-            combination, self.layout.words, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
+            combination, self.components, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
         )
         if self.checkpoint is not None and self.checkpoint.restore(self.number, shard):
             self._resume(shard)
@@ -117,7 +131,8 @@ class EmbeddedExploration(Exploration[Shard]):
         if self.goal_bit >= 0:
             kernel = self.kernel  # better code may come; what runs must stay alive until it returns
             inspect = kernel.addresses["inspect"]
-            backward.mark_where(inspect, shard.words, shard.places, shard.counts, 1 << self.goal_bit)
+            dictionaries, scratch = self.components.dictionaries, np.empty(self.layout.words, dtype=np.uint64)
+            backward.mark_where(inspect, dictionaries, scratch, shard.places, shard.counts, 1 << self.goal_bit)
 
     def level_done(self, shard: Shard) -> None:
         """A level of a shard that is explored alone was searched whole: a place from which a run can go on."""
@@ -131,7 +146,7 @@ class EmbeddedExploration(Exploration[Shard]):
         if self.checkpoint is not None:
             with self._lock:
                 whole = [shard for shard in self.shards.values() if shard.complete]
-            self.checkpoint.save(self.number, [*whole, *more])
+            self.checkpoint.save(self.number, self.components, [*whole, *more])
 
     def _optimiser(self) -> threading.Thread | None:
         """A thread that makes better machine code, where the layer to come is likely to gain from it.
@@ -153,8 +168,9 @@ class EmbeddedExploration(Exploration[Shard]):
             return [violation]
         shard, bit = self.shards[violation.combination], 1 << list(self.question.invariants).index(violation.name)
         found = np.empty(MOST_ALIKE, dtype=np.int64)
-        inspect = self.kernel.addresses["inspect"]
-        count = backward.find_where(inspect, shard.words, shard.places, shard.counts, bit, found)
+        inspect, dictionaries = self.kernel.addresses["inspect"], self.components.dictionaries
+        scratch = np.empty(self.layout.words, dtype=np.uint64)
+        count = backward.find_where(inspect, dictionaries, scratch, shard.places, shard.counts, bit, found)
         alike = [
             Violation(violation.name, violation.combination, int(reference), shard.depth_of(int(reference)))
             for reference in found[:count]

@@ -23,7 +23,7 @@ import z3
 from checker.budget import Meter
 from checker.combinations import Combination, layer, without_one
 from checker.kernel.canonical import Canonical
-from checker.kernel.layout import Layout, Words, lay_out
+from checker.kernel.layout import Layout, Words, lay_out, written_by_clients
 from checker.kernel.monitored import Monitors, monitored, widened
 from checker.kernel.native import Kernel, compile_kernel
 from checker.kernel.part import Part, whole
@@ -181,7 +181,7 @@ class Exploration(ABC, Generic[States]):
 
     def _compiled(self) -> Part:
         """Make machine code of this system alone."""
-        layout = lay_out(self.system.variables)
+        layout = lay_out(self.system.variables, written_by_clients(self.system.actions))
         clocks = None if self.monitors is None else self.monitors.clocks
         kernel = compile_kernel(
             layout, self._groups(), self._predicates, self.canonical, clocks=clocks, optimised=self.optimised
@@ -206,6 +206,16 @@ class Exploration(ABC, Generic[States]):
     def states(self) -> int:
         """Distinct states stored so far."""
         return sum(shard.count for shard in self.shards.values())
+
+    @property
+    def state_bytes(self) -> int:
+        """How many bytes name a state."""
+        return self.layout.words * 8
+
+    @property
+    def shared_bytes(self) -> int:
+        """How much memory is taken by what shards share."""
+        return 0
 
     @property
     def transitions(self) -> int:

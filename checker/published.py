@@ -13,6 +13,7 @@ from checker.budget import Budget, Meter
 from checker.engine import EMBEDDED, Asked, Engine, explore_layer
 from checker.exploration import AnyExploration, Found, Question, Violation
 from checker.identity import Fingerprint, verdict_id
+from checker.kernel.components import Components
 from checker.shard import Shard
 from checker.solver import prove_domain_safety
 from model.language import TransitionSystem
@@ -45,7 +46,7 @@ def explore_whole(
     meter.start()
     exploration, report = explore_layer(explorer, exploration)
     finished = time.perf_counter()
-    nothing = Shard((), exploration.layout.words, len(violated), has_goal=False, counted=True)
+    nothing = Shard((), Components(exploration.layout.halves), len(violated), has_goal=False, counted=True)
     shard: Found = next(iter(exploration.shards.values()), nothing)
     violations = {name: found[0] for name, found in exploration.violations.items() if found}
     lengths = {name: violation.depth + 1 for name, violation in violations.items()}
@@ -56,7 +57,7 @@ def explore_whole(
         {name: InvariantCount(shard.held_in(bit), lengths.get(name)) for bit, name in enumerate(violated)},
         round(finished - compiled, 6),
         round(compiled - started, 6),
-        round(shard.bytes / max(shard.count, 1), 2),
+        round((shard.bytes + exploration.shared_bytes) / max(shard.count, 1), 2),
         {name: _in_words(exploration, violation) for name, violation in violations.items() if violation.depth},
         report.stopped,
     )

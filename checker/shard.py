@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from checker.combinations import Combination
-from checker.kernel import table
+from checker.kernel import visited
+from checker.kernel.components import Components
 from checker.kernel.layout import Words
-from checker.kernel.table import PARTITION_BITS, PARTITIONS
+from checker.kernel.table import hash_of
+from checker.kernel.visited import PARTITION_BITS, PARTITIONS
 
 INITIAL_STATE = 0xFFFFFFFF
 """The parent of an initial state."""
@@ -28,23 +30,8 @@ ROWS_GROW_BY = 4
 """Room for rows costs memory only where they are written, and moving them costs time."""
 
 
-@dataclass(frozen=True)
-class Growth:
-    """How full a table may get, and by what larger tables grow.
-
-    Emptier tables are searched faster. A state with two words takes no more than 40 bytes on average, however empty the
-    tables are: 16 and 4, and 5 where there is a goal, and slots of 8.
-    """
-
-    most_load: float
-    table: float
-
-    @classmethod
-    def of(cls, words: int, has_goal: bool) -> Growth:
-        """The fastest that keeps to that."""
-        if words == 2:
-            return cls(0.75, 1.32) if has_goal else cls(0.65, 1.55)
-        return cls(0.6, 2)
+MOST_LOAD, TABLE_GROWS_BY = 0.75, 1.5
+"""How full a table may get, and by what larger ones grow: a slot has four bytes, a state's share is at most eight."""
 
 
 class TooManyStates(Exception):
@@ -75,21 +62,26 @@ def _room(shape: tuple[int, ...], kind: type[np.unsignedinteger[Any]]) -> NDArra
 
 
 class Shard:
-    """Packed states with their parents, exactly as found, in partitions (see :mod:`checker.kernel.table`).
+    """States with their parents, exactly as found, in partitions (see :mod:`checker.kernel.visited`).
 
-    A state is named by its *reference*: its row in its partition, and the partition. ``places`` tells the compiled
-    loops where the arrays are. Everything less deep than ``depth_done`` has been expanded, in
-    ``transitions_done`` steps. With ``counted`` it is
-    counted in how many states each predicate held.
+    A state is a word, of which ``components`` says what it means. A state is named by its *reference*: its row in its
+    partition, and the partition. ``places`` tells the compiled loops where the arrays are. Everything less deep than
+    ``depth_done`` has been expanded, in ``transitions_done`` steps. With ``counted`` it is counted in how many states
+    each predicate held.
     """
 
     def __init__(
-        self, combination: Combination, words: int, predicates: int, *, has_goal: bool, counted: bool = False
+        self,
+        combination: Combination,
+        components: Components,
+        predicates: int,
+        *,
+        has_goal: bool,
+        counted: bool = False,
     ) -> None:
         self.combination = combination
-        self.words = words
+        self.components = components
         self.has_goal = has_goal
-        self._growth = Growth.of(words, has_goal)
         self.complete = False
         self.depth_done = 0
         self.transitions_done = 0
@@ -99,22 +91,22 @@ class Shard:
         self.seen_in = np.zeros(PARTITIONS, dtype=np.uint64)
         self.first_seen = np.full((PARTITIONS, predicates), -1, dtype=np.int64)
         self.held = np.zeros((PARTITIONS, predicates if counted else 0), dtype=np.int64)
-        self.places = np.zeros((PARTITIONS, table.PLACES), dtype=np.int64)
-        self._states = [np.empty((0, words), dtype=np.uint64) for _ in range(PARTITIONS)]
+        self.places = np.zeros((PARTITIONS, visited.PLACES), dtype=np.int64)
+        self._states = [np.empty(0, dtype=np.uint64) for _ in range(PARTITIONS)]
         self._parents = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS)]
-        self._tables = [np.empty(0, dtype=np.uint64) for _ in range(PARTITIONS)]
+        self._tables = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS)]
         self._good = [np.empty(0, dtype=np.uint8) for _ in range(PARTITIONS if has_goal else 0)]
         self._leads_to = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS if has_goal else 0)]
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """How many states each partition has."""
-        return self.places[:, table.COUNT].copy()
+        return self.places[:, visited.COUNT].copy()
 
     @property
     def count(self) -> int:
         """How many states."""
-        return int(self.places[:, table.COUNT].sum())
+        return int(self.places[:, visited.COUNT].sum())
 
     @property
     def seen(self) -> int:
@@ -169,11 +161,11 @@ class Shard:
         ``on_all`` calls what it is given with 0, 1, ... in ``threads`` threads, and returns when all are done.
         Raises :class:`TooManyStates`.
         """
-        wanted = int((self.places[:, table.COUNT] + more).max())
-        if wanted <= self.places[:, table.ROOM].min():
+        wanted = int((self.places[:, visited.COUNT] + more).max())
+        if wanted <= self.places[:, visited.ROOM].min():
             return
-        if wanted >= table.MOST_STATES:
-            raise TooManyStates(f"more than {table.MOST_STATES * PARTITIONS:,} states with one combination of faults")
+        if wanted >= visited.MOST_STATES:
+            raise TooManyStates(f"more than {visited.MOST_STATES * PARTITIONS:,} states with one combination of faults")
 
         def grow(thread: int) -> None:
             for part in range(thread, PARTITIONS, threads):
@@ -190,24 +182,27 @@ class Shard:
             outgrown.append(arrays[part])
             arrays[part], place[column] = array, array.ctypes.data
 
-        rows, slots, most_load = len(self._parents[part]), len(self._tables[part]), self._growth.most_load
+        rows, slots = len(self._parents[part]), len(self._tables[part])
         if wanted > rows:
             rows = max(wanted, 32, ROWS_GROW_BY * rows)
-            put(self._states, table.STATES, _room((rows, self.words), np.uint64))
-            put(self._parents, table.PARENTS, _room((rows,), np.uint32))
+            put(self._states, visited.STATES, _room((rows,), np.uint64))
+            put(self._parents, visited.PARENTS, _room((rows,), np.uint32))
             if self.has_goal:
-                put(self._good, table.GOOD, _room((rows,), np.uint8))
-                put(self._leads_to, table.LEADS_TO, _room((rows,), np.uint32))
-        if wanted > int(slots * most_load):
-            larger_by = 2 if slots < SMALL else self._growth.table
-            slots = max(int(wanted / most_load) + 1, 64, int(slots * larger_by))
-            put(self._tables, table.TABLE, np.zeros(slots, dtype=np.uint64))
-        place[table.SLOTS], place[table.ROOM] = slots, min(rows, int(slots * most_load))
-        table.move_partition(old, place, self.words)
+                put(self._good, visited.GOOD, _room((rows,), np.uint8))
+                put(self._leads_to, visited.LEADS_TO, _room((rows,), np.uint32))
+        if wanted > int(slots * MOST_LOAD):
+            larger_by = 2 if slots < SMALL else TABLE_GROWS_BY
+            slots = max(int(wanted / MOST_LOAD) + 1, 64, int(slots * larger_by))
+            put(self._tables, visited.TABLE, np.zeros(slots, dtype=np.uint32))
+        place[visited.SLOTS], place[visited.ROOM] = slots, min(rows, int(slots * MOST_LOAD))
+        visited.move_partition(old, place)
 
     def measure(self) -> int:
-        """Bytes in use; remembered in ``memory``. Room that no row was written to yet takes no memory."""
-        row = self.words * 8 + 4 + (5 if self.has_goal else 0)
+        """Bytes in use, without those of the components; remembered in ``memory``.
+
+        Room that no row was written to yet takes no memory.
+        """
+        row = 8 + 4 + (5 if self.has_goal else 0)
         self.memory = self.count * row + sum(slots.nbytes for slots in self._tables)
         return self.memory
 
@@ -218,14 +213,14 @@ class Shard:
 
     def start(self, row: Words, bits: int, goal_bit: int) -> None:
         """Enter the initial state, whose predicates are ``bits``."""
-        hashed = int(table.hash_of(row.ctypes.data, self.words))
-        part = hashed % PARTITIONS
+        row = np.ascontiguousarray(row)
+        part = int(hash_of(row.ctypes.data, len(row))) % PARTITIONS
         self.begin_segment(0, 0)
         self.reserve(np.ones(PARTITIONS, dtype=np.int64))
-        self._states[part][0] = row
+        self._states[part][0] = self.components.encode(row)
         self._parents[part][0] = INITIAL_STATE
-        self.places[part, table.COUNT] = 1
-        table.enter_all(self._states[part], 1, self._tables[part])
+        self.places[part, visited.COUNT] = 1
+        self._enter_all(part)
         if goal_bit >= 0:
             self._good[part][0] = (bits >> goal_bit) & 1
             self._leads_to[part][0] = part
@@ -236,8 +231,13 @@ class Shard:
                 if bit < self.held.shape[1]:
                     self.held[part, bit] = 1
 
+    def _enter_all(self, part: int) -> None:
+        """Enter the words of a partition into its empty visited."""
+        place = self.places[part]
+        visited.enter_all(place[visited.STATES], place[visited.COUNT], place[visited.TABLE], place[visited.SLOTS])
+
     def allocate(self, counts: NDArray[np.int64]) -> list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]:
-        """Room for states and parents of an empty shard, by partition, to be filled and then entered."""
+        """Room for the words and parents of an empty shard, by partition, to be filled and then entered."""
         self.reserve(counts)
         return [(self._states[part][: counts[part]], self._parents[part][: counts[part]]) for part in range(PARTITIONS)]
 
@@ -245,16 +245,17 @@ class Shard:
         """Enter what was filled in. What leads to a goal is not known then, and has to be found by steps."""
         for part in range(PARTITIONS):
             count = int(counts[part])
-            self.places[part, table.COUNT] = count
-            table.enter_all(self._states[part], count, self._tables[part])
+            self.places[part, visited.COUNT] = count
+            self._enter_all(part)
             if self.has_goal:
                 self._good[part][:count] = 0
                 self._leads_to[part][:count] = (np.arange(count, dtype=np.uint32) << PARTITION_BITS) | part
 
     def state(self, reference: int) -> Words:
         """The packed state that a reference names."""
-        row: Words = self._states[reference % PARTITIONS][reference >> PARTITION_BITS]
-        return row
+        row = reference >> PARTITION_BITS
+        state: Words = self.packed(reference % PARTITIONS, slice(row, row + 1))[0]
+        return state
 
     def parent(self, reference: int) -> int:
         """The reference of the state that this one was found from, in its source's shard, or INITIAL_STATE."""
@@ -285,12 +286,16 @@ class Shard:
         """The reference of a state of least depth that is not marked as good, or None if all are."""
         references = []
         for part in range(PARTITIONS):
-            rows = np.flatnonzero(self._good[part][: self.places[part, table.COUNT]] == 0)
+            rows = np.flatnonzero(self._good[part][: self.places[part, visited.COUNT]] == 0)
             if len(rows):
                 references.append(int(rows[0]) << PARTITION_BITS | part)
         return min(references, key=self.depth_of, default=None)
 
     def rows(self, part: int, first: int = 0) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-        """The states and parents of a partition from row ``first`` on."""
-        last = int(self.places[part, table.COUNT])
+        """The words and parents of a partition from row ``first`` on."""
+        last = int(self.places[part, visited.COUNT])
         return self._states[part][first:last], self._parents[part][first:last]
+
+    def packed(self, part: int, rows: slice) -> NDArray[np.uint64]:
+        """The packed states of some rows of a partition, a row each."""
+        return self.components.decode(self._states[part][: self.places[part, visited.COUNT]][rows])

@@ -25,7 +25,7 @@ from checker.distributed.superstep import Commit, too_deep
 from checker.embedded import EmbeddedExploration
 from checker.kernel import closing
 from checker.kernel.closing import DEPTH_SHIFT, MOST_DEPTH, SOURCE_SHIFT
-from checker.kernel.table import PARTITION_BITS, PARTITIONS
+from checker.kernel.visited import PARTITION_BITS, PARTITIONS
 from checker.shard import INITIAL_STATE, Shard
 
 BEGUN = 0
@@ -83,14 +83,13 @@ def hand_over(embedded: EmbeddedExploration, distributed: DistributedExploration
 def _renumber(shard: Shard, plan: Plan) -> _Renumbered:
     """Number rows anew, in the order of their depth, in the partition that owns them."""
     mask = np.array(plan.mask, dtype=np.uint64)
-    rows = [shard.rows(part)[0] for part in range(PARTITIONS)]
-    places = [np.empty(len(states), dtype=np.uint64) for states in rows]
+    places = [np.empty(int(count), dtype=np.uint64) for count in shard.counts]
     counts = np.zeros(plan.partitions, dtype=np.int64)
     ends = [counts.copy()]
     for begin, end in pairwise(shard.level_starts()):
         for part in range(PARTITIONS):
             these = slice(int(begin[part]), int(end[part]))
-            closing.number_by_owner(rows[part][these], mask, counts, places[part][these])
+            closing.number_by_owner(shard.packed(part, these), mask, counts, places[part][these])
         ends.append(counts.copy())
     return _Renumbered(places, np.array(ends))
 
@@ -129,9 +128,9 @@ def _write_all(shard: Shard, places: dict[Combination, _Renumbered], plan: Plan)
         for part, these in enumerate(slices):
             if these.start == these.stop:
                 continue
-            states, found_from = shard.rows(part)
+            _, found_from = shard.rows(part)
             origins = _origins(found_from[these], places[smaller], common)
-            closing.scatter(states[these], origins, mine.places[part][these], targets)
+            closing.scatter(shard.packed(part, these), origins, mine.places[part][these], targets)
     reports = tuple(_commit(shard, mine, plan, region, partition) for partition, region in enumerate(regions))
     return SpreadStates(shard.combination, shard.complete, 0, reports)
 

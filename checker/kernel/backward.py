@@ -6,8 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.memory import Integer, call_expand, call_inspect, load_byte, load_half, store_byte
-from checker.kernel.table import (
+from checker.kernel.components import Dictionaries, decode, encode_like
+from checker.kernel.memory import Integer, call_expand, call_inspect, load_byte, load_half, load_word, store_byte
+from checker.kernel.table import hash_of, home
+from checker.kernel.visited import (
     GOOD,
     LEADS_TO,
     PARTITION_BITS,
@@ -17,8 +19,7 @@ from checker.kernel.table import (
     TABLE,
     Places,
     find,
-    hash_of,
-    home,
+    half_hash_of,
     partition_of,
 )
 
@@ -47,25 +48,47 @@ def mark_along_remembered(shard: Places, levels: NDArray[np.int64]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def mark_where(inspect: int, words: int, shard: Places, counts: NDArray[np.int64], bits: int) -> None:
-    """Mark each unmarked state in which one of the predicates in ``bits`` holds."""
+def mark_where(
+    inspect: int,
+    dictionaries: Dictionaries,
+    scratch: NDArray[np.uint64],
+    shard: Places,
+    counts: NDArray[np.int64],
+    bits: int,
+) -> None:
+    """Mark each unmarked state in which one of the predicates in ``bits`` holds; ``scratch`` has room for a state."""
+    packed = scratch.ctypes.data
     for part in range(PARTITIONS):
         good, states = shard[part, GOOD], shard[part, STATES]
         for row in range(counts[part]):
-            if not load_byte(good + row) and call_inspect(inspect, states + row * words * 8) & np.uint64(bits):
+            if load_byte(good + row):
+                continue
+            decode(dictionaries, load_word(states + row * 8), packed)
+            if call_inspect(inspect, packed) & np.uint64(bits):
                 store_byte(good + row, np.uint8(1))
 
 
 @njit(cache=True, nogil=True)
 def find_where(
-    inspect: int, words: int, shard: Places, counts: NDArray[np.int64], bit: int, found: NDArray[np.int64]
+    inspect: int,
+    dictionaries: Dictionaries,
+    scratch: NDArray[np.uint64],
+    shard: Places,
+    counts: NDArray[np.int64],
+    bit: int,
+    found: NDArray[np.int64],
 ) -> int:
-    """Write the references of states in which a predicate holds, as many as there is room for; how many it wrote."""
+    """Write the references of states in which a predicate holds, as many as there is room for; return how many.
+
+    ``scratch`` has room for a state.
+    """
+    packed = scratch.ctypes.data
     number = 0
     for part in range(PARTITIONS):
         states = shard[part, STATES]
         for row in range(counts[part]):
-            if call_inspect(inspect, states + row * words * 8) & np.uint64(bit):
+            decode(dictionaries, load_word(states + row * 8), packed)
+            if call_inspect(inspect, packed) & np.uint64(bit):
                 if number == len(found):
                     return number
                 found[number] = (row << PARTITION_BITS) | part
@@ -75,14 +98,20 @@ def find_where(
 
 @njit(cache=True, nogil=True)
 def mark_by_steps(
-    function: int, words: int, scratch: NDArray[np.uint64], shard: Places, levels: NDArray[np.int64]
+    function: int,
+    words: int,
+    dictionaries: Dictionaries,
+    scratch: NDArray[np.uint64],
+    shard: Places,
+    levels: NDArray[np.int64],
 ) -> int:
     """Mark each state with a good successor, deepest level first; return how many were marked.
 
     A successor that is not in this shard is in one of a smaller combination, where every state is good. ``scratch``
-    has room for the successors of one state.
+    has room for one state and its successors.
     """
-    out = scratch.ctypes.data
+    packed = scratch.ctypes.data
+    out = packed + words * 8
     marked = 0
     for depth in range(levels.shape[0] - 2, -1, -1):
         for part in range(PARTITIONS):
@@ -90,16 +119,17 @@ def mark_by_steps(
             for row in range(levels[depth, part], levels[depth + 1, part]):
                 if load_byte(good + row):
                     continue
-                for number in range(call_expand(function, states + row * words * 8, out)):
+                before = load_word(states + row * 8)
+                decode(dictionaries, before, packed)
+                for number in range(call_expand(function, packed, out)):
                     state = out + number * (words + 1) * 8
-                    hashed = hash_of(state, words)
-                    there = partition_of(hashed)
-                    place = shard[there]
+                    place = shard[partition_of(hash_of(state, words))]
                     index = np.int64(-1)
                     if place[SLOTS] > 0:
-                        half = hashed >> np.uint64(32)
+                        word = encode_like(dictionaries, state, packed, before)
+                        half = half_hash_of(word)
                         first = home(half, place[SLOTS])
-                        index = find(state, half, first, words, place[STATES], place[TABLE], place[SLOTS])
+                        index = find(word, half, first, place[STATES], place[TABLE], place[SLOTS])
                     if index < 0 or load_byte(place[GOOD] + index):
                         store_byte(good + row, np.uint8(1))
                         marked += 1

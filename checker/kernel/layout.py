@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model.language import State, Variable
+from model.language import Action, State, Variable
 
 WORD_BITS = 64
+
+CLIENT_LANES = frozenset({"producer", "consumer"})
+"""The lanes of the actions of clients (see :class:`model.language.Action`)."""
 
 Words = NDArray[np.uint64]
 """A packed state: one row of unsigned 64-bit words."""
@@ -32,10 +35,20 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """The fields of a packed state, by variable name, in ``words`` words."""
+    """The fields of a packed state, by variable name, in ``words`` words.
+
+    ``first_half``: of these words so many are the first half of a state; None means the smaller half of all.
+    """
 
     fields: Mapping[str, Field]
     words: int
+    first_half: int | None = None
+
+    @property
+    def halves(self) -> tuple[int, int]:
+        """The words of the first half of a state, and those of the second."""
+        first = self.words // 2 if self.first_half is None else self.first_half
+        return first, self.words - first
 
     def pack(self, state: State) -> Words:
         """The packed form of a concrete state."""
@@ -53,15 +66,36 @@ class Layout:
         }
 
 
-def lay_out(variables: Sequence[Variable]) -> Layout:
-    """First fit, widest first: exact, and never wider than it must be by more than the gaps."""
-    free: list[int] = []
+def lay_out(variables: Sequence[Variable], apart: Collection[str] = frozenset()) -> Layout:
+    """First fit, widest first: exact, and never wider than it must be by more than the gaps.
+
+    Where one word is not enough, the variables named in ``apart`` lie in words of their own, behind the others.
+    """
+    ordered = sorted(variables, key=lambda v: (v.low - v.high, v.name))
     fields: dict[str, Field] = {}
-    for variable in sorted(variables, key=lambda v: (v.low - v.high, v.name)):
+    words = _place(ordered, 0, fields)
+    together = [variable for variable in ordered if variable.name not in apart]
+    if words <= 1 or len(together) in (0, len(ordered)):
+        return Layout(fields, max(1, words))
+    fields.clear()
+    first_half = _place(together, 0, fields)
+    words = _place([variable for variable in ordered if variable.name in apart], first_half, fields)
+    return Layout(fields, words, first_half)
+
+
+def _place(variables: Sequence[Variable], first: int, fields: dict[str, Field]) -> int:
+    """Give each variable a field in the words from ``first`` on; the number of words before the next one."""
+    used: list[int] = []
+    for variable in variables:
         width = max(1, (variable.high - variable.low).bit_length())
-        word = next((i for i, used in enumerate(free) if used + width <= WORD_BITS), len(free))
-        if word == len(free):
-            free.append(0)
-        fields[variable.name] = Field(variable, word, free[word], width)
-        free[word] += width
-    return Layout(fields, max(1, len(free)))
+        word = next((i for i, bits in enumerate(used) if bits + width <= WORD_BITS), len(used))
+        if word == len(used):
+            used.append(0)
+        fields[variable.name] = Field(variable, first + word, used[word], width)
+        used[word] += width
+    return first + len(used)
+
+
+def written_by_clients(actions: Iterable[Action]) -> set[str]:
+    """The names of the variables that steps of the producer or the consumer write: their states, and the requests'."""
+    return {variable.name for action in actions if action.lane in CLIENT_LANES for variable in action.updates}

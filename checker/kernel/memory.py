@@ -97,27 +97,37 @@ add_atomically: Any = intrinsic(_add_atomically)
 """Add to the word at an address, before or after every other thread that does; return what it was."""
 
 
-def _load_atomically(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load_atomic(builder.inttoptr(arguments[0], POINTER), "seq_cst", 8)
+def _load_atomically(bits: int, kind: Any) -> Any:
+    def load(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+            return builder.load_atomic(place, "seq_cst", bits // 8)
 
-    return types.int64(types.int64), generate
+        return kind(types.int64), generate
+
+    return intrinsic(load)
 
 
-load_atomically: Any = intrinsic(_load_atomically)
+def _store_atomically(bits: int, kind: Any) -> Any:
+    def store(typing_context: Any, address: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            place = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+            builder.store_atomic(arguments[1], place, "seq_cst", bits // 8)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, kind), generate
+
+    return intrinsic(store)
+
+
+load_atomically: Any = _load_atomically(64, types.int64)
 """The word at an address, and after it everything that was written before that word was."""
-
-
-def _store_atomically(typing_context: Any, address: Any, value: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store_atomic(arguments[1], builder.inttoptr(arguments[0], POINTER), "seq_cst", 8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), generate
-
-
-store_atomically: Any = intrinsic(_store_atomically)
+load_half_atomically: Any = _load_atomically(32, types.uint32)
+"""The unsigned 32-bit word at an address, and after it everything that was written before that word was."""
+store_atomically: Any = _store_atomically(64, types.int64)
 """Store a word at an address, after everything that was written before."""
+store_half_atomically: Any = _store_atomically(32, types.uint32)
+"""Store an unsigned 32-bit word at an address, after everything that was written before."""
 
 
 def _swap_atomically(typing_context: Any, address: Any, value: Any) -> Any:

@@ -103,7 +103,7 @@ class Monitors:
 
 def widened(layout: Layout, monitors: Monitors) -> Layout:
     """The layout with the words of the flags behind those of the fields."""
-    return Layout(layout.fields, layout.words + len(monitors.initial))
+    return Layout(layout.fields, layout.words + len(monitors.initial), layout.first_half)
 
 
 def monitored(part: Part, monitors: Monitors) -> Kernel:

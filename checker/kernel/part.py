@@ -56,4 +56,4 @@ def part_of(
         masks[field.word] |= field.mask
     initial = [int(word) for word in layout.pack(system.initial)]
     rest = tuple(word & ~mask for word, mask in zip(initial, masks, strict=True))
-    return Part(kernel, Layout(fields, layout.words), tuple(masks), rest, tuple(predicates))
+    return Part(kernel, Layout(fields, layout.words, layout.first_half), tuple(masks), rest, tuple(predicates))

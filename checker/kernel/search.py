@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from checker.kernel.components import Dictionaries, decode, encode_like
 from checker.kernel.gate import (
     CUT_SHORT,
     FIRST,
@@ -33,17 +34,19 @@ from checker.kernel.memory import (
     Integer,
     call_expand,
     call_inspect,
+    load_half,
     load_word,
     prefetch,
     store_byte,
     store_half,
     store_word,
 )
-from checker.kernel.table import (
+from checker.kernel.table import LOW_HALF, hash_of, home
+from checker.kernel.visited import (
     COUNT,
     GOOD,
+    INDEX,
     LEADS_TO,
-    LOW_HALF,
     PARENTS,
     PARTITION_BITS,
     PARTITIONS,
@@ -54,9 +57,9 @@ from checker.kernel.table import (
     Places,
     candidate,
     find,
-    hash_of,
-    home,
+    half_hash_of,
     partition_of,
+    put,
 )
 
 AHEAD = 12
@@ -77,17 +80,22 @@ class Level(NamedTuple):
     end: NDArray[np.int64]
 
 
+ENTRY = 2
+"""Words of an entry of a box: a state's word; half its hash, and the reference of the row that it came from."""
+
+
 class Boxes(NamedTuple):
     """Where successors wait until they are entered, a box per piece of a level and partition of the visited set.
 
-    ``fills`` says how many entries each box holds: the packed state of ``words`` words, then a word with half its hash
-    and the reference of the row it came from. ``reached``: the row before which each piece stopped. ``scratch``: room
-    for the successors of one row, of which there are less than ``most``, for each thread; ``spots`` remembers slots
-    for it. (They are the caller's: Numba would free an array of a function's own once only its address is in use, and a
-    thread that failed to get one would keep the others waiting.) ``aim``: how full, of 1, the fullest box is to get.
+    ``fills`` says how many entries each box holds. ``dictionaries``: what the words of states mean, of packed states of
+    ``words`` words. ``reached``: the row before which each piece stopped. ``scratch``: room for one packed state and
+    for its successors, of which there are less than ``most``, for each thread; ``spots`` remembers slots for it. (They
+    are the caller's: Numba would free an array of a function's own once only its address is in use, and a thread that
+    failed to get one would keep the others waiting.) ``aim``: how full, of 1, the fullest box is to get.
     """
 
     words: int
+    dictionaries: Dictionaries
     most: int
     aim: float
     entries: NDArray[np.uint64]
@@ -123,12 +131,12 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
 
     It stops early, before the row that it notes, where a row's successors might not fit into a box.
     """
-    words, most = boxes.words, boxes.most
-    stride = words + 1
+    words, most, dictionaries = boxes.words, boxes.most, boxes.dictionaries
     box_bytes = boxes.entries.shape[2] * 8
-    room = boxes.entries.shape[2] // stride
+    room = boxes.entries.shape[2] // ENTRY
     base = boxes.entries.ctypes.data + piece * PARTITIONS * box_bytes
-    successors = boxes.scratch.ctypes.data + thread * boxes.scratch.shape[1] * 8
+    packed = boxes.scratch.ctypes.data + thread * boxes.scratch.shape[1] * 8
+    successors = packed + words * 8
     fills = boxes.fills[piece]
     for part in range(PARTITIONS):
         fills[part] = 0
@@ -143,15 +151,16 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
                 boxes.reached[piece] = passed + row - level.begin[part]
                 return
             reference = np.uint64((row << PARTITION_BITS) | part)
-            for number in range(call_expand(level.function, states + row * words * 8, successors)):
-                state = successors + number * stride * 8
-                hashed = hash_of(state, words)
-                target = partition_of(hashed)
+            before = load_word(states + row * 8)
+            decode(dictionaries, before, packed)
+            for number in range(call_expand(level.function, packed, successors)):
+                state = successors + number * (words + 1) * 8
+                target = partition_of(hash_of(state, words))
+                word = encode_like(dictionaries, state, packed, before)
                 filled = fills[target]
-                entry = base + target * box_bytes + filled * stride * 8
-                for word in range(words):
-                    store_word(entry + word * 8, load_word(state + word * 8))
-                store_word(entry + words * 8, (hashed & np.uint64(LOW_HALF << 32)) | reference)
+                entry = base + target * box_bytes + filled * ENTRY * 8
+                store_word(entry, word)
+                store_word(entry + 8, (half_hash_of(word) << np.uint64(32)) | reference)
                 fills[target] = filled + 1
                 fullest = max(fullest, filled + 1)
         passed += rows
@@ -161,45 +170,45 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
 @njit(cache=True, nogil=True)
 def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visited: Visited) -> None:
     """Store what is new in a box; there is room for all of it."""
-    words, filled = boxes.words, boxes.fills[piece, part]
+    dictionaries, filled = boxes.dictionaries, boxes.fills[piece, part]
     box = boxes.entries.ctypes.data + (piece * PARTITIONS + part) * boxes.entries.shape[2] * 8
+    packed = boxes.scratch.ctypes.data + thread * boxes.scratch.shape[1] * 8
     shard, goal_bit, own_step = visited.places, visited.goal_bit, visited.own_step
     seen, first_seen, held = visited.seen, visited.first_seen, visited.held
-    stride = (words + 1) * 8
+    stride = ENTRY * 8
     states, table, slots = shard[part, STATES], shard[part, TABLE], shard[part, SLOTS]
     count = shard[part, COUNT]
     spots = boxes.spots[thread]
     for number in range(filled + AHEAD):
         if number < filled:
-            half = load_word(box + number * stride + words * 8) >> np.uint64(32)
-            prefetch(table + home(half, slots) * 8)
+            half = load_word(box + number * stride + 8) >> np.uint64(32)
+            prefetch(table + home(half, slots) * 4)
         near = number - AHEAD // 2
         if 0 <= near < filled:
-            half = load_word(box + near * stride + words * 8) >> np.uint64(32)
+            half = load_word(box + near * stride + 8) >> np.uint64(32)
             slot = candidate(half, home(half, slots), table, slots)
-            entry = load_word(table + slot * 8)
-            prefetch(states + (np.int64(entry & np.uint64(LOW_HALF)) - 1) * words * 8)
+            prefetch(states + (np.int64(load_half(table + slot * 4) & np.uint32(INDEX)) - 1) * 8)
             spots[near & (SPOTS - 1)] = slot
         if number < AHEAD:
             continue
-        state = box + (number - AHEAD) * stride
-        origin = load_word(state + words * 8)
+        entry = box + (number - AHEAD) * stride
+        word, origin = load_word(entry), load_word(entry + 8)
         half = origin >> np.uint64(32)
         row = np.int64(origin & np.uint64(LOW_HALF))
-        index = find(state, half, spots[(number - AHEAD) & (SPOTS - 1)], words, states, table, slots)
+        index = find(word, half, spots[(number - AHEAD) & (SPOTS - 1)], states, table, slots)
         if index >= 0:
             if goal_bit >= 0 and own_step:
                 _lead(shard, row, (index << PARTITION_BITS) | part)
             continue
-        if _is_in_smaller(state, half, words, part, visited.smaller):
+        if _is_in_smaller(word, half, part, visited.smaller):
             if goal_bit >= 0 and own_step:
                 store_byte(shard[row & (PARTITIONS - 1), GOOD] + (row >> PARTITION_BITS), np.uint8(1))
             continue
-        for word in range(words):
-            store_word(states + (count * words + word) * 8, load_word(state + word * 8))
+        store_word(states + count * 8, word)
         store_half(shard[part, PARENTS] + count * 4, np.uint32(row))
-        store_word(table + (-1 - index) * 8, (half << np.uint64(32)) | np.uint64(count + 1))
-        bits = call_inspect(visited.inspect, state)
+        put(half, -1 - index, table, count)
+        decode(dictionaries, word, packed)
+        bits = call_inspect(visited.inspect, packed)
         if goal_bit >= 0:
             reference = (count << PARTITION_BITS) | part
             store_byte(shard[part, GOOD] + count, np.uint8((bits >> np.uint64(goal_bit)) & np.uint64(1)))
@@ -227,11 +236,11 @@ def _lead(shard: Places, row: Integer, reference: Integer) -> None:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _is_in_smaller(state: Integer, half: np.uint64, words: Integer, part: Integer, smaller: NDArray[np.int64]) -> bool:
+def _is_in_smaller(word: np.uint64, half: np.uint64, part: Integer, smaller: NDArray[np.int64]) -> bool:
     for other in range(smaller.shape[0]):
         slots = smaller[other, part, SLOTS]
         states, table = smaller[other, part, STATES], smaller[other, part, TABLE]
-        if slots > 0 and find(state, half, home(half, slots), words, states, table, slots) >= 0:
+        if slots > 0 and find(word, half, home(half, slots), states, table, slots) >= 0:
             return True
     return False
 
@@ -274,7 +283,7 @@ def _judge(
         if reached < high:
             gate[CUT_SHORT] += pieces > 1
             break
-    room = boxes.entries.shape[2] // (boxes.words + 1) - boxes.most
+    room = boxes.entries.shape[2] // ENTRY - boxes.most
     gate[ROWS] = max(int(boxes.aim * room / max(made, 1e-3)), 1)
     gate[PENDING] = whole
     gate[HAS_ROOM] = have_room(visited.places, boxes.fills, whole)

@@ -126,7 +126,8 @@ class _HandingOver:
         number, asked = next((n, asked) for n, (one, asked) in enumerate(self.asked) if one is exploration)
         self.distributing.made = number
         distributed = self.distributing.exploration(asked)
-        states, memory = exploration.states, sum(shard.memory for shard in exploration.shards.values())
+        memory = exploration.shared_bytes + sum(shard.memory for shard in exploration.shards.values())
+        states = exploration.states
         if not distributed.resumed:
             hand_over(exploration, distributed)
         exploration.meter.grow(-states, -memory)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.exploration import MOST_PREDICATES, Question
-from checker.kernel.layout import Layout, lay_out
+from checker.kernel.layout import Layout, lay_out, written_by_clients
 from checker.kernel.native import MOST_CLOCKS, Kernel, compile_kernel, optimise
 from checker.kernel.part import Part, part_of
 from model.faults import Fault
@@ -48,7 +48,7 @@ class TimedKernel:
         self._bits = {key: bit for bit, key in enumerate(predicates)}
         self._clocks = clocks
         self.places = {key: place for place, key in enumerate(clocks)}
-        self._layout: Layout = lay_out(system.variables)
+        self._layout: Layout = lay_out(system.variables, written_by_clients(system.actions))
         self._kernel: Kernel | None = None
         self._is_optimised = False
         self._explored = 0

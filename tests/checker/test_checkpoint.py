@@ -23,8 +23,9 @@ from checker.checkpoint import Checkpoint
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Question
 from checker.kernel import backward
+from checker.kernel.components import Components
 from checker.kernel.native import optimise
-from checker.kernel.table import PARTITIONS
+from checker.kernel.visited import PARTITIONS
 from checker.shard import Shard
 from model.language import TransitionSystem, Variable
 from tests.checker.checkpointed import AT_EVERY_LEVEL, ONE_BY_ONE, asked, saved_states, some_maze, verdicts
@@ -157,14 +158,16 @@ def test_recovery_by_a_step_into_a_smaller_combination(tmp_path: Path) -> None:
         assert found_cut_sets(found) == {"recovers": {}}
 
 
-def many_states(words: int, count: int) -> Shard:
+def many_states(count: int) -> Shard:
     """A whole shard of states that are all different."""
-    shard = Shard((0,), words, 1, has_goal=False)
-    states = np.zeros((count, words), dtype=np.uint64)
-    states[:, -1] = np.arange(count)
-    counts = np.array([len(states[part::PARTITIONS]) for part in range(PARTITIONS)])
+    shard = Shard((0,), Components((1, 1)), 1, has_goal=False)
+    for number in range(1000):
+        shard.components.encode(np.array([number, number * 7], dtype=np.uint64))
+    numbers = np.arange(count, dtype=np.uint64)
+    words = numbers % np.uint64(1000) | numbers // np.uint64(1000) << np.uint64(32)
+    counts = np.array([len(words[part::PARTITIONS]) for part in range(PARTITIONS)])
     for part, (mine, parents) in enumerate(shard.allocate(counts)):
-        mine[:], parents[:] = states[part::PARTITIONS], 0
+        mine[:], parents[:] = words[part::PARTITIONS], 0
     shard.enter_allocated(counts)
     shard.begin_segment(0, 0)
     shard.segments[0].starts[:] = 0
@@ -184,13 +187,16 @@ def peak(work: Callable[[], object]) -> int:
 
 def test_snapshots_take_little_memory(tmp_path: Path) -> None:
     """Neither writing nor reading one holds a copy of all states: the memory budget is kept meanwhile."""
-    shard = many_states(2, 400_000)
+    shard = many_states(400_000)
     kept = Checkpoint(tmp_path, "the question")
-    assert peak(lambda: kept.save(0, [shard])) < 0.25 * shard.measure()
-    restored = Shard((0,), 2, 1, has_goal=False)
+    assert peak(lambda: kept.save(0, shard.components, [shard])) < 0.25 * shard.measure()
+    restored = Shard((0,), Components((1, 1)), 1, has_goal=False)
     again = Checkpoint(tmp_path, "the question")
+    again.restore_components(0, restored.components)
     taken = peak(lambda: again.restore(0, restored))
     assert restored.count == shard.count
+    for part in range(PARTITIONS):
+        assert (restored.packed(part, slice(None)) == shard.packed(part, slice(None))).all()
     assert taken < 1.25 * restored.measure()
 
 
@@ -201,9 +207,11 @@ def test_a_snapshot_holds_everything(tmp_path: Path) -> None:
         found = again(tmp_path)
     kept = Checkpoint(tmp_path, "the question")
     for combination, shard in found.shards.items():
-        copy = Shard(combination, shard.words, shard.first_seen.shape[1], has_goal=True)
+        components = Components(found.layout.halves)
+        kept.restore_components(0, components)
+        copy = Shard(combination, components, shard.first_seen.shape[1], has_goal=True)
         assert kept.restore(0, copy)
-        assert not kept.restore(1, Shard(combination, shard.words, shard.first_seen.shape[1], has_goal=True))
+        assert not kept.restore(1, Shard(combination, components, shard.first_seen.shape[1], has_goal=True))
         for part in range(PARTITIONS):
             for ours, theirs in zip(copy.rows(part), shard.rows(part), strict=True):
                 assert (ours == theirs).all()

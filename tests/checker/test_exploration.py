@@ -15,7 +15,7 @@ from checker.budget import Budget, Meter
 from checker.check import explore
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
-from checker.kernel.table import PARTITIONS
+from checker.kernel.visited import PARTITIONS
 from model.deployment.choices import OnSendError
 from model.deployment.explored import FaultBudget
 from model.faults import Fault
@@ -134,7 +134,11 @@ def test_random_systems(chance: random.Random, total: int, threads: int) -> None
     assert found_cut_sets(exploration) == naive.cut_sets(question)
     assert all(report.complete for report in exploration.layers)
     for combination, shard in exploration.shards.items():
-        unpacked = [freeze(exploration.layout.unpack(row)) for part in range(PARTITIONS) for row in shard.rows(part)[0]]
+        unpacked = [
+            freeze(exploration.layout.unpack(row))
+            for part in range(PARTITIONS)
+            for row in shard.packed(part, slice(None))
+        ]
         assert len(set(unpacked)) == len(unpacked)
         assert set(unpacked) == naive.own(combination)
     assert {c for c, reached in naive.depth.items() if reached} <= exploration.shards.keys()

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from checker.crew import crew_of
-from checker.kernel import search, table
+from checker.kernel import search, table, visited
+from checker.kernel.components import Components
 from checker.kernel.gate import PENDING, new_gate
 from checker.kernel.layout import lay_out
 from checker.kernel.native import Kernel, compile_kernel
-from checker.kernel.table import PARTITION_BITS, PARTITIONS
-from checker.shard import INITIAL_STATE, Growth, Shard, TooManyStates
+from checker.kernel.visited import PARTITION_BITS, PARTITIONS
+from checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
 from model.language import Variable
 
 State = tuple[int, ...]
@@ -60,6 +61,20 @@ def state_with_hash(hashed: int, before: State) -> State:
     state = (*before, value ^ wanted)
     assert hash_of(state) == hashed
     return state
+
+
+def state_with_half_hash(half: int, part: int, low: int) -> State:
+    """The state of one word with this half hash that belongs to this partition; ``low`` tells one from another."""
+    mixed = half << 32 | low << 4
+    mixed |= (mixed >> 29 & 15) ^ part
+    wanted = unmixed(mixed * pow(0xC4CEB9FE1A85EC53, -1, 1 << 64) & ALL, 32)
+    state = ((wanted * pow(0xFF51AFD7ED558CCD, -1, 1 << 64) & ALL) ^ 0x9E3779B97F4A7C15,)
+    assert (half_hash_of(state[0]), partition_of(state)) == (half, part)
+    return state
+
+
+def half_hash_of(word: int) -> int:
+    return int(visited.half_hash_of(np.uint64(word)))
 
 
 def hash_of(state: State) -> int:
@@ -120,56 +135,60 @@ def enter(
     shard: Shard, batch: Sequence[Found], *, pieces: int = 1, threads: int = 1, smaller: Sequence[Shard] = (), own: bool
 ) -> None:
     """Put a batch into boxes, piece after piece, and enter them."""
-    words, stride = shard.words, shard.words + 1
-    entries = np.zeros((pieces, PARTITIONS, max(len(batch), 1) * stride), dtype=np.uint64)
+    words, dictionaries = shard.components.words, shard.components.dictionaries
+    entries = np.zeros((pieces, PARTITIONS, max(len(batch), 1) * search.ENTRY), dtype=np.uint64)
     fills = np.zeros((pieces, PARTITIONS), dtype=np.int64)
     for number, (state, row) in enumerate(batch):
-        piece, hashed = number * pieces // len(batch), hash_of(state)
-        part = hashed % PARTITIONS
-        begin = fills[piece, part] * stride
-        entries[piece, part, begin : begin + words] = state
-        entries[piece, part, begin + words] = (hashed >> 32) << 32 | row
+        piece, part = number * pieces // len(batch), partition_of(state)
+        word = shard.components.encode(np.array(state, dtype=np.uint64))
+        begin = fills[piece, part] * search.ENTRY
+        entries[piece, part, begin : begin + search.ENTRY] = word, half_hash_of(word) << 32 | row
         fills[piece, part] += 1
     if not search.have_room(shard.places, fills, pieces):
         shard.reserve(fills.sum(axis=0))
     assert search.have_room(shard.places, fills, pieces)
-    places = np.array([one.places for one in smaller], dtype=np.int64).reshape(-1, PARTITIONS, table.PLACES)
+    places = np.array([one.places for one in smaller], dtype=np.int64).reshape(-1, PARTITIONS, visited.PLACES)
     inspect, goal_bit = kernel(words).addresses["inspect"], GOAL_BIT if shard.has_goal else -1
     noted = (shard.seen_in, shard.first_seen, shard.held, shard.transitions)
-    visited = search.Visited(shard.places, places, inspect, goal_bit, own, *noted)
+    into = search.Visited(shard.places, places, inspect, goal_bit, own, *noted)
     no_rows, room = np.zeros(PARTITIONS, dtype=np.int64), np.zeros((threads, 64), dtype=np.int64)
-    boxes = search.Boxes(words, 1, 1.0, entries, fills, np.zeros(pieces, dtype=np.int64), room.view(np.uint64), room)
+    reached, scratch = np.zeros(pieces, dtype=np.int64), np.zeros((threads, 64), dtype=np.uint64)
+    boxes = search.Boxes(words, dictionaries, 1, 1.0, entries, fills, reached, scratch, room)
     nothing_more = search.Level(0, shard.places, no_rows, no_rows)
     gate = new_gate()
     gate[PENDING] = pieces
     with crew_of(threads) as crew:
         list(
             crew.map(
-                lambda thread: search.search_rows(thread, threads, nothing_more, 0, boxes, visited, gate),
+                lambda thread: search.search_rows(thread, threads, nothing_more, 0, boxes, into, gate),
                 range(threads),
             )
         )
     assert gate[PENDING] == 0
 
 
-def new_shard(words: int, *, has_goal: bool = False, counted: bool = True) -> Shard:
-    return Shard((0,), words, GOAL_BIT + has_goal, has_goal=has_goal, counted=counted)
+def components_of(words: int) -> Components:
+    return Components((words // 2, words - words // 2))
+
+
+def new_shard(words: int, *, has_goal: bool = False, like: Shard | None = None) -> Shard:
+    components = components_of(words) if like is None else like.components
+    return Shard((0,), components, GOAL_BIT + has_goal, has_goal=has_goal, counted=True)
 
 
 def find(shard: Shard, state: State) -> int:
     """The reference that the table gives for a state, or -1."""
-    hashed = hash_of(state)
-    part, half = hashed % PARTITIONS, np.uint64(hashed >> 32)
-    place = shard.places[part]
-    if not place[table.SLOTS]:
+    part = partition_of(state)
+    word = np.uint64(shard.components.encode(np.array(state, dtype=np.uint64)))
+    place, half = shard.places[part], visited.half_hash_of(word)
+    if not place[visited.SLOTS]:
         return -1
-    row = np.array(state, dtype=np.uint64)
-    slot, slots = table.home(half, place[table.SLOTS]), place[table.SLOTS]
-    index = table.find(row.ctypes.data, half, slot, shard.words, place[table.STATES], place[table.TABLE], slots)
+    slot, slots = table.home(half, place[visited.SLOTS]), place[visited.SLOTS]
+    index = visited.find(word, half, slot, place[visited.STATES], place[visited.TABLE], slots)
     return -1 if index < 0 else int(index) << PARTITION_BITS | part
 
 
-def entries(shard: Shard, part: int) -> NDArray[np.uint64]:
+def entries(shard: Shard, part: int) -> NDArray[np.uint32]:
     """The slots of a partition's table."""
     return shard._tables[part]
 
@@ -179,11 +198,11 @@ def check_tables(shard: Shard) -> None:
     for part in range(PARTITIONS):
         slots, count = entries(shard, part), int(shard.counts[part])
         used = slots[slots != 0]
-        assert sorted(int(entry) & 0xFFFFFFFF for entry in used) == list(range(1, count + 1))
-        assert count <= int(len(slots) * Growth.of(shard.words, shard.has_goal).most_load)
-        assert shard.places[part, table.SLOTS] == len(slots)
-        assert shard.places[part, table.ROOM] >= count
-        assert shard.places[part, table.TABLE] == slots.ctypes.data or not len(slots)
+        assert sorted(int(entry) & visited.INDEX for entry in used) == list(range(1, count + 1))
+        assert count <= int(len(slots) * MOST_LOAD)
+        assert shard.places[part, visited.SLOTS] == len(slots)
+        assert shard.places[part, visited.ROOM] >= count
+        assert shard.places[part, visited.TABLE] == slots.ctypes.data or not len(slots)
 
 
 def check_same(shard: Shard, model: Model) -> None:
@@ -191,7 +210,7 @@ def check_same(shard: Shard, model: Model) -> None:
     check_tables(shard)
     assert shard.count == len(model.reference)
     for part in range(PARTITIONS):
-        states, parents = shard.rows(part)
+        states, parents = shard.packed(part, slice(None)), shard.rows(part)[1]
         assert [tuple(int(word) for word in row) for row in states] == model.order[part]
         assert parents.tolist() == model.parents[part]
         for bit in range(shard.first_seen.shape[1]):
@@ -256,8 +275,8 @@ def test_what_smaller_combinations_hold_is_left_to_them(
 ) -> None:
     """It is not entered, and a state that leads to it by a step is good; other steps are remembered."""
     pool = distinct_states(chance, words, chance.randint(2, 200))
-    others = [new_shard(words) for _ in range(chance.randint(0, 2))]
     shard, model = new_shard(words, has_goal=True), Model()
+    others = [new_shard(words, like=shard) for _ in range(chance.randint(0, 2))]
     for other in others:
         known = chance.sample(pool, chance.randint(1, len(pool) // 2))
         enter(other, [(state, 0) for state in known], own=False)
@@ -274,14 +293,12 @@ def test_what_smaller_combinations_hold_is_left_to_them(
     assert not model.reference.keys() & model.smaller
 
 
-@pytest.mark.parametrize("words", WORDS)
-def test_states_of_one_partition_with_one_half_hash(words: int) -> None:
-    """Told apart by the whole state alone, and found from the table's last slot on round its end."""
+def test_states_of_one_partition_with_one_half_hash() -> None:
+    """Told apart by the whole word alone, and found from the table's last slot on round its end."""
     for half in (0, HIGHEST_HALF, 0xDEADBEEF):
-        lows = (number << 4 | 7 for number in range(700))
-        states = [state_with_hash(half << 32 | low, (3,) * (words - 1)) for low in lows]
+        states = [state_with_half_hash(half, 7, low) for low in range(700)]
         assert len(set(states)) == 700
-        shard, model = new_shard(words), Model()
+        shard, model = new_shard(1), Model()
         batch = [(state, number % 1000) for number, state in enumerate(states + states[::-1])]
         enter(shard, batch, pieces=2, own=False)
         model.enter(batch, own_step=False)
@@ -296,7 +313,7 @@ def test_as_full_as_a_table_gets(words: int, batch_size: int) -> None:
     chance = random.Random(words)
     shard, model = new_shard(words), Model()
     shard.reserve(np.full(PARTITIONS, 200))
-    rooms = shard.places[:, table.ROOM].tolist()
+    rooms = shard.places[:, visited.ROOM].tolist()
     assert all(room >= 200 for room in rooms)
     batch: list[Found] = []
     for part, room in enumerate(rooms):
@@ -313,18 +330,21 @@ def test_as_full_as_a_table_gets(words: int, batch_size: int) -> None:
             enter(shard, batch[first + 1 :], own=False)
             break
     model.enter(batch, own_step=False)
-    assert shard.places[:, table.ROOM].tolist() == rooms, "all had room"
+    assert shard.places[:, visited.ROOM].tolist() == rooms, "all had room"
     assert shard.counts.tolist() == rooms
     check_same(shard, model)
     enter(shard, batch[::5], pieces=3, own=False)
     assert shard.counts.tolist() == rooms, "nothing twice"
-    assert any(wrapped(entries(shard, part)) for part in range(PARTITIONS))
+    assert words > 1 or any(wrapped(shard, part) for part in range(PARTITIONS)), "half hashes were chosen for that"
 
 
-def wrapped(slots: NDArray[np.uint64]) -> bool:
+def wrapped(shard: Shard, part: int) -> bool:
     """Some entry lies before its home: its search went round the end of the table."""
+    words, slots = shard.rows(part)[0], entries(shard, part)
     return any(
-        int(table.home(np.uint64(int(entry) >> 32), len(slots))) > slot for slot, entry in enumerate(slots) if entry
+        int(table.home(np.uint64(half_hash_of(int(words[(int(entry) & visited.INDEX) - 1]))), len(slots))) > slot
+        for slot, entry in enumerate(slots)
+        if entry
     )
 
 
@@ -387,7 +407,7 @@ def test_growing_keeps_everything(words: int, has_goal: bool) -> None:
     for room in growing_rooms():
         more = np.array([room if part % 3 else 0 for part in range(PARTITIONS)])
         shard.reserve(more)
-        assert (shard.places[:, table.ROOM] >= shard.counts + more).all()
+        assert (shard.places[:, visited.ROOM] >= shard.counts + more).all()
         assert all(find(shard, state) == reference for state, reference in list(model.reference.items())[::17])
     check_same(shard, model)
     later = [(state, INITIAL_STATE) for state in distinct_states(chance, words, 300)]
@@ -400,22 +420,21 @@ def test_growing_keeps_everything(words: int, has_goal: bool) -> None:
 @given(CHANCES, st.integers(1, 400), st.floats(0.05, 1), st.floats(1, 5))
 def test_moving_entries_keeps_them_findable(chance: random.Random, count: int, load: float, larger_by: float) -> None:
     """From tables up to the last slot full, to tables of any larger size."""
-    states = distinct_states(chance, 1, count)
-    rows = np.array(states, dtype=np.uint64)
-    old = np.zeros(max(count + 1, int(count / load)), dtype=np.uint64)
-    new = np.zeros(int(len(old) * larger_by) + 1, dtype=np.uint64)
-    table.enter_all(rows, count, old)
-    places = np.zeros((2, table.PLACES), dtype=np.int64)
+    words = np.array([state[0] for state in distinct_states(chance, 1, count)], dtype=np.uint64)
+    old = np.zeros(max(count + 1, int(count / load)), dtype=np.uint32)
+    new = np.zeros(int(len(old) * larger_by) + 1, dtype=np.uint32)
+    visited.enter_all(words.ctypes.data, count, old.ctypes.data, len(old))
+    places = np.zeros((2, visited.PLACES), dtype=np.int64)
     for place, slots in zip(places, (old, new), strict=True):
-        place[table.TABLE], place[table.SLOTS] = slots.ctypes.data, len(slots)
-    table.move_partition(*places, 1)
+        place[visited.STATES], place[visited.COUNT] = words.ctypes.data, count
+        place[visited.TABLE], place[visited.SLOTS] = slots.ctypes.data, len(slots)
+    visited.move_partition(*places)
     for slots in (old, new):
         assert sorted(slots[slots != 0].tolist()) == sorted(old[old != 0].tolist())
-        for index, state in enumerate(states):
-            half = np.uint64(hash_of(state) >> 32)
+        for index, word in enumerate(words):
+            half = visited.half_hash_of(word)
             slot = table.home(half, len(slots))
-            row = rows[index : index + 1].copy()
-            assert table.find(row.ctypes.data, half, slot, 1, rows.ctypes.data, slots.ctypes.data, len(slots)) == index
+            assert visited.find(word, half, slot, words.ctypes.data, slots.ctypes.data, len(slots)) == index
 
 
 @settings(max_examples=20, derandomize=True)
@@ -427,7 +446,7 @@ def test_a_loaded_shard_is_the_one_that_was_entered(chance: random.Random, words
     batch = [(state, chance.getrandbits(32)) for state in pool[:200]]
     enter(shard, batch, own=False)
     model.enter(batch, own_step=False)
-    copy = new_shard(words, has_goal=has_goal)
+    copy = new_shard(words, has_goal=has_goal, like=shard)
     for part, (states, parents) in enumerate(copy.allocate(shard.counts)):
         states[:], parents[:] = shard.rows(part)
     copy.enter_allocated(shard.counts)
@@ -445,11 +464,12 @@ def test_a_loaded_shard_is_the_one_that_was_entered(chance: random.Random, words
 def test_more_states_than_references_can_name() -> None:
     """Said before any memory is taken for them."""
     shard = new_shard(1)
-    with pytest.raises(TooManyStates, match="4,294,967,296"):
-        shard.reserve(np.full(PARTITIONS, table.MOST_STATES))
+    with pytest.raises(TooManyStates, match="4,294,967,280"):
+        shard.reserve(np.full(PARTITIONS, visited.MOST_STATES))
     assert shard.measure() == 0
 
 
 def test_the_last_reference_is_no_initial_state() -> None:
-    last = (table.MOST_STATES - 2) << PARTITION_BITS | (PARTITIONS - 1)
-    assert last < INITIAL_STATE == table.MOST_STATES * PARTITIONS - 1
+    last = (visited.MOST_STATES - 2) << PARTITION_BITS | (PARTITIONS - 1)
+    assert last < INITIAL_STATE
+    assert visited.MOST_STATES - 1 <= visited.INDEX, "a slot has room for every index, and one"

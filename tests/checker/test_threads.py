@@ -23,7 +23,7 @@ from checker.crew import crew_of
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Exploration, Question
 from checker.kernel.gate import CUT_SHORT, ROUNDS, claim, is_last, new_gate, open_gate
-from checker.kernel.table import PARTITIONS
+from checker.kernel.visited import PARTITIONS
 from checker.shard import Shard
 from model.faults import Fault
 from model.language import TransitionSystem, Variable
@@ -96,7 +96,7 @@ def stored(one: Exploration) -> dict[Any, dict[str, Any]]:
     """All that is stored of each shard, but for which of several successors is remembered."""
     return {
         combination: {
-            "states": [shard.rows(part)[0].tolist() for part in range(PARTITIONS)],
+            "states": [shard.packed(part, slice(None)).tolist() for part in range(PARTITIONS)],
             "parents": [shard.rows(part)[1].tolist() for part in range(PARTITIONS)],
             "transitions": int(shard.transitions[0]),
             "segments": [(s.depth, s.source, s.starts.tolist()) for s in shard.segments],
@@ -124,7 +124,9 @@ def check_equal(one: Exploration, other: Exploration) -> None:
 def check_against_naive(one: Exploration, naive: Naive) -> None:
     assert found_cut_sets(one) == naive.cut_sets(one.question)
     for combination, shard in one.shards.items():
-        unpacked = [freeze(one.layout.unpack(row)) for part in range(PARTITIONS) for row in shard.rows(part)[0]]
+        unpacked = [
+            freeze(one.layout.unpack(row)) for part in range(PARTITIONS) for row in shard.packed(part, slice(None))
+        ]
         assert len(set(unpacked)) == len(unpacked)
         assert set(unpacked) == naive.own(combination)
     check_runs(one)
@@ -316,8 +318,9 @@ def test_stopped_runs_are_whole_as_far_as_they_got(limit: int) -> None:
     (ours,), (theirs,) = cut.shards.values(), whole.shards.values()
     assert limit < ours.count < theirs.count
     for part in range(PARTITIONS):
-        for mine, yours in zip(ours.rows(part), theirs.rows(part), strict=True):
-            assert np.array_equal(mine, yours[: len(mine)])
+        (_, mine), (_, yours) = ours.rows(part), theirs.rows(part)
+        assert np.array_equal(mine, yours[: len(mine)])
+        assert np.array_equal(ours.packed(part, slice(None)), theirs.packed(part, slice(0, len(mine))))
 
 
 def test_threads_that_cannot_start_are_heard() -> None:

@@ -13,7 +13,7 @@ from checker.budget import Budget, Meter
 from checker.embedded import EmbeddedExploration
 from checker.exploration import Question
 from checker.kernel.monitored import Monitors
-from checker.kernel.table import PARTITIONS
+from checker.kernel.visited import PARTITIONS
 from checker.timing.constraints import RunningClocks
 from checker.timing.differences import NOW, Difference
 from checker.timing.monitors import Watched, compose, watch
@@ -115,7 +115,7 @@ def nothing_that_has_times_is_left_out(watched: tuple[Timed, list[Difference]]) 
         tuple(exploration.layout.unpack(row).values())
         for shard in exploration.shards.values()
         for part in range(PARTITIONS)
-        for row in shard.rows(part)[0]
+        for row in shard.packed(part, slice(None))
     }
     names = [variable.name for variable in system.variables]
     in_time = {
