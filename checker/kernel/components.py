@@ -38,11 +38,13 @@ from checker.kernel.memory import (
 )
 from checker.kernel.table import LOW_HALF, hash_of, same
 
-WORDS, COUNT, LEVEL, LOCK, TABLES, KEYS = range(6)
-"""Columns of a dictionary: the words of its half, how many halves it has, which of its tables is in use, its lock, and
-the addresses of its tables and of its halves."""
-COLUMNS = 16
-"""Columns of a dictionary with those that are left unused, so that no two share a line of the cache."""
+WORDS, LEVEL, TABLES, KEYS = range(4)
+"""Columns of a dictionary: the words of its half, which of its tables is in use, and the addresses of its tables and of
+its halves."""
+COUNT, LOCK = 12, 13
+"""Columns that change often, far enough from the others to lie in other lines of the cache: how many halves there are,
+and the lock."""
+COLUMNS = 24
 
 SMALLEST = 12
 """The smallest table has two to the power of so many slots; each further one has twice as many."""
