@@ -19,7 +19,8 @@ _INTEGER = re.compile(r"[+-]?[0-9]{1,20}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _GO_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4, "h": 3.6e6}
 _GO_PART = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,9})?)(ns|us|ms|s|m|h)", re.ASCII)
-_WITH_UNIT = re.compile(rf"([0-9]{{1,15}})\s*({'|'.join(UNITS)})")
+_WRITTEN_UNITS = {**UNITS, "m": UNITS["min"]}
+_WITH_UNIT = re.compile(rf"([0-9]{{1,15}})\s*({'|'.join(_WRITTEN_UNITS)})")
 _GO_DURATION = re.compile(rf"({_GO_PART.pattern})+|0", re.ASCII)
 _RANGE = re.compile(r"(-?[0-9.]+?)\.\.(-?[0-9.]+)")
 _PLACEHOLDER = re.compile(r"\{\{|\{%|%\([\w.-]+\)s|^\$[A-Za-z_]\w*$|^\{[A-Za-z_]\w*\}$|^<[\w. -]+>$|^@[\w.-]+@$")
@@ -45,7 +46,7 @@ def check_value(given: Given, definition: Definition, exception: str = CONFIG_EX
     if problem is not None:
         with_unit = _WITH_UNIT.fullmatch(given.value.strip())
         if given.key.endswith(".ms") and with_unit is not None:
-            problem += f"; it is in ms: {int(with_unit[1]) * UNITS[with_unit[2]]}"
+            problem += f"; it is in ms: {int(with_unit[1]) * _WRITTEN_UNITS[with_unit[2]]}"
         raise invalid(given, problem, exception)
 
 

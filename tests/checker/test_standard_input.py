@@ -51,6 +51,7 @@ def test_a_closed_standard_input_is_one_line() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
 
 
+@pytest.mark.slow
 def test_explain_is_a_check_that_explains() -> None:
     text = EXAMPLE.read_text(encoding="utf-8")
     status, out, _ = check(text, "-", "--faults", "1", "--require", "no-acked-loss", command="explain")

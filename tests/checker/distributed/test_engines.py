@@ -65,7 +65,11 @@ def told(result: Result) -> list[Any]:
             lemmas=bool(verdict.lemmas),  # type: ignore[arg-type]
         )
         for verdict in verdicts
-    ] + [replace(result.engine, engine="", seconds=0.0, compile_seconds=0.0, looks_again=0, states_again=0)]
+    ] + [
+        replace(
+            result.engine, engine="", seconds=0.0, compile_seconds=0.0, bytes_per_state=0, looks_again=0, states_again=0
+        )
+    ]
 
 
 def one_fault(folder: Path) -> Deployment:

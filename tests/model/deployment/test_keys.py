@@ -68,6 +68,7 @@ def test_a_file_for_both_clients(read_files) -> None:
         ("producer", "retries=1_000", "must be an integer"),
         ("producer", "retries=1e3", "must be an integer"),
         ("producer", "linger.ms=5 min", "from 0 to 9223372036854775807; it is in ms: 300000"),
+        ("producer", "delivery.timeout.ms=2m", "from 0 to 2147483647; it is in ms: 120000"),
         ("producer", "retries=", 'Invalid value "" for configuration retries'),
         ("producer", "enable.idempotence=yes", "must be true or false"),
         ("producer", "compression.type=zip", "must be one of none, gzip, snappy, lz4, zstd"),
