@@ -46,7 +46,7 @@ COUNT, LOCK = 12, 13
 and the lock."""
 COLUMNS = 24
 
-SMALLEST = 12
+SMALLEST = 8
 """The smallest table has two to the power of so many slots; each further one has twice as many."""
 ROOM_BITS = 26
 """A dictionary has at most two to the power of so many halves, if the system gives it that much address space."""

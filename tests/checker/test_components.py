@@ -109,7 +109,7 @@ def test_memory_is_counted_once() -> None:
     components = Components((1, 2))
     assert components.bytes == components.grown()
     before = components.bytes
-    encoded(components, random_states(random.Random(3), (1, 2), 1000, 500))
+    encoded(components, random_states(random.Random(3), (1, 2), 1000, 100))
     counts = components.counts
     assert components.grown() == components.bytes - before == (counts[0] + 2 * counts[1]) * 8
     assert components.grown() == 0
