@@ -18,6 +18,7 @@ from checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
 from checker.kernel.search import Boxes, Level, Visited
 from checker.kernel.table import hash_of
 from checker.kernel.visited import PARTITIONS
+from checker.kernel.wanted import EVERY_STATE
 from checker.shard import Shard, TooManyStates
 
 if TYPE_CHECKING:
@@ -155,7 +156,9 @@ class Search:
             if not self.components.has_room(self.new_at_most):
                 raise TooManyStates(f"more than {self.components.room:,} local states of a component")
             known, memory = shard.count, shard.memory
-            level = Level(self.kernel.addresses[source.function], source.shard.places, begin, end)
+            wanted = exploration.wanted
+            table = wanted.table_of(shard.combination)
+            level = Level(self.kernel.addresses[source.function], source.shard.places, begin, end, wanted.mask, table)
             self._search(level, rows, self._visited(number))
             grown = shard.measure() - memory + self.components.grown()
             exploration.meter.grow(shard.count - known, grown)
@@ -237,7 +240,7 @@ def load_loops() -> None:
     places, counters = np.zeros((PARTITIONS, visited.PLACES), dtype=np.int64), np.zeros((PARTITIONS, 0), dtype=np.int64)
     seen, smaller = np.zeros(PARTITIONS, dtype=np.uint64), np.empty((0, PARTITIONS, visited.PLACES), dtype=np.int64)
     components = Components((1, 1))
-    level = Level(0, places, nothing, nothing)
+    level = Level(0, places, nothing, nothing, EVERY_STATE, EVERY_STATE)
     boxes = Boxes(2, components.dictionaries, 1, AIM, words.reshape(1, 1, 2), counters, nothing, words, counters)
     into = Visited(places, smaller, 0, -1, True, seen, counters, counters, nothing)
     search.search_rows(0, 1, level, 0, boxes, into, new_gate())

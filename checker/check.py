@@ -129,8 +129,10 @@ class Run:
             number=numbered,
         )
         self.reduced.append(reduced)
-        self.explorations.append(self._explorer.exploration(asked))
-        self._in_time.append(each_in_time(self.prepared, self.timing, one.properties, self.threads))
+        exploration = self._explorer.exploration(asked)
+        self.explorations.append(exploration)
+        plain = exploration if reduced.system is one.system else None
+        self._in_time.append(each_in_time(self.prepared, self.timing, one.properties, self.threads, plain))
         self._sizes.append(0)
         for prop in one.properties:
             self._homes.setdefault(prop.name, []).append(number)

@@ -30,3 +30,8 @@ def without_one(combination: Combination) -> Iterator[tuple[int, Combination]]:
     for kind, count in enumerate(combination):
         if count:
             yield kind, (*combination[:kind], count - 1, *combination[kind + 1 :])
+
+
+def is_contained(part: Combination, whole: Combination) -> bool:
+    """Tell whether a combination has no fault more often than another."""
+    return all(count <= most for count, most in zip(part, whole, strict=True))

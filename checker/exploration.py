@@ -21,12 +21,13 @@ import numpy as np
 import z3
 
 from checker.budget import Meter
-from checker.combinations import Combination, layer, without_one
+from checker.combinations import Combination, is_contained, layer, without_one
 from checker.kernel.canonical import Canonical
 from checker.kernel.layout import Layout, Words, lay_out, written_by_clients
 from checker.kernel.monitored import Monitors, monitored, widened
 from checker.kernel.native import Kernel, compile_kernel
 from checker.kernel.part import Part, whole
+from checker.kernel.wanted import Wanted
 from model.faults import COVERED_BY, Fault
 from model.language import Action, TransitionSystem
 from properties.verdict import CutSet
@@ -137,7 +138,7 @@ class Exploration(ABC, Generic[States]):
     held. ``optimised``: the best machine code from the beginning, for systems that are known to be large. Faults of
     ``unlimited`` kinds are steps that nothing counts. Of states with the same ``canonical`` form one is kept.
     ``monitors`` leave out what they exclude. ``part``: machine code made before, of a whole that the system is a part
-    of. Combinations that ``only`` does not want are explored as parts of others.
+    of. Combinations that ``only`` does not want are explored as parts of others. Only ``wanted`` states are entered.
     """
 
     system: TransitionSystem
@@ -153,6 +154,7 @@ class Exploration(ABC, Generic[States]):
     monitors: Monitors | None = None
     part: Part | None = None
     only: Callable[[Any, Combination], bool] | None = None
+    wanted: Wanted = field(default_factory=Wanted)
     shards: dict[Combination, States] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
@@ -275,7 +277,7 @@ class Exploration(ABC, Generic[States]):
             name
             for name, violations in self.violations.items()
             if not any(
-                _contained(violation.combination, combination)
+                is_contained(violation.combination, combination)
                 for violation in violations
                 if (name, violation.combination) not in self.aside
             )
@@ -433,7 +435,3 @@ def _step_label(kernel: Kernel, function: str, before: Words, after: Words) -> i
         if (entry[:-1] == after).all():
             return int(entry[-1])
     raise AssertionError("a stored state is no successor of its stored parent")
-
-
-def _contained(part: Combination, whole: Combination) -> bool:
-    return all(a <= b for a, b in zip(part, whole, strict=True))

@@ -83,6 +83,14 @@ def lay_out(variables: Sequence[Variable], apart: Collection[str] = frozenset())
     return Layout(fields, words, first_half)
 
 
+def extended(layout: Layout, variables: Sequence[Variable]) -> Layout:
+    """A layout with these variables, of which those that it has stay where they are; the others follow in new words."""
+    fields = dict(layout.fields)
+    others = [variable for variable in variables if variable.name not in fields]
+    words = _place(sorted(others, key=lambda v: (v.low - v.high, v.name)), layout.words, fields)
+    return Layout(fields, words, max(1, layout.halves[0]))
+
+
 def _place(variables: Sequence[Variable], first: int, fields: dict[str, Field]) -> int:
     """Give each variable a field in the words from ``first`` on; the number of words before the next one."""
     used: list[int] = []

@@ -61,6 +61,7 @@ from checker.kernel.visited import (
     partition_of,
     put,
 )
+from checker.kernel.wanted import Names, is_wanted
 
 AHEAD = 12
 """How many successors ahead a table slot is asked for; half as far ahead the state that it names."""
@@ -71,13 +72,16 @@ SPOTS = 16
 class Level(NamedTuple):
     """Rows to expand, by one of the kernel's functions: ``begin[p]..end[p]`` of every partition ``p`` of ``source``.
 
-    They are counted through, from 0.
+    They are counted through, from 0. Successors that are not ``wanted``, by the bits that ``mask`` keeps, are left out
+    (checker/kernel/wanted.py).
     """
 
     function: int
     source: Places
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
+    mask: NDArray[np.uint64]
+    wanted: Names
 
 
 ENTRY = 2
@@ -155,6 +159,8 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
             decode(dictionaries, before, packed)
             for number in range(call_expand(level.function, packed, successors)):
                 state = successors + number * (words + 1) * 8
+                if level.wanted.shape[0] > 0 and not is_wanted(state, level.mask, level.wanted):
+                    continue
                 target = partition_of(hash_of(state, words))
                 word = encode_like(dictionaries, state, packed, before)
                 filled = fills[target]

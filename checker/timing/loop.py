@@ -16,10 +16,11 @@ from itertools import islice
 from typing import TypeVar
 
 from checker.budget import PartMeter
-from checker.combinations import Combination
+from checker.combinations import Combination, layer
 from checker.embedded import EmbeddedExploration
 from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.questions import VIOLATED, Prepared, each_alone, with_history
+from checker.timing.backward_reachability import Backwards
 from checker.timing.constraints import RunningClocks
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
@@ -49,6 +50,17 @@ that is more and some property is not known to be violated; where somebody said 
 
 EXPECTED_SHARE = 2
 """States that the timed re-explorations of a group are expected to have, for each state without clocks."""
+
+NARROW = "narrow"
+"""Reason why an exploration ended that is begun again with fewer states."""
+
+LEAST_BEFORE_NARROW = 10_000
+SHARE_BEFORE_NARROW = 1 / 16
+"""States after which a timed re-exploration is begun again with fewer: this many, and this share of those of its fault
+sets without clocks. Finding out which states are left out takes a time in proportion to the latter."""
+
+MOST_READ = 20_000_000
+"""States of the fault sets, without clocks, from which on it is not found out which states can be left out."""
 
 MOST_REFINEMENTS = 100
 """So often a layer of faults is explored again at most."""
@@ -100,6 +112,7 @@ class InTime:
         kernel: TimedKernel | None = None,
         beside: Sequence[InTime] = (),
         before: Sequence[InTime] = (),
+        backwards: Backwards | None = None,
     ) -> None:
         self.timing = timing.that_matters_to(system)
         self.name = name
@@ -109,6 +122,9 @@ class InTime:
         self._kernel = timing.kernel(system, [question]) if kernel is None else kernel
         self._beside = beside
         self._before = before
+        self._backwards = Backwards() if backwards is None else backwards
+        self._layers = 0
+        self._is_narrow = False
         self._spent_in_vain = 0
         self._judged: set[Combination] = set()
         self._timely: list[Timely] = []
@@ -126,7 +142,15 @@ class InTime:
 
     def under(self, timing: Timing, name: str, value: int) -> InTime:
         """The same asked under other times, where the setting of this name is so many ms: with what it learnt here."""
-        other = InTime(timing, self.name, timing.put_into(self._system), self._question, self._threads, self._kernel)
+        other = InTime(
+            timing,
+            self.name,
+            timing.put_into(self._system),
+            self._question,
+            self._threads,
+            self._kernel,
+            backwards=self._backwards,
+        )
         other.lemmas = timing.lemmas_with(self.lemmas, name, value)
         return other
 
@@ -226,7 +250,7 @@ class InTime:
 
     def _learn_from(self, other: InTime) -> None:
         """Take what the second look at another property came by: all shorter runs are known not to violate this one."""
-        if other.again is None:
+        if other.again is None or other.again.wanted.tables:
             return
         for violation in other.again.first_observed(VIOLATED + self.name):
             faults = _faults(other.again, violation)
@@ -240,13 +264,17 @@ class InTime:
             if self.stopped is not None:
                 return
             self.lemmas += further
-            if further or self.again is None:
+            if further or self.again is None or (self.again.wanted.tables and layers > self._layers):
                 try:
-                    self.again = self._exploration(found)
+                    self.again = self._exploration(found, layers)
                 except TooManyFlags:
                     self.stopped = "lemmas"
                     return
             self._explore_to(self.again, layers, reporter)
+            if self.stopped == NARROW:
+                self.stopped, self._is_narrow = None, True
+                self.again = self._exploration(found, layers)
+                self._explore_to(self.again, layers, reporter)
             further = self._further_lemmas(self.again, self.again.cut_sets(self.name))
             self._clear(self.again)
             if self.stopped is not None or not further:
@@ -266,25 +294,51 @@ class InTime:
                 self.stopped = report.stopped
                 return
 
-    def _exploration(self, like: AnyExploration) -> EmbeddedExploration:
-        """An exploration with the lemmas as monitors, of the sets of faults that need a second look."""
+    def _exploration(self, like: AnyExploration, layers: int) -> EmbeddedExploration:
+        """An exploration with the lemmas as monitors, of the sets of faults that need a second look.
+
+        Where it becomes large, and it can be known from which states the property can still be violated with fewer
+        faults than ``layers``, it is begun again, and enters no others.
+        """
         old = self.again
         if old is not None:
             self._end(old)
         self.looks += 1
-        expected = like.states * EXPECTED_SHARE
-        own = self._kernel.slice_for(self._system, self._question, expected=expected)
-        return EmbeddedExploration(
+        self._layers = layers
+        backward = self._backwards.of(like, self._kernel, self._threads) if self._question.goal is None else None
+        fault_sets = [] if backward is None else self._largest_to_look_at(like.at_most)
+        most, reason, expected = self._most_states(like), "second look", like.states * EXPECTED_SHARE
+        is_narrow = backward is not None and (self._is_narrow or backward.has_marked(fault_sets))
+        if backward is not None and not is_narrow and (states := backward.states_of(fault_sets)) < MOST_READ:
+            most, reason = int(states * SHARE_BEFORE_NARROW) + LEAST_BEFORE_NARROW, NARROW
+            expected = most
+        own = self._kernel.slice_for(self._system, self._question, expected=0 if is_narrow else expected)
+        exploration = EmbeddedExploration(
             own.system,
             self._question,
             like.at_most,
-            PartMeter(like.meter, self._most_states(like), "second look"),
+            PartMeter(like.meter, most, reason),
             self._threads,
             infer=False,
             monitors=self.timing.monitors(own.system, self.lemmas, self._kernel.places),
             part=own.part,
-            only=self._needs_a_second_look,
+            only=self._is_one_to_look_at,
         )
+        if backward is not None and is_narrow:
+            exploration.wanted = backward.wanted(self.name, fault_sets, exploration.layout, exploration.kinds)
+        return exploration
+
+    def _largest_to_look_at(self, at_most: Faults) -> list[Faults]:
+        """The fault sets that need a second look and are part of no other that does."""
+        present = {action.fault for action in self._system.actions}
+        kinds = [kind for kind, most in at_most.items() if kind in present and most]
+        needed = [
+            faults
+            for size in range(self._layers)
+            for counts in layer(size, [at_most[kind] for kind in kinds])
+            if self._needs_a_second_look(faults := dict(zip(kinds, counts, strict=True)))
+        ]
+        return [one for one in needed if not any(_contained(one, other) and one != other for other in needed)]
 
     def _most_states(self, like: AnyExploration) -> int | None:
         if like.meter.seconds_were_given:
@@ -292,12 +346,14 @@ class InTime:
         share = 0 if self._timely else int(like.states * SECOND_LOOK_SHARE)
         return max(LEAST_SECOND_LOOK, share) - (self._spent - self._spent_in_vain)
 
-    def _needs_a_second_look(self, exploration: AnyExploration, combination: Combination) -> bool:
-        faults = dict(zip(exploration.kinds, combination, strict=True))
+    def _is_one_to_look_at(self, exploration: AnyExploration, combination: Combination) -> bool:
+        return self._needs_a_second_look(dict(zip(exploration.kinds, combination, strict=True)))
+
+    def _needs_a_second_look(self, faults: Faults) -> bool:
         return (
             any(_contained(part, faults) for part in self._untimely)
             and not self._is_violated_by_part(faults)
-            and exploration.named(combination) not in self._cleared
+            and _named(faults) not in self._cleared
         )
 
     def _is_violated_by_part(self, faults: Faults) -> bool:
@@ -384,16 +440,28 @@ class InTime:
         return found
 
 
-def each_in_time(prepared: Prepared, timing: Timing, properties: Sequence[Property], threads: int) -> dict[str, InTime]:
-    """What is to be known in time of each of these properties, by name; none of them has been asked yet."""
+def each_in_time(
+    prepared: Prepared,
+    timing: Timing,
+    properties: Sequence[Property],
+    threads: int,
+    without_clocks: AnyExploration | None = None,
+) -> dict[str, InTime]:
+    """What is to be known in time of each of these properties, by name; none of them has been asked yet.
+
+    ``without_clocks``: the exploration whose violations will be judged, if it keeps the states of the properties' own
+    system as they are.
+    """
     asked = each_alone(prepared, properties)
-    shared = timing.kernel(with_history(prepared, properties), [one.question for one in asked.values()])
+    begin = None if without_clocks is None else without_clocks.layout
+    shared = timing.kernel(with_history(prepared, properties), [one.question for one in asked.values()], begin)
+    backwards = Backwards(without_clocks)
     found: dict[str, InTime] = {}
     for name, one in asked.items():
         beside = [known for other, known in found.items() if VIOLATED + name in asked[other].question.observations]
         before = tuple(found.values())
         kernel = shared if shared.fits else None
-        found[name] = InTime(timing, name, one.system, one.question, threads, kernel, beside, before)
+        found[name] = InTime(timing, name, one.system, one.question, threads, kernel, beside, before, backwards)
     return found
 
 
@@ -423,7 +491,7 @@ def _contained(part: Faults, whole: Faults) -> bool:
 
 
 def _named(faults: Faults) -> CutSet:
-    return tuple(sorted((kind.value, count) for kind, count in faults.items()))
+    return tuple(sorted((kind.value, count) for kind, count in faults.items() if count))
 
 
 def _order(one: Timely) -> tuple[int, ...]:

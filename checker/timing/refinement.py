@@ -15,6 +15,7 @@ from functools import cached_property
 import z3
 
 from checker.exploration import Question
+from checker.kernel.layout import Layout
 from checker.kernel.monitored import Monitors
 from checker.questions import Prepared
 from checker.solver import Replayer
@@ -223,10 +224,12 @@ class Timing:
                 break
         return found
 
-    def kernel(self, system: TransitionSystem, questions: Iterable[Question]) -> TimedKernel:
-        """The machine code to re-explore slices of a part of the model with, not made yet."""
+    def kernel(
+        self, system: TransitionSystem, questions: Iterable[Question], begin: Layout | None = None
+    ) -> TimedKernel:
+        """The machine code to re-explore slices of a part of the model with (:class:`TimedKernel`), not made yet."""
         clocks, conditions = self._seen_in(system)
-        return TimedKernel(system, questions, {c.key: runs for c, runs in zip(clocks, conditions, strict=True)})
+        return TimedKernel(system, questions, {c.key: runs for c, runs in zip(clocks, conditions, strict=True)}, begin)
 
     def monitors(
         self, system: TransitionSystem, lemmas: Iterable[Lemma], places: Mapping[ClockKey, int] | None = None

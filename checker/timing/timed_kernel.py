@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import z3
 
 from checker.exploration import MOST_PREDICATES, Question
-from checker.kernel.layout import Layout, lay_out, written_by_clients
+from checker.kernel.layout import Layout, extended, lay_out, written_by_clients
 from checker.kernel.native import MOST_CLOCKS, Kernel, compile_kernel, optimise
 from checker.kernel.part import Part, part_of
 from model.faults import Fault
@@ -36,11 +36,16 @@ class Slice:
 class TimedKernel:
     """The machine code of ``system``, which has every slice of ``questions``, made when it is first asked for.
 
-    ``clocks``: the condition of each clock that the system sees; monitors refer to them by their place here.
+    ``clocks``: the condition of each clock that the system sees; monitors refer to them by their place here. ``begin``:
+    a layout of some of the system's variables, to begin with where that is possible.
     """
 
     def __init__(
-        self, system: TransitionSystem, questions: Iterable[Question], clocks: Mapping[ClockKey, z3.BoolRef]
+        self,
+        system: TransitionSystem,
+        questions: Iterable[Question],
+        clocks: Mapping[ClockKey, z3.BoolRef],
+        begin: Layout | None = None,
     ) -> None:
         self.system = system
         predicates = {term.get_id(): term for question in questions for term in question.predicates}
@@ -48,7 +53,11 @@ class TimedKernel:
         self._bits = {key: bit for bit, key in enumerate(predicates)}
         self._clocks = clocks
         self.places = {key: place for place, key in enumerate(clocks)}
-        self._layout: Layout = lay_out(system.variables, written_by_clients(system.actions))
+        names = {variable.name for variable in system.variables}
+        if begin is not None and begin.fields.keys() <= names:
+            self._layout = extended(begin, system.variables)
+        else:
+            self._layout = lay_out(system.variables, written_by_clients(system.actions))
         self._kernel: Kernel | None = None
         self._is_optimised = False
         self._explored = 0
@@ -57,6 +66,11 @@ class TimedKernel:
     def fits(self) -> bool:
         """Whether one kernel can answer for all predicates and clocks."""
         return len(self._predicates) <= MOST_PREDICATES and len(self._clocks) <= MOST_CLOCKS
+
+    def begins_with(self, layout: Layout) -> bool:
+        """Whether states begin with the words of a layout: each of its fields is at the same place here."""
+        own = self._layout.fields
+        return self._layout.words >= layout.words and all(own.get(n) == f for n, f in layout.fields.items())
 
     def count(self, states: int) -> None:
         """Note that so many states were explored with this kernel: better code pays the sooner."""

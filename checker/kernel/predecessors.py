@@ -1,0 +1,149 @@
+"""The steps between stored states, as arrays: which states can still get to a marked one.
+
+States are numbered through over several shards. Marks are bits, so that one pass serves several predicates.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from checker.kernel.components import Dictionaries, decode, encode_like
+from checker.kernel.memory import call_expand, call_inspect, load_word
+from checker.kernel.table import hash_of, home
+from checker.kernel.visited import COUNT, SLOTS, STATES, TABLE, Places, find, half_hash_of, partition_of
+
+NOT_STORED = -1
+"""Stands for the number of rows done where a successor is in none of the shards."""
+
+
+class Steps(NamedTuple):
+    """The machine code of some steps; the shards that they may lead to, and the number of each partition's first state.
+
+    ``words``: of a packed state. ``targets``: a row of places for each shard; ``firsts``: by shard and partition.
+    """
+
+    function: int
+    words: int
+    dictionaries: Dictionaries
+    targets: NDArray[np.int64]
+    firsts: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def steps_from(
+    steps: Steps,
+    source: Places,
+    part: int,
+    first: int,
+    row: int,
+    scratch: NDArray[np.uint64],
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Write the steps from the states of a partition from ``row`` on, as far as there is room.
+
+    ``first``: the number of the partition's first state. ``scratch`` has room for a state and its successors. Returns
+    the row that comes next and how many steps were written; NOT_STORED for the row where a successor is nowhere.
+    """
+    packed = scratch.ctypes.data
+    words = steps.words
+    out = packed + words * 8
+    most = (len(scratch) - words) // (words + 1)
+    count = 0
+    while row < source[part, COUNT] and count + most <= len(sources):
+        before = load_word(source[part, STATES] + row * 8)
+        decode(steps.dictionaries, before, packed)
+        for number in range(call_expand(steps.function, packed, out)):
+            state = out + number * (words + 1) * 8
+            place = partition_of(hash_of(state, words))
+            word = encode_like(steps.dictionaries, state, packed, before)
+            half = half_hash_of(word)
+            found = np.int64(-1)
+            for shard in range(len(steps.targets)):
+                slots = steps.targets[shard, place, SLOTS]
+                if slots > 0:
+                    states, table = steps.targets[shard, place, STATES], steps.targets[shard, place, TABLE]
+                    found = find(word, half, home(half, slots), states, table, slots)
+                    if found >= 0:
+                        found += steps.firsts[shard, place]
+                        break
+            if found < 0:
+                return NOT_STORED, count
+            if found != first + row:
+                sources[count], targets[count] = first + row, found
+                count += 1
+        row += 1
+    return row, count
+
+
+@njit(cache=True, nogil=True)
+def by_target(
+    sources: NDArray[np.int32], targets: NDArray[np.int32], states: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Sort steps by the state that they lead to: where the sources of each state begin, and the sources."""
+    begin = np.zeros(states + 1, dtype=np.int64)
+    for target in targets:
+        begin[target + 1] += 1
+    for state in range(states):
+        begin[state + 1] += begin[state]
+    ordered = np.empty(len(sources), dtype=np.int32)
+    following = begin[:-1].copy()
+    for number in range(len(sources)):
+        target = targets[number]
+        ordered[following[target]] = sources[number]
+        following[target] += 1
+    return begin, ordered
+
+
+@njit(cache=True, nogil=True)
+def mark_all_before(begin: NDArray[np.int64], before: NDArray[np.int32], marks: NDArray[np.uint64]) -> None:
+    """Give each state the marks of all states that it can get to."""
+    waiting = np.empty(len(marks), dtype=np.int32)
+    is_waiting = np.zeros(len(marks), dtype=np.bool_)
+    count = 0
+    for state in range(len(marks)):
+        if marks[state] != np.uint64(0):
+            waiting[count] = state
+            is_waiting[state] = True
+            count += 1
+    while count > 0:
+        count -= 1
+        state = waiting[count]
+        is_waiting[state] = False
+        for place in range(begin[state], begin[state + 1]):
+            source = before[place]
+            if marks[state] & ~marks[source] != np.uint64(0):
+                marks[source] |= marks[state]
+                if not is_waiting[source]:
+                    waiting[count] = source
+                    is_waiting[source] = True
+                    count += 1
+
+
+@njit(cache=True, nogil=True)
+def mark_sources(
+    sources: NDArray[np.int32], targets: NDArray[np.int32], reached: NDArray[np.uint64], marks: NDArray[np.uint64]
+) -> None:
+    """Give the source of each step the marks that its target has in ``reached``."""
+    for number in range(len(sources)):
+        marks[sources[number]] |= reached[targets[number]]
+
+
+@njit(cache=True, nogil=True)
+def predicates_of(
+    inspect: int,
+    dictionaries: Dictionaries,
+    shard: Places,
+    part: int,
+    scratch: NDArray[np.uint64],
+    marks: NDArray[np.uint64],
+) -> None:
+    """Mark each state of a partition with the bits of the predicates that hold in it."""
+    packed = scratch.ctypes.data
+    for row in range(shard[part, COUNT]):
+        decode(dictionaries, load_word(shard[part, STATES] + row * 8), packed)
+        marks[row] = call_inspect(inspect, packed)

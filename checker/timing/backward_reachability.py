@@ -1,0 +1,323 @@
+"""Backward reachability without clocks: the states from which a violation can still be reached.
+
+Clocks only take runs away. A state from which no run without clocks reaches a violation, with the faults that are left,
+reaches none in time either, so a timed re-exploration need not enter it (docs/reductions.md). The exploration without
+clocks has stored every such state already; its steps are made once more, and followed backwards from the violations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from checker.breadth_first import sources_of
+from checker.budget import PartMeter
+from checker.combinations import Combination, is_contained, smaller
+from checker.embedded import EmbeddedExploration
+from checker.exploration import AnyExploration
+from checker.kernel.layout import Layout
+from checker.kernel.predecessors import (
+    NOT_STORED,
+    Steps,
+    by_target,
+    mark_all_before,
+    mark_sources,
+    predicates_of,
+    steps_from,
+)
+from checker.kernel.visited import COUNT, PARTITIONS
+from checker.kernel.wanted import Names, Wanted, names_of_marked, table_of
+from checker.timing.timed_kernel import TimedKernel
+from model.faults import Fault
+
+STEPS_AT_ONCE = 1 << 18
+"""Number of steps that are written into one array."""
+
+Faults = Mapping[Fault, int]
+Marks = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+
+
+class BackwardReachability:
+    """The states of an ``exploration`` without clocks from which its violations can be reached, found when asked for.
+
+    Bits of marks are those of the exploration's predicates. A fault set of which it does not have all states, because
+    its search ended at the first violations, is explored again to its end.
+    """
+
+    def __init__(self, exploration: EmbeddedExploration, threads: int) -> None:
+        self._exploration = exploration
+        self._threads = threads
+        self._known: dict[Combination, _Marked] = {}
+        self._tables: dict[str, _Tables] = {}
+
+    def combination_of(self, faults: Faults) -> Combination:
+        """The part of some faults that the exploration knows."""
+        return tuple(faults.get(kind, 0) for kind in self._exploration.kinds)
+
+    def has_marked(self, fault_sets: Iterable[Faults]) -> bool:
+        """Whether it is known of all these fault sets from which states what can be violated."""
+        return all(self.combination_of(faults) in self._known for faults in fault_sets)
+
+    def states_of(self, fault_sets: Iterable[Faults]) -> int:
+        """The number of states found with these fault sets."""
+        tops = {self.combination_of(faults) for faults in fault_sets}
+        return sum(shard.count for top in tops if (shard := self._exploration.shards.get(top)) is not None)
+
+    def wanted(self, name: str, fault_sets: Sequence[Faults], layout: Layout, kinds: Sequence[Fault]) -> Wanted:
+        """The states from which ``name`` can be violated within one of these fault sets; all if a limit was reached.
+
+        ``layout``: of the states that will be asked about, which begin with the words of the exploration's. ``kinds``:
+        of the faults in their combinations.
+        """
+        own = self._exploration.layout
+        mask = np.zeros(own.words, dtype=np.uint64)
+        for field in (own.fields[variable] for variable in own.fields.keys() & layout.fields.keys()):
+            mask[field.word] |= np.uint64(field.mask)
+        tables = self._tables_for(name, fault_sets, mask, kinds)
+        return Wanted() if tables is None else Wanted(mask, tables)
+
+    def _tables_for(
+        self, name: str, fault_sets: Sequence[Faults], mask: NDArray[np.uint64], kinds: Sequence[Fault]
+    ) -> Mapping[Combination, Names] | None:
+        """A table for each part of a fault set, counted in ``kinds``."""
+        tops = frozenset(self.combination_of(faults) for faults in fault_sets)
+        made = self._tables.get(name)
+        if made is not None and tops <= made.fault_sets and made.mask.tobytes() == mask.tobytes():
+            return made.tables
+        if not self._mark(tops):
+            return None
+        bit = np.uint64(1 << list(self._exploration.question.invariants).index(name))
+        names: dict[Combination, list[Names]] = {}
+        for faults in fault_sets:
+            marked = self._known[self.combination_of(faults)]
+            for used in _parts_of(faults):
+                found = names.setdefault(tuple(used.get(kind, 0) for kind in kinds), [])
+                # Faults that the exploration does not know change nothing that it sees.
+                found += marked.names(self.combination_of(used), bit, mask)
+        tables = {used: table_of(np.concatenate(found)) for used, found in names.items()}
+        self._tables[name] = _Tables(tops, mask, tables)
+        return tables
+
+    def _mark(self, fault_sets: Iterable[Combination]) -> bool:
+        """Mark the states of these fault sets and of their parts; tell whether that came to its end."""
+        new = [top for top in fault_sets if top not in self._known]
+        partly = [top for top in new if not all(_is_whole(self._exploration, part) for part in [*smaller(top), top])]
+        again = self._explored_to_the_end(partly) if partly else self._exploration
+        if again is None:
+            return False
+        for top in new:
+            exploration = again if top in partly else self._exploration
+            graph = _Graph(exploration, sorted([*smaller(top), top], key=lambda part: (sum(part), part)))
+            if not graph.read(self._threads):
+                return False
+            self._known[top] = _Marked(exploration, graph.marks(top))
+        return True
+
+    def _explored_to_the_end(self, fault_sets: Sequence[Combination]) -> EmbeddedExploration | None:
+        """Explore fault sets beyond their first violations; None where a limit was reached first."""
+        first = self._exploration
+
+        def is_part(_: object, combination: Combination) -> bool:
+            return any(is_contained(combination, top) for top in fault_sets)
+
+        whole = EmbeddedExploration(
+            first.system,
+            first.question,
+            dict(zip(first.kinds, first.most, strict=True)),
+            PartMeter(first.meter, None, "second look"),
+            self._threads,
+            infer=False,
+            counted=True,
+            optimised=first.optimised,
+            unlimited=first.unlimited,
+            part=first.part,
+            only=is_part,
+        )
+        whole.kernel = first.kernel
+        while len(whole.layers) <= max(map(sum, fault_sets)):
+            if whole.explore_layer().stopped is not None:
+                return None
+            for violations in whole.violations.values():
+                for violation in violations:
+                    whole.set_aside(violation)
+        return whole
+
+
+def _is_whole(exploration: EmbeddedExploration, combination: Combination) -> bool:
+    """Tell whether a combination was explored to its end, beyond its first violations."""
+    shard = exploration.shards.get(combination)
+    if shard is None or not shard.complete:
+        return False
+    depths = [source.shard.depth for source in sources_of(exploration, shard)]
+    return all(shard.depth_done > depth for depth in depths)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The tables of a property for these fault sets; they serve parts of the fault sets as well."""
+
+    fault_sets: frozenset[Combination]
+    mask: NDArray[np.uint64]
+    tables: Mapping[Combination, Names]
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """The marks of the states of a fault set and of its parts, by the faults that were used up.
+
+    A state is marked where a violation can be reached with the faults of the fault set that are left.
+    """
+
+    exploration: EmbeddedExploration
+    marks: Mapping[Combination, Mapping[Combination, Marks]]
+
+    def names(self, used: Combination, bit: np.uint64, mask: NDArray[np.uint64]) -> list[Names]:
+        """The names of the states with a mark, where these faults were used up, by partition."""
+        exploration = self.exploration
+        scratch = np.empty(exploration.layout.words, dtype=np.uint64)
+        dictionaries = exploration.components.dictionaries
+        found = []
+        for combination, marks in self.marks[used].items():
+            places, begin = exploration.shards[combination].places, 0
+            for part in range(PARTITIONS):
+                end = begin + int(places[part, COUNT])
+                found.append(names_of_marked(dictionaries, places, part, marks[begin:end], bit, mask, scratch))
+                begin = end
+        return found
+
+
+class Backwards:
+    """The backward reachability of one exploration ``of`` which the states can be compared with timed ones, if any."""
+
+    def __init__(self, of: AnyExploration | None = None) -> None:
+        self._of = of if isinstance(of, EmbeddedExploration) and of.canonical is None else None
+        self._reachability: BackwardReachability | None = None
+
+    def of(self, exploration: AnyExploration, kernel: TimedKernel, threads: int) -> BackwardReachability | None:
+        """What is known of an exploration; None if its states are not the first words of those of ``kernel``."""
+        if exploration is not self._of or not kernel.begins_with(exploration.layout):
+            return None
+        if self._reachability is None:
+            self._reachability = BackwardReachability(self._of, threads)
+        return self._reachability
+
+
+class _Graph:
+    """The states of some combinations, numbered through, and the steps between them."""
+
+    def __init__(self, exploration: EmbeddedExploration, parts: Sequence[Combination]) -> None:
+        self._exploration = exploration
+        self._parts = parts
+        self._kernel = exploration.kernel
+        self._firsts: dict[Combination, NDArray[np.int64]] = {}
+        self.states = 0
+        for part in parts:
+            counts = exploration.shards[part].counts
+            self._firsts[part] = self.states + np.concatenate([[0], np.cumsum(counts)[:-1]])
+            self.states += int(counts.sum())
+        self._steps: list[tuple[Numbers, Numbers]] = []
+        self._faults: dict[int, list[tuple[Numbers, Numbers]]] = {kind: [] for kind in range(len(exploration.kinds))}
+
+    def read(self, threads: int) -> bool:
+        """Make every step once more; tell whether all of them lead to states of these combinations."""
+        with ThreadPoolExecutor(threads) as pool:
+            return all(pool.map(lambda one: self._read(*one), list(self._sources())))
+
+    def _sources(self) -> Iterator[tuple[Combination, int, str, Combination, int | None]]:
+        """Rows to expand: combination and partition, function, combination that it leads to, kind of fault."""
+        exploration = self._exploration
+        for combination in self._parts:
+            for part in range(PARTITIONS):
+                for function in exploration.own_functions:
+                    yield combination, part, function, combination, None
+                for kind, fault in enumerate(exploration.kinds):
+                    target = (*combination[:kind], combination[kind] + 1, *combination[kind + 1 :])
+                    if target in self._firsts:
+                        yield combination, part, fault.value, target, kind
+
+    def _read(self, source: Combination, part: int, function: str, target: Combination, kind: int | None) -> bool:
+        exploration = self._exploration
+        into = [target, *smaller(target)]
+        words, most = exploration.layout.words, self._kernel.most
+        steps = Steps(
+            self._kernel.addresses[function],
+            words,
+            exploration.components.dictionaries,
+            np.array([exploration.shards[one].places for one in into]),
+            np.array([self._firsts[one] for one in into]),
+        )
+        scratch = np.empty(words + most * (words + 1), dtype=np.uint64)
+        places, first = exploration.shards[source].places, int(self._firsts[source][part])
+        found = self._steps if kind is None else self._faults[kind]
+        row = 0
+        while row < places[part, COUNT]:
+            if exploration.meter.interrupted:
+                return False
+            room = max(STEPS_AT_ONCE, most)
+            sources, targets = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+            row, count = steps_from(steps, places, part, first, row, scratch, sources, targets)
+            if row == NOT_STORED:
+                return False
+            found.append((sources[:count].copy(), targets[:count].copy()))
+        return True
+
+    def marks(self, top: Combination) -> Mapping[Combination, Mapping[Combination, Marks]]:
+        """For each part of ``top``: the marks of its states and of its parts', with the other faults left."""
+        begin, before = by_target(*_joined(self._steps), self.states)
+        self._steps.clear()
+        faults = [_joined(steps) for steps in self._faults.values()]
+        violated = self._violated()
+        reached: dict[Combination, Marks] = {}
+        for left in sorted([*smaller(top), top], key=sum):
+            marks = violated.copy()
+            for kind, count in enumerate(left):
+                if count:
+                    less = reached[(*left[:kind], count - 1, *left[kind + 1 :])]
+                    marks |= less
+                    mark_sources(*faults[kind], less, marks)
+            mark_all_before(begin, before, marks)
+            reached[left] = marks
+        found: dict[Combination, dict[Combination, Marks]] = {}
+        for left, marks in reached.items():
+            used = tuple(whole - part for whole, part in zip(top, left, strict=True))
+            found[used] = {one: self._of(one, marks).copy() for one in [used, *smaller(used)]}
+        return found
+
+    def _of(self, combination: Combination, marks: Marks) -> Marks:
+        first = int(self._firsts[combination][0])
+        return marks[first : first + self._exploration.shards[combination].count]
+
+    def _violated(self) -> Marks:
+        """The invariants that each state violates."""
+        exploration = self._exploration
+        marks = np.zeros(self.states, dtype=np.uint64)
+        scratch = np.empty(exploration.layout.words, dtype=np.uint64)
+        dictionaries, inspect = exploration.components.dictionaries, self._kernel.addresses["inspect"]
+        for combination, firsts in self._firsts.items():
+            places = exploration.shards[combination].places
+            for part in range(PARTITIONS):
+                first = int(firsts[part])
+                own = marks[first : first + int(places[part, COUNT])]
+                predicates_of(inspect, dictionaries, places, part, scratch, own)
+        marks &= np.uint64((1 << len(exploration.question.invariants)) - 1)
+        return marks
+
+
+def _joined(arrays: Sequence[tuple[Numbers, Numbers]]) -> tuple[Numbers, Numbers]:
+    """Arrays of sources and targets, one behind the other."""
+    none = np.empty(0, dtype=np.int32)
+    return np.concatenate([none, *(one for one, _ in arrays)]), np.concatenate([none, *(one for _, one in arrays)])
+
+
+def _parts_of(faults: Faults) -> Iterator[Faults]:
+    """Every fault set that is contained in this one, itself included."""
+    kinds = list(faults)
+    for counts in product(*(range(faults[kind] + 1) for kind in kinds)):
+        yield Counter({kind: count for kind, count in zip(kinds, counts, strict=True) if count})

@@ -1,0 +1,156 @@
+"""Timed re-exploration that enters only states from which a violation can be reached: the same answers from fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import checker.timing.loop as loop
+from checker.budget import Budget, Meter
+from checker.check import check
+from checker.combinations import Combination, is_contained
+from checker.embedded import EmbeddedExploration
+from checker.kernel.layout import Words
+from checker.kernel.wanted import is_wanted
+from checker.questions import group, prepare
+from checker.timing.backward_reachability import BackwardReachability
+from model.deployment import Deployment, read_deployment
+from model.faults import Fault
+from model.pipeline import build
+from properties.catalogue import properties_of
+from properties.verdict import CutSet, Result, Status
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
+
+TWO_KILLS = """\
+kafka: "4.0"
+topic: {replicas: 3, min.insync.replicas: 2}
+producer: {acks: all}
+assume: {faults: {total: 2, kill: 2, lost-response: 1}}
+bounds: {records: 1}
+require: [no-dropped-record]
+"""
+
+CASES = ["two kills", *sorted(path.stem for path in EXAMPLES.glob("*.yaml"))]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("deployments")
+
+
+def deployment(name: str, folder: Path) -> Deployment:
+    if name != "two kills":
+        return read_deployment(EXAMPLES / f"{name}.yaml")
+    file = folder / "two-kills.yaml"
+    file.write_text(TWO_KILLS, encoding="utf-8")
+    return read_deployment(file)
+
+
+def answers(result: Result) -> dict[str, tuple[Status, tuple[CutSet, ...], list[int], bool]]:
+    return {
+        one.property: (one.status, one.cut_sets, [len(trace.steps) for trace in one.traces], one.witness_reached)
+        for one in result.verdicts
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = deployment(name, folder)
+    monkeypatch.setattr(loop, "MOST_READ", 0)
+    everything = check(asked, budget=Budget())
+    monkeypatch.setattr(loop, "MOST_READ", 1 << 40)
+    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
+    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+    narrow = check(asked, budget=Budget())
+    assert answers(narrow) == answers(everything)
+
+
+def test_fewer_states_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = deployment("two kills", folder)
+    monkeypatch.setattr(loop, "MOST_READ", 0)
+    everything = check(asked, budget=Budget()).engine
+    monkeypatch.setattr(loop, "MOST_READ", 1 << 40)
+    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
+    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+    narrow = check(asked, budget=Budget()).engine
+    assert 0 < narrow.states_again < everything.states_again / 2
+
+
+def explorations(name: str, folder: Path, *, alone: bool) -> Iterator[EmbeddedExploration]:
+    """The untimed explorations of one deployment; of each property ``alone`` they end at its first violations."""
+    asked = deployment(name, folder)
+    prepared = prepare(build(asked))
+    properties = [prop for prop in properties_of(prepared.model.pipeline) if prop.goal is None]
+    at_most = {Fault(kind): most for kind, most in asked.faults.at_most}
+    for members in [[prop] for prop in properties] if alone else [properties]:
+        for one in group(prepared, members):
+            meter = Meter(Budget(), timed=False)
+            found = EmbeddedExploration(one.system, one.question, at_most, meter, 2, infer=False)
+            for _ in range(3):
+                found.explore_layer()
+            yield found
+
+
+def successors(found: EmbeddedExploration, row: Words) -> Iterator[tuple[int | None, bytes]]:
+    """The kind of fault (None: a step) and the successor, of every step from a state."""
+    yield from ((None, after[:-1].tobytes()) for after in found.kernel.successors("step", row))
+    for number, kind in enumerate(found.kinds):
+        yield from ((number, after[:-1].tobytes()) for after in found.kernel.successors(kind.value, row))
+
+
+def reaching(found: EmbeddedExploration, name: str, most: Combination) -> Mapping[tuple[Combination, bytes], bool]:
+    """By brute force: the faults used, the state, and whether ``name`` can be violated within ``most`` from there."""
+    bit = 1 << list(found.question.invariants).index(name)
+    edges: dict[tuple[Combination, bytes], list[tuple[Combination, bytes]]] = {}
+    waiting = [((0,) * len(most), found.initial_row().tobytes())]
+    while waiting:
+        node = waiting.pop()
+        if node in edges:
+            continue
+        used, state = node
+        edges[node] = []
+        for kind, after in successors(found, np.frombuffer(state, dtype=np.uint64)):
+            then = used if kind is None else (*used[:kind], used[kind] + 1, *used[kind + 1 :])
+            if is_contained(then, most):
+                edges[node].append((then, after))
+                waiting.append((then, after))
+    bad = {node for node in edges if found.kernel.inspect(np.frombuffer(node[1], dtype=np.uint64)) & bit}
+    before = -1
+    while len(bad) != before:
+        before = len(bad)
+        bad |= {node for node, targets in edges.items() if not bad.isdisjoint(targets)}
+    return {node: node in bad for node in edges}
+
+
+@pytest.mark.parametrize("alone", [False, True], ids=["together", "alone"])
+@pytest.mark.parametrize("name", ["delivery-timeout", "quick-workers", "lagging-follower-kept"])
+def test_wanted_states_are_those_that_can_violate(name: str, alone: bool, folder: Path) -> None:
+    """With the whole state for a name, exactly these states are wanted, whatever faults led to them."""
+    violated = 0
+    for found in explorations(name, folder, alone=alone):
+        backward = BackwardReachability(found, threads=2)
+        for prop, violations in sorted(found.violations.items()):
+            for violation in violations[:1]:
+                violated += 1
+                assert_wanted(found, backward, prop, violation.combination)
+    assert violated
+
+
+def assert_wanted(
+    found: EmbeddedExploration, backward: BackwardReachability, prop: str, combination: Combination
+) -> None:
+    most = tuple(min(count + 1, limit) for count, limit in zip(combination, found.most, strict=True))
+    faults = dict(zip(found.kinds, most, strict=True))
+    wanted = backward.wanted(prop, [faults], found.layout, found.kinds)
+    assert set(wanted.tables) == set(product(*(range(count + 1) for count in most)))
+    expected = reaching(found, prop, most)
+    assert any(expected.values()) and not all(expected.values())
+    for (used, state), can_violate in expected.items():
+        row = np.frombuffer(state, dtype=np.uint64)
+        is_entered = is_wanted(row.ctypes.data, wanted.mask, wanted.table_of(used))
+        assert is_entered == can_violate, (prop, used, found.layout.unpack(row))
