@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property, partial
 
 from checker.budget import ALWAYS_COVERED, ANSWERED_TO, Budget, Meter
 from checker.closure import Closure, close
@@ -32,6 +31,7 @@ from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from checker.solver import Replayer
 from checker.timing.loop import InTime, Steps, each_in_time
 from checker.timing.refinement import Timing
+from checker.versions import versions
 from model.deployment.deployment import Deployment
 from model.faults import Fault
 from model.pipeline import VERSION, build
@@ -263,7 +263,7 @@ class Run:
         if exploration.layers and exploration.layers[-1].stopped:
             return False
         if not exploration.exhausted():
-            report = _reporter(exploration, size, on_progress)
+            report = self._and_early_verdicts(number, _reporter(exploration, size, on_progress), on_verdict)
             self.explorations[number], _ = explore_layer(self._explorer, exploration, report)
         elif not any(one.goes_on() for one in in_time):
             # Without clocks no more faults say anything new, and in time they do not either.
@@ -278,6 +278,22 @@ class Run:
             if on_verdict is not None and one.name not in known and (one.timely or size == total or total is None):
                 on_verdict(self.verdict(one.name))
         return True
+
+    def _and_early_verdicts(
+        self, number: int, report: Callable[[Combination], None] | None, on_verdict: OnVerdict | None
+    ) -> Callable[[Combination], None] | None:
+        """Report progress, and each property of a group as violated as soon as one violation of it is found."""
+        if on_verdict is None or not self.reduced[number].keeps_runs:
+            return report
+
+        def report_more(combination: Combination) -> None:
+            if report is not None:
+                report(combination)
+            for in_time in self._in_time_of(number):
+                if in_time.keep_first(self.explorations[number], partial(self._run_of_group, number)):
+                    on_verdict(self.verdict(in_time.name))
+
+        return report_more
 
     @property
     def is_in_this_process(self) -> bool:
@@ -300,14 +316,10 @@ class Run:
 
     def keep_to_time(self, number: int, in_time: InTime, on_progress: OnProgress | None = None) -> None:
         """Ask of what violates properties of a group whether it can happen in time, and of what else can."""
-
-        def run_of(exploration: AnyExploration, violation: Violation) -> Steps:
-            return self._run_of(exploration, self.reduced[number], violation)
-
         in_time.keep(
             self.explorations[number],
             self._sizes[number],
-            run_of,
+            partial(self._run_of_group, number),
             lambda exploration, size: _reporter(exploration, size, on_progress, in_time.name),
         )
 
@@ -323,7 +335,7 @@ class Run:
         """All that a check says but what other values of assumptions and durations would change."""
         verdicts = self.verdicts()
         cost = replace(self.engine(), seconds=round(time.monotonic() - self._begun, 3))
-        return Result(verdicts, cost, (), _versions())
+        return Result(verdicts, cost, (), versions())
 
     def verdicts(self) -> tuple[Verdict, ...]:
         """A verdict per property, in the order of the catalogue."""
@@ -362,6 +374,9 @@ class Run:
             self.closures,
             self._traces,
         )
+
+    def _run_of_group(self, number: int, exploration: AnyExploration, violation: Violation) -> Steps:
+        return self._run_of(exploration, self.reduced[number], violation)
 
     def _run_of(self, exploration: AnyExploration, reduced: Reduced, violation: Violation) -> Steps:
         """The actions of the whole model that lead to a violation; the states, if they are those of the whole model."""
@@ -474,14 +489,3 @@ def _reporter(
         on_progress(Progress(size, exploration.named(combination), meter.states, rate, meter.memory, in_time))
 
     return report
-
-
-def _versions() -> dict[str, str]:
-    """The versions a verdict depends on."""
-    versions = {"model": VERSION}
-    for package in ("proofka", "z3-solver", "llvmlite", "numba", "numpy"):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
-    return versions

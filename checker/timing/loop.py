@@ -8,12 +8,10 @@ violates the property without clocks need no second look: clocks only take runs 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TypeVar
 
 from checker.budget import PartMeter
 from checker.combinations import Combination, layer
@@ -22,6 +20,7 @@ from checker.exploration import AnyExploration, OnProgress, Question, Violation
 from checker.questions import VIOLATED, Prepared, each_alone, with_history
 from checker.timing.backward_reachability import Backwards
 from checker.timing.constraints import RunningClocks
+from checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
 from checker.timing.schedule import Schedule
@@ -74,10 +73,6 @@ RunOf = Callable[[AnyExploration, Violation], Steps]
 Reporter = Callable[[AnyExploration, int], OnProgress | None]
 """What is told of progress, by exploration and number of faults."""
 
-Faults = Mapping[Fault, int]
-
-One = TypeVar("One")
-
 
 @dataclass(frozen=True)
 class Timely:
@@ -91,7 +86,7 @@ class Timely:
     @property
     def faults(self) -> CutSet:
         """The faults of the run, by name."""
-        return _named(self.combination)
+        return named(self.combination)
 
 
 class InTime:
@@ -127,6 +122,7 @@ class InTime:
         self._is_narrow = False
         self._spent_in_vain = 0
         self._judged: set[Combination] = set()
+        self._peeked: set[Combination] = set()
         self._timely: list[Timely] = []
         self._untimely: list[Faults] = []
         self._cleared: set[CutSet] = set()
@@ -165,7 +161,7 @@ class InTime:
 
     def _not_excluded(self, exploration: EmbeddedExploration) -> list[Faults]:
         """The sets of faults that still violate the property, whatever the lemmas leave out."""
-        return [_faults(exploration, one) for one in exploration.violations[self.name]]
+        return [faults_of(exploration, one) for one in exploration.violations[self.name]]
 
     def _end(self, exploration: EmbeddedExploration) -> None:
         """The states of a second look were counted, and their memory is free again."""
@@ -185,10 +181,10 @@ class InTime:
         """
         untimely = []
         for violation in found.cut_sets(self.name):
-            if self._is_violated_by_part(_faults(found, violation)) or violation.combination in self._judged:
+            if self._is_violated_by_part(faults_of(found, violation)) or violation.combination in self._judged:
                 continue
             if self._is_out_of_time(found, violation):
-                self._untimely.append(_faults(found, violation))
+                self._untimely.append(faults_of(found, violation))
             elif not self._judge(found, violation, run_of):
                 untimely.append(violation)
         for other in self._beside:
@@ -199,11 +195,27 @@ class InTime:
             self._refine(found, untimely, layers, reporter)
             if inherits and (self.stopped is not None or not self._timely):
                 self._begin_again()
-                every = [one for one in found.cut_sets(self.name) if _faults(found, one) in self._untimely]
+                every = [one for one in found.cut_sets(self.name) if faults_of(found, one) in self._untimely]
                 self._refine(found, every, layers, reporter)
         for violation in found.violations[self.name]:
-            if self._is_violated_by_part(_faults(found, violation)):
+            if self._is_violated_by_part(faults_of(found, violation)):
                 found.take_back(violation)
+
+    def keep_first(self, found: AnyExploration, run_of: RunOf) -> bool:
+        """Judge the first violation found, before its layer was explored whole; tell whether there is time for it.
+
+        One for which there is no time is judged again with the others of its layer.
+        """
+        if self._timely or self._question.goal is not None:
+            return False
+        for violation in found.cut_sets(self.name):
+            if violation.combination in self._judged | self._peeked:
+                continue
+            self._peeked.add(violation.combination)
+            if self._is_timely(faults_of(found, violation), run_of(found, violation)):
+                self._judged.add(violation.combination)
+                return True
+        return False
 
     def _is_out_of_time(self, exploration: AnyExploration, violation: Violation) -> bool:
         """Tell whether to stop before a violation is looked at, which stays undecided then."""
@@ -213,9 +225,9 @@ class InTime:
 
     def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> bool:
         """Whether there is time for a violation; where there is none for fewer faults, or for another one like it."""
-        faults = _faults(found, violation)
+        faults = faults_of(found, violation)
         self._judged.add(violation.combination)
-        more = any(_contained(part, faults) for part in self._untimely)
+        more = any(is_part(part, faults) for part in self._untimely)
         for candidate in islice(_one_and_alike(found, violation), ALIKE if more else 1):
             if self._is_timely(faults, run_of(found, candidate)):
                 return True
@@ -253,8 +265,8 @@ class InTime:
         if other.again is None or other.again.wanted.tables:
             return
         for violation in other.again.first_observed(VIOLATED + self.name):
-            faults = _faults(other.again, violation)
-            if any(_contained(part, faults) for part in self._untimely) and not self._is_violated_by_part(faults):
+            faults = faults_of(other.again, violation)
+            if any(is_part(part, faults) for part in self._untimely) and not self._is_violated_by_part(faults):
                 self._is_timely(faults, self._own_run(other.again, violation))
 
     def _refine(self, found: AnyExploration, untimely: Sequence[Violation], layers: int, reporter: Reporter) -> None:
@@ -338,7 +350,7 @@ class InTime:
             for counts in layer(size, [at_most[kind] for kind in kinds])
             if self._needs_a_second_look(faults := dict(zip(kinds, counts, strict=True)))
         ]
-        return [one for one in needed if not any(_contained(one, other) and one != other for other in needed)]
+        return [one for one in needed if not any(is_part(one, other) and one != other for other in needed)]
 
     def _most_states(self, like: AnyExploration) -> int | None:
         if like.meter.seconds_were_given:
@@ -351,14 +363,14 @@ class InTime:
 
     def _needs_a_second_look(self, faults: Faults) -> bool:
         return (
-            any(_contained(part, faults) for part in self._untimely)
+            any(is_part(part, faults) for part in self._untimely)
             and not self._is_violated_by_part(faults)
-            and _named(faults) not in self._cleared
+            and named(faults) not in self._cleared
         )
 
     def _is_violated_by_part(self, faults: Faults) -> bool:
         """Some of these faults are known to violate the property in time."""
-        return any(_contained(one.combination, faults) for one in self._timely)
+        return any(is_part(one.combination, faults) for one in self._timely)
 
     @property
     def states(self) -> int:
@@ -372,8 +384,8 @@ class InTime:
     @property
     def timely(self) -> list[Timely]:
         """The smallest sets of faults that violate the property in time, smallest first, a run for each."""
-        smallest = _smallest(self._timely, lambda one: one.combination)
-        return sorted(smallest, key=lambda one: (sum(one.combination.values()), len(one.actions), _order(one)))
+        found = smallest(self._timely, lambda one: one.combination)
+        return sorted(found, key=lambda one: (sum(one.combination.values()), len(one.actions), _order(one)))
 
     @property
     def undecided(self) -> list[CutSet]:
@@ -385,7 +397,7 @@ class InTime:
         else:
             left = self._left
         left = [faults for faults in left if not self._is_violated_by_part(faults)]
-        return sorted(_named(faults) for faults in _smallest(left, lambda faults: faults))
+        return sorted(named(faults) for faults in smallest(left, lambda faults: faults))
 
     @property
     def rests_on(self) -> tuple[TimingLemma, ...]:
@@ -396,8 +408,8 @@ class InTime:
         """Why some of these violations cannot happen in time, as far as it was not known."""
         clocks = self._clocks_in(exploration)
         found: list[Lemma] = []
-        for violation in _smallest(violations, partial(_faults, exploration)):
-            faults = _faults(exploration, violation)
+        for violation in smallest(violations, partial(faults_of, exploration)):
+            faults = faults_of(exploration, violation)
             if self._is_violated_by_part(faults):
                 continue
             if self._is_out_of_time(exploration, violation):
@@ -468,30 +480,6 @@ def each_in_time(
 def _one_and_alike(exploration: AnyExploration, violation: Violation) -> Iterator[Violation]:
     yield violation
     yield from (one for one in exploration.alike(violation, CANDIDATES) if one != violation)
-
-
-def _smallest(found: Sequence[One], faults_of: Callable[[One], Faults]) -> list[One]:
-    """Those of which no part is another one."""
-    faults = [faults_of(one) for one in found]
-    return [
-        one
-        for one, mine in zip(found, faults, strict=True)
-        if not any(_contained(other, mine) and other != mine for other in faults)
-    ]
-
-
-def _faults(exploration: AnyExploration, violation: Violation) -> Faults:
-    """The faults of a violation, by kind."""
-    pairs = zip(exploration.kinds, violation.combination, strict=True)
-    return Counter({kind: count for kind, count in pairs if count})
-
-
-def _contained(part: Faults, whole: Faults) -> bool:
-    return all(count <= whole.get(kind, 0) for kind, count in part.items())
-
-
-def _named(faults: Faults) -> CutSet:
-    return tuple(sorted((kind.value, count) for kind, count in faults.items() if count))
 
 
 def _order(one: Timely) -> tuple[int, ...]:

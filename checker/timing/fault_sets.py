@@ -1,0 +1,41 @@
+"""Fault sets by kind, whichever exploration counts them: parts of each other, and the smallest of several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from checker.exploration import AnyExploration, Violation
+from model.faults import Fault
+from properties.verdict import CutSet
+
+Faults = Mapping[Fault, int]
+
+One = TypeVar("One")
+
+
+def smallest(found: Sequence[One], faults_in: Callable[[One], Faults]) -> list[One]:
+    """Keep those of which no part is another one."""
+    faults = [faults_in(one) for one in found]
+    return [
+        one
+        for one, mine in zip(found, faults, strict=True)
+        if not any(is_part(other, mine) and other != mine for other in faults)
+    ]
+
+
+def faults_of(exploration: AnyExploration, violation: Violation) -> Faults:
+    """Count the faults of a violation, by kind."""
+    pairs = zip(exploration.kinds, violation.combination, strict=True)
+    return Counter({kind: count for kind, count in pairs if count})
+
+
+def is_part(part: Faults, whole: Faults) -> bool:
+    """Tell whether a fault set has no fault more often than another."""
+    return all(count <= whole.get(kind, 0) for kind, count in part.items())
+
+
+def named(faults: Faults) -> CutSet:
+    """Name a fault set as verdicts do."""
+    return tuple(sorted((kind.value, count) for kind, count in faults.items() if count))
