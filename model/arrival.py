@@ -10,9 +10,11 @@ from model.deployment.choices import Acks
 from model.idempotence import check_sequence, numbers_sent
 from model.language import Variable
 from model.sequence_check import SequenceCheck
+from model.shared_terms import shared
 from model.state import Batch, Fate, Pipeline, Replica
 
 
+@shared
 def is_at(pipeline: Pipeline, batch: Batch, broker: Replica) -> z3.BoolRef:
     """The request is next on its connection at a broker that runs, and that has answered all before it (1.1)."""
     before = [ahead.is_set for ahead in batch.ahead.values()]
@@ -34,11 +36,13 @@ def _answered_late(pipeline: Pipeline, other: Batch, broker: Replica) -> Iterato
         yield z3.And(other.late.term == broker.number, waits)
 
 
+@shared
 def arrives(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The request is at a broker that takes itself for the leader."""
     return z3.And(is_at(pipeline, batch, leader), leader.presumes_leadership)
 
 
+@shared
 def checked(pipeline: Pipeline, batch: Batch, leader: Replica) -> SequenceCheck | None:
     """What the leader makes of the numbers in the request; None without idempotence."""
     if batch.sequence is None:
@@ -67,6 +71,7 @@ def _is_copy(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> 
     return taken_for if batch.numbering is None else z3.Or(itself, taken_for)
 
 
+@shared
 def replicated(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The leader's high watermark passed every copy of the batch in its log, and there is one."""
     below = leader.log.every(

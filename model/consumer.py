@@ -17,6 +17,7 @@ from model.faults import Fault
 from model.language import Action, Effect, State, Variable
 from model.log_starts import start_for_readers
 from model.pending_offsets import forget, remember
+from model.shared_terms import shared
 from model.sink import apply, forget_effects
 from model.state import Pipeline, Replica
 from model.transactions.visibility import can_all_be_read, can_be_passed_over, end_of_reading
@@ -34,6 +35,7 @@ PROCESSED_OFTEN = 2
 """Processing is counted up to here: more than once is what a property asks."""
 
 
+@shared
 def agreed_prefix(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRef) -> z3.ArithRef:
     """Where the leader's log ends for an epoch: a position beyond it was truncated away (semantics 8, KIP-320).
 
@@ -53,6 +55,7 @@ def goes_back_to(pipeline: Pipeline, leader: Replica, position_epoch: z3.ArithRe
     return z3.IntVal(0) if pipeline.log_start is None else start_for_readers(pipeline, leader)
 
 
+@shared
 def validated(pipeline: Pipeline, leader: Replica, position: z3.ArithRef, position_epoch: z3.ArithRef) -> z3.ArithRef:
     """The position as the consumer will find it on this leader."""
     if pipeline.deployment.consumer_waits_beyond_end:

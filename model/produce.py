@@ -29,6 +29,7 @@ from model.refusals import (
 )
 from model.replica import advance_high_watermark, append
 from model.rewinding import heed_answer, is_next_answer, refuse_and_reset
+from model.shared_terms import shared
 from model.state import Batch, Fate, Pipeline, Replica
 from model.transactions.recurrence import is_itself, take_for_another
 from model.transactions.verification import is_verified, reject_unverified
@@ -235,6 +236,7 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
     )
 
 
+@shared
 def held_up(pipeline: Pipeline, batch: Batch, leader: Replica) -> z3.BoolRef:
     """The appended batch waits for a member of the ISR that does not fetch, or for a large enough ISR."""
     silent = z3.Or(

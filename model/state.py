@@ -8,9 +8,10 @@ record, so that an application that sends a record again makes another batch of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import chain
+from typing import Any
 
 import z3
 
@@ -303,6 +304,8 @@ class Pipeline:
     upstream: Upstream | None
     late_answers: LateAnswers | None
     history: History
+    shared_terms: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What :mod:`model.shared_terms` has built for this pipeline."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:

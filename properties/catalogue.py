@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model.deployment.required_properties import ASKED_BY_DEFAULT
+from model.shared_terms import shared
 from model.state import Pipeline
 from properties import agreement, availability, duplication, loss, ordering, transactions
 from properties.property import Property
@@ -10,6 +11,7 @@ from properties.property import Property
 FAMILIES = (loss, duplication, transactions, ordering, agreement, availability)
 
 
+@shared
 def properties_of(pipeline: Pipeline) -> tuple[Property, ...]:
     """The properties that are asked of a pipeline, in the order in which they are reported.
 

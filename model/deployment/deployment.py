@@ -8,6 +8,7 @@ the settings the model depends on, *effective* (after defaults of the release an
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from math import inf
 
 from model.deployment.choices import (
@@ -182,7 +183,7 @@ class Deployment:
         """Another partition of its idempotent producer may fail, and end the numbers of this one (semantics 3.4, 4)."""
         return self.idempotence and Fault.FAILURE_ELSEWHERE in self.possible_faults
 
-    @property
+    @cached_property
     def producer_ids_expire(self) -> bool:
         """Brokers may forget its producer while a record is retried, or a request of it late (semantics 3.5).
 
@@ -191,7 +192,7 @@ class Deployment:
         numbered = self.idempotence and self.sequencing is None and self.transactional is None
         return numbered and retries_outlast(self, self.durations.producer_ids_kept)
 
-    @property
+    @cached_property
     def brokers_forget_deleted(self) -> bool:
         """Brokers may forget its producer for records that they delete, and it may matter (semantics 3.5).
 
@@ -207,13 +208,13 @@ class Deployment:
     def _unknown_is_refused(self) -> bool:
         return self.sequencing is not None and self.sequencing.unknown is not Unknown.APPENDED
 
-    @property
+    @cached_property
     def _deletion_forgets(self) -> bool:
         """A broker may know its producer no more once its records are deleted."""
         starts = bool((BREAKS_CONNECTIONS | {Fault.REASSIGNMENT}) & self.possible_faults)
         return self.idempotence and (starts or self._unknown_is_refused or self.older_transactions is not None)
 
-    @property
+    @cached_property
     def _retries_outlast_records(self) -> bool:
         return self._deletion_forgets and retries_outlast(self, self.durations.retention)
 
@@ -336,7 +337,7 @@ class Deployment:
         """How often the group may give the partition to another member while the one before runs on."""
         return sum(self.at_most(kind) for kind in REPLACES_MEMBER)
 
-    @property
+    @cached_property
     def possible_faults(self) -> frozenset[Fault]:
         """The kinds that the budget allows at least once."""
         return frozenset(Fault(kind) for kind, _ in self.faults.at_most if self.at_most(Fault(kind)))
