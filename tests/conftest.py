@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 settings.register_profile("proofka", deadline=None, print_blob=True)
 settings.load_profile("proofka")
 
-SHARED = ("spark",)
-"""Fixtures that are made once in a worker and cost more than the tests of several files that use them."""
+TOGETHER = "tests/checker/spark/"
+"""A folder whose tests go to the same worker: a Spark session costs more than the tests of several files."""
+LONG = (TOGETHER, "tests/test_readme.py")
+"""Where tests are that take long one after another: they are begun first, so that no worker is left with them."""
+
+
+class ByFile(LoadScopeScheduling):
+    """Gives the tests of a file to the same worker: they share fixtures, runs and compiled systems.
+
+    pytest-xdist's own ``loadgroup`` does not group: what it writes into a test's name pytest reads no longer.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return TOGETHER if nodeid.startswith(TOGETHER) else nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | None:
+    """Replace ``loadgroup``."""
+    return ByFile(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group tests for xdist: what shares a fixture, a run or a compiled system goes to the same worker.
-
-    Tests of one file share these unless the test says otherwise with ``xdist_group``.
-    """
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            shared = [name for name in SHARED if name in getattr(item, "fixturenames", ())]
-            item.add_marker(pytest.mark.xdist_group((shared or [item.nodeid.partition("::")[0]])[0]))
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 def pytest_collection_finish() -> None:
@@ -35,9 +49,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def machine_code_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Machine code that tests keep is kept in a folder of their own, also by the processes that they start."""
+    """Machine code and proofs are kept in a folder of this run, by its workers and the processes that they start."""
+    own = tmp_path_factory.getbasetemp()
+    of_the_run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PROOFKA_CACHE", str(tmp_path_factory.mktemp("machine-code")))
+        patch.setenv("PROOFKA_CACHE", str(of_the_run / "machine-code"))
         yield
 
 
