@@ -9,6 +9,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Tests start hundreds of processes, and pytest rewrites 300 files of tests in each of its workers, unless bytecode is kept.
+test test-all: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: check audit test test-all lint clean
 
 check: $(VENV)/.installed
