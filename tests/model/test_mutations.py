@@ -219,7 +219,10 @@ def of(name: str, kinds: tuple[Fault, ...], total: int, bounds: Bounds = SMALL, 
 
 @dataclass(frozen=True)
 class Case:
-    """``mutation`` turns the verdict on ``prop`` from ``before`` into violated, with ``cut_set`` among the smallest."""
+    """``mutation`` turns the verdict on ``prop`` from ``before`` into violated, with ``cut_set`` among the smallest.
+
+    ``is_quick``: the quick tests have it as well: one of a producer's guard, one of a follower's, one of a leader's.
+    """
 
     name: str
     deployment: Callable[[], Deployment]
@@ -227,6 +230,7 @@ class Case:
     prop: str
     cut_set: CutSet
     before: Status = Status.HOLDS
+    is_quick: bool = False
 
 
 CASES = (
@@ -257,6 +261,7 @@ CASES = (
         all_of(never("truncate"), assume("fetch", nothing_diverges)),
         "replica-agreement",
         cut(M),
+        is_quick=True,
     ),
     Case(
         "election-outside-the-isr",
@@ -307,6 +312,7 @@ CASES = (
         all_of(never("recognise_duplicate"), assume("append", in_sequence)),
         "no-log-duplicate",
         cut(R),
+        is_quick=True,
     ),
     Case(
         "brokers-before-2.5-append-what-those-from-2.5-on-do",
@@ -356,6 +362,7 @@ CASES = (
         "no-acked-loss",
         cut(S, P),
         Status.VACUOUS,
+        is_quick=True,
     ),
     Case(
         "fetching-across-epochs",
@@ -480,13 +487,9 @@ def unmutated(case: Case) -> Verdict:
     return ask(case.deployment(), case.prop)[case.prop]
 
 
-QUICK = ("duplicate-check-off-before-2.5", "fetch-without-truncation", "min-isr-check-off")
-"""Mutations that the quick tests have as well: one of a producer's guard, a follower's and a leader's."""
-
-
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(case, marks=() if case.name in QUICK else pytest.mark.slow, id=case.name) for case in CASES],
+    [pytest.param(case, marks=() if case.is_quick else pytest.mark.slow, id=case.name) for case in CASES],
 )
 def test_mutation_changes_a_verdict(case: Case) -> None:
     assert unmutated(case).status is case.before, unmutated(case).cut_sets
