@@ -63,11 +63,16 @@ def found_in(result: Result) -> dict[str, Any]:
     }
 
 
+def is_slow(command: str) -> bool:
+    """Whether there are many states, or those that are explored for more faults as well, by a command that is quick."""
+    place, _, faults = command.partition(" --faults ")
+    more = KEPT.get(f"{place} --faults {int(faults) + 1}")
+    states = KEPT[command]["states"]
+    return states >= SLOW_FROM or (more is not None and more["states"] == states)
+
+
 def commands() -> list[Any]:
-    return [
-        pytest.param(command, marks=[pytest.mark.slow] if kept["states"] >= SLOW_FROM else [])
-        for command, kept in KEPT.items()
-    ]
+    return [pytest.param(command, marks=[pytest.mark.slow] if is_slow(command) else []) for command in KEPT]
 
 
 @pytest.mark.parametrize("command", commands())

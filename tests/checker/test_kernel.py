@@ -454,18 +454,13 @@ def agree(name: str, state: dict[str, int], by_solver: list[Action]) -> set[str]
 
 
 SMALLEST = (
-    "acks-all, deleted unread",
-    "acks-all, forgotten offsets",
-    "acks-all, eligible replicas, skipping",
     "acks-all, ZooKeeper, closing",
     "KafkaJS, read by kafka-go",
     "results in memory",
     "results in a transaction",
-    "acks=1, a replica that is moved",
     "acks=1, forwarding without waiting",
-    "acks=1, going back to the last that failed",
 )
-"""Deployments that the quick tests have as well: those of which a system is made ready in a second or two."""
+"""Deployments that the quick tests have as well: small ones that differ in brokers, clients, sinks and transactions."""
 
 ROWS = [pytest.param(name, marks=() if name in SMALLEST else pytest.mark.slow) for name in NAMES]
 

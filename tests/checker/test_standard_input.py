@@ -9,20 +9,26 @@ from pathlib import Path
 
 import pytest
 
+Answer = tuple[int, str, str]
+
 EXAMPLE = Path("examples/acks-1.yaml")
 QUICKLY = ("--faults", "1", "--more", "0", "--quiet")
 
 
-def check(text: str, *arguments: str, command: str = "check") -> tuple[int, str, str]:
+def check(text: str, *arguments: str, command: str = "check") -> Answer:
     words = [sys.executable, "-m", "checker", command, *arguments]
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.fixture(scope="module")
+def answer_of_its_file() -> Answer:
+    return check("", str(EXAMPLE), *QUICKLY)
+
+
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
-def test_a_deployment_has_the_answer_of_its_file(name: str) -> None:
-    text = EXAMPLE.read_text(encoding="utf-8")
-    assert check(text, name, *QUICKLY) == check("", str(EXAMPLE), *QUICKLY)
+def test_a_deployment_has_the_answer_of_its_file(name: str, answer_of_its_file: Answer) -> None:
+    assert check(EXAMPLE.read_text(encoding="utf-8"), name, *QUICKLY) == answer_of_its_file
 
 
 def test_a_clients_properties_are_read_as_such() -> None:
