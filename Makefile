@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-# Tests start hundreds of processes, and pytest rewrites 300 files of tests in each of its workers, unless bytecode is kept.
+# Unless bytecode is kept, each worker of pytest rewrites 300 files of tests, and each process that they start compiles.
 test test-all: export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: check audit test test-all lint clean

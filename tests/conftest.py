@@ -39,6 +39,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile | Non
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take long."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
