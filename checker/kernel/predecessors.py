@@ -12,12 +12,26 @@ from numba import njit
 from numpy.typing import NDArray
 
 from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.memory import call_expand, call_inspect, load_word
+from checker.kernel.memory import call_expand, call_inspect, load_half, load_word, prefetch
 from checker.kernel.table import hash_of, home
-from checker.kernel.visited import COUNT, SLOTS, STATES, TABLE, Places, find, half_hash_of, partition_of
+from checker.kernel.visited import (
+    COUNT,
+    INDEX,
+    SLOTS,
+    STATES,
+    TABLE,
+    Places,
+    candidate,
+    find,
+    half_hash_of,
+    partition_of,
+)
 
 NOT_STORED = -1
 """Stands for the number of rows done where a successor is in none of the shards."""
+
+AHEAD = 16
+"""Number of words that a slot of a table is asked for ahead; half as far ahead the word that it names."""
 
 
 class Steps(NamedTuple):
@@ -53,31 +67,57 @@ def steps_from(
     words = steps.words
     out = packed + words * 8
     most = (len(scratch) - words) // (words + 1)
+    found_words = np.empty(len(sources), dtype=np.uint64)
+    places = np.empty(len(sources), dtype=np.uint8)
     count = 0
     while row < source[part, COUNT] and count + most <= len(sources):
         before = load_word(source[part, STATES] + row * 8)
         decode(steps.dictionaries, before, packed)
         for number in range(call_expand(steps.function, packed, out)):
             state = out + number * (words + 1) * 8
-            place = partition_of(hash_of(state, words))
             word = encode_like(steps.dictionaries, state, packed, before)
-            half = half_hash_of(word)
-            found = np.int64(-1)
-            for shard in range(len(steps.targets)):
-                slots = steps.targets[shard, place, SLOTS]
-                if slots > 0:
-                    states, table = steps.targets[shard, place, STATES], steps.targets[shard, place, TABLE]
-                    found = find(word, half, home(half, slots), states, table, slots)
-                    if found >= 0:
-                        found += steps.firsts[shard, place]
-                        break
-            if found < 0:
-                return NOT_STORED, count
-            if found != first + row:
-                sources[count], targets[count] = first + row, found
+            if word != before:
+                found_words[count], places[count] = word, partition_of(hash_of(state, words))
+                sources[count] = first + row
                 count += 1
         row += 1
+    _look_up(steps, found_words[:count], places, targets)
+    for number in range(count):
+        if targets[number] == NOT_STORED:
+            return NOT_STORED, count
     return row, count
+
+
+@njit(cache=True, nogil=True)
+def _look_up(steps: Steps, words: NDArray[np.uint64], places: NDArray[np.uint8], targets: NDArray[np.int32]) -> None:
+    """Number the states of these words, which belong to these partitions; NOT_STORED where no shard has one.
+
+    The slots of a table are asked for ahead, and then the words that they name.
+    """
+    targets[: len(words)] = NOT_STORED
+    for shard in range(len(steps.targets)):
+        table_of_shard = steps.targets[shard]
+        for number in range(len(words) + AHEAD):
+            if number < len(words) and targets[number] == NOT_STORED:
+                place = table_of_shard[places[number]]
+                prefetch(place[TABLE] + home(half_hash_of(words[number]), place[SLOTS]) * 4)
+            near = number - AHEAD // 2
+            if 0 <= near < len(words) and targets[near] == NOT_STORED:
+                place = table_of_shard[places[near]]
+                if place[SLOTS] > 0:
+                    half = half_hash_of(words[near])
+                    slot = candidate(half, home(half, place[SLOTS]), place[TABLE], place[SLOTS])
+                    index = np.int64(load_half(place[TABLE] + slot * 4) & np.uint32(INDEX)) - 1
+                    prefetch(place[STATES] + index * 8)
+            now = number - AHEAD
+            if now >= 0 and targets[now] == NOT_STORED:
+                place = table_of_shard[places[now]]
+                if place[SLOTS] > 0:
+                    half = half_hash_of(words[now])
+                    slot = home(half, place[SLOTS])
+                    index = find(words[now], half, slot, place[STATES], place[TABLE], place[SLOTS])
+                    if index >= 0:
+                        targets[now] = steps.firsts[shard, places[now]] + index
 
 
 @njit(cache=True, nogil=True)

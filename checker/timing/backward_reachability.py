@@ -36,7 +36,7 @@ from checker.kernel.wanted import Names, Wanted, names_of_marked, table_of
 from checker.timing.timed_kernel import TimedKernel
 from model.faults import Fault
 
-STEPS_AT_ONCE = 1 << 18
+STEPS_AT_ONCE = 1 << 16
 """Number of steps that are written into one array."""
 
 Faults = Mapping[Fault, int]
