@@ -123,7 +123,7 @@ def _different(built: Deployment, deployment: Deployment, shown: Settings) -> It
         said, modelled = to_document(built), to_document(deployment)
         for name in modelled:
             if (
-                name not in ("name", "client", "settings", "ignored", "notes", "require")
+                name not in ("name", "client", "settings", "ignored", "notes", "require", "profile")
                 and said[name] != modelled[name]
             ):
                 yield f"{name}: {said[name]} comes of the settings, and {modelled[name]} was checked"[:160]

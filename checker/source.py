@@ -24,6 +24,7 @@ _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[
 
 if TYPE_CHECKING:
     from checker.sought import Sought
+    from model.deployment.given import Given
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,20 @@ def _with_total(settings: Iterable[Setting], faults: str) -> tuple[Setting, ...]
     )
 
 
+def check_profile(name: str) -> None:
+    """Raise DeploymentError where ``--profile`` names no profile."""
+    from model.deployment.profiles import properties_of_profile
+
+    properties_of_profile(_profile(name))
+
+
+def _profile(name: str) -> Given:
+    from model.deployment.given import Given
+    from model.deployment.hiding import printable
+
+    return Given("profile", name, Origin("option", f"--profile {printable(name)}"))
+
+
 def narrowed(
     deployment: Deployment, faults: str | None, require: list[str] | None, profile: str | None = None
 ) -> Deployment:
@@ -193,12 +208,12 @@ def narrowed(
     if require or profile is not None:
         from model.deployment.given import Given
         from model.deployment.hiding import printable
-        from model.deployment.required_properties import read_required
+        from model.deployment.required_properties import read_required, requiring
 
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require or ())]
         asked = tuple(Given("require", name, origin) for name, origin in options) or None
-        named = profile and Given("profile", profile, Origin("option", f"--profile {printable(profile)}"))
+        named = None if profile is None else _profile(profile)
         transactional = deployment.transactional is not None
-        required = read_required(asked, transactional=transactional, profile=named or None)
-        deployment = replace(deployment, require=required)
+        required = read_required(asked, transactional=transactional, profile=named)
+        deployment = replace(deployment, require=required, profile=requiring(asked, named))
     return deployment

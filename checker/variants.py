@@ -29,7 +29,7 @@ from properties.difference import Changed
 _APART = ("durations", "bounds", "sender", "rebalancing")
 """Members of a normalised deployment that are objects of independent values."""
 
-_NO_FIELDS = ("name", "client", "settings", "ignored", "notes", "require")
+_NO_FIELDS = ("name", "client", "settings", "ignored", "notes", "require", "profile")
 _OF_FAULTS = "faults."
 
 

@@ -22,6 +22,7 @@ from checker.cli.options import (
     Out,
     Outgrown,
     OutgrownAre,
+    Profile,
     SecondsEach,
     Verbose,
 )
@@ -30,6 +31,7 @@ from properties.audited import AuditProgress, Stage
 
 if TYPE_CHECKING:
     from checker.spark.exploring import Limits
+    from checker.spark.influence import Values
     from checker.spark.sources import Source
     from properties.audited import AuditSummary, Influence
 
@@ -40,6 +42,7 @@ def audit(
     source: Deployments,
     out: Out,
     kafka: AuditKafka = None,
+    profile: Profile = None,
     master: Master = None,
     assume: Assume = None,
     seconds: SecondsEach = None,
@@ -57,12 +60,16 @@ def audit(
     only because what it speaks of never happened. Where several are true: 1, then 2, 3, 4.
     """
     with one_line_errors():
-        from checker.source import assumed
+        from checker.source import assumed, check_profile
         from checker.spark.exploring import Limits
         from checker.spark.session import NOT_INSTALLED
-        from checker.spark.sources import find_source
+        from checker.spark.sources import MatrixSource, Requiring, find_source
 
         deployments = find_source(source, assumed(assume or ()), kafka)
+        chosen = deployments.matrix.values if isinstance(deployments, MatrixSource) else {}
+        if profile is not None:
+            check_profile(profile)
+            deployments = Requiring(deployments, profile)
         if source.is_dir() and out.resolve().is_relative_to(source.resolve()):
             fail(f"{out}: is inside {source}, which is read; --out takes another folder")
         if find_spec("pyspark") is None:
@@ -71,6 +78,7 @@ def audit(
             fail('matplotlib is not installed: pip install "proofka[spark]", or take --no-figures')
         summary, influence = _run(
             deployments,
+            chosen,
             source,
             out,
             Limits(seconds, memory),
@@ -93,6 +101,7 @@ def audit(
 
 def _run(
     source: Source,
+    settings: Values,
     place: Path,
     out: Path,
     limits: Limits,
@@ -107,7 +116,6 @@ def _run(
     from checker.spark.folder import claimed
     from checker.spark.influence import influence
     from checker.spark.session import SparkFailed, spark_errors, spark_session
-    from checker.spark.sources import MatrixSource
     from checker.spark.summing import summarise
     from checker.spark.watching import Interrupted, Watch
     from reports.progress import ProgressLine, ProgressLog
@@ -116,7 +124,6 @@ def _run(
     started = time.monotonic()
     line = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())
     watch = Watch(line if line.is_shown else ProgressLog(console(stderr=True)))
-    settings = source.matrix.values if isinstance(source, MatrixSource) else {}
     try:
         with claimed(out) as folder, line:
             watch.tell()

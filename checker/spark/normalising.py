@@ -113,4 +113,4 @@ def meaning(deployment: Deployment) -> Deployment:
     if Fault.PRODUCER_STOP not in deployment.possible_faults:
         deployment = replace(deployment, on_stop=OnStop.CLOSE)
     meant = replace(deployment, faults=faults, durations=durations, require=asked)
-    return replace(meant, name="", client="", settings=(), ignored=(), notes=())
+    return replace(meant, name="", client="", settings=(), ignored=(), notes=(), profile=None)

@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from checker.source import narrowed
 from checker.spark.csv_file import CORRUPT, check_header, csv_records
 from checker.spark.paths import literal
 from model.deployment.deployment import Deployment
@@ -42,9 +43,11 @@ class NoSuchRow(Exception):
 
 
 class Source(Protocol):
-    """Where deployments come from; sent to the executors. ``nothing`` says why there is no row, where there is none."""
+    """Where deployments come from; sent to the executors."""
 
-    nothing: ClassVar[str]
+    @property
+    def nothing(self) -> str:
+        """Why there is no row, where there is none."""
 
     def rows(self, spark: SparkSession) -> DataFrame:
         """Every row that there may be: ``ROWS``, each number once."""
@@ -220,6 +223,35 @@ class ClusterFolder:
 
     def _index(self, number: int) -> int:
         return number - self.described.pipelines.first
+
+
+@dataclass(frozen=True)
+class Requiring:
+    """The deployments of another source, of which a profile says what is required, whatever they say themselves."""
+
+    source: Source
+    profile: str
+
+    @property
+    def nothing(self) -> str:
+        """Why there is no row, where there is none."""
+        return self.source.nothing
+
+    def rows(self, spark: SparkSession) -> DataFrame:
+        """Every row of the other source."""
+        return self.source.rows(spark)
+
+    def read(self, number: int, place: str, text: str) -> Deployment:
+        """The deployment of a row, with what the profile requires."""
+        return narrowed(self.source.read(number, place, text), None, None, self.profile)
+
+    def called(self, number: int, place: str, text: str) -> str:
+        """What a row is called, also one that cannot be read."""
+        return self.source.called(number, place, text)
+
+    def values(self, number: int, text: str = "") -> Mapping[str, str | None]:
+        """What distinguishes a row from others."""
+        return self.source.values(number, text)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
 from model.deployment.profiles import intentions_of
 from model.deployment.release import IDEMPOTENT, JAVA
-from model.deployment.required_properties import read_required
+from model.deployment.required_properties import read_required, requiring
 from model.deployment.section import Section
 from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
@@ -253,6 +253,7 @@ def build(given: GivenDeployment) -> Deployment:
                 transactional=uses,
             ),
         ),
+        profile=requiring(given.require, given.profile),
         settings=tuple(replace(setting, value=shown_value(setting.key, setting.value)) for setting in settings),
         ignored=tuple(
             ignored

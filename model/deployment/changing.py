@@ -182,7 +182,13 @@ def changed(deployment: Deployment, changes: Iterable[Change]) -> Deployment:
             raise NotOfThisClient(f"{change}: no setting of this client")
         given = _with(given, change)
     made = build(given)
-    return replace(made, name=deployment.name, faults=deployment.faults, require=deployment.require)
+    return replace(
+        made,
+        name=deployment.name,
+        faults=deployment.faults,
+        require=deployment.require,
+        profile=deployment.profile,
+    )
 
 
 def turned(before: Deployment, after: Deployment, change: Change) -> tuple[str, ...]:

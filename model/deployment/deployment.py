@@ -120,6 +120,7 @@ class Deployment:
     settings: tuple[Setting, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     notes: tuple[str, ...] = ()  # what the client or broker changed silently, one sentence each
+    profile: str | None = field(default=None, repr=False)  # what made `require` (profiles.py); None: not known
     given: GivenDeployment | None = field(default=None, compare=False, repr=False)  # what it was built from, if known
 
     @property

@@ -30,6 +30,7 @@ from model.deployment.errors import DocumentError
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.hiding import printable
 from model.deployment.older_transactions import InDoubt, OlderTransactions
+from model.deployment.profiles import NAMED, PROFILES
 from model.deployment.rebalancing import Rebalancing
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.sender import Sender
@@ -116,6 +117,7 @@ def to_document(deployment: Deployment) -> dict[str, Any]:
         },
         "bounds": {key: getattr(bounds, key) for key in RANGES},
         "require": list(deployment.require),
+        **({} if deployment.profile is None else {"profile": deployment.profile}),
         "settings": [_setting(setting) for setting in deployment.settings],
         "ignored": [{**_setting(ignored), "reason": ignored.reason} for ignored in deployment.ignored],
         "notes": list(deployment.notes),
@@ -189,6 +191,7 @@ def from_document(document: Mapping[str, Any]) -> Deployment:
         faults=_read_faults(read.members("faults")),
         bounds=_read_bounds(read.members("bounds"), RANGES if transactional is None else RANGES_WITH_TRANSACTIONS),
         require=read.items("require", lambda items: tuple(items.one_of(i, KNOWN_PROPERTIES) for i in items)),
+        profile=read.one_of("profile", (*PROFILES, NAMED)) if "profile" in document else None,
         settings=read.each("settings", _read_setting),
         ignored=read.each("ignored", _read_ignored),
         notes=read.items("notes", lambda items: tuple(items.text(i) for i in items)),

@@ -21,6 +21,9 @@ AT_LEAST_ONCE = "at-least-once"
 PROFILES = (AT_LEAST_ONCE, "exactly-once", "ordered", "all")
 """Every profile, in the order in which documents list them."""
 
+NAMED = "require"
+"""What stands in the place of a profile where the required properties were named, one by one."""
+
 IDEMPOTENCE, TRANSACTIONS, ONE_IN_FLIGHT = "idempotence", "transactions", "one-in-flight"
 """What the settings of a producer can promise beyond at least once."""
 

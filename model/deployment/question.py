@@ -9,5 +9,5 @@ from model.deployment.deployment import Deployment
 
 def question(deployment: Deployment) -> Deployment:
     """The deployment without names, origins, notes and what is required of it: what is left decides every verdict."""
-    said = replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=())
+    said = replace(deployment, name="", client="", settings=(), ignored=(), notes=(), require=(), profile=None)
     return replace(said, given=None)

@@ -8,7 +8,14 @@ from model.deployment.deployment import Deployment
 from model.deployment.errors import NotModelledError
 from model.deployment.given import Given, complaint
 from model.deployment.known_keys import unknown
-from model.deployment.profiles import AT_LEAST_ONCE, in_profile, intentions_of, promised, properties_of_profile
+from model.deployment.profiles import (
+    AT_LEAST_ONCE,
+    NAMED,
+    in_profile,
+    intentions_of,
+    promised,
+    properties_of_profile,
+)
 
 KNOWN_PROPERTIES: tuple[str, ...] = (
     "no-acked-loss",
@@ -73,6 +80,13 @@ def read_required(
         return by_intentions(intentions)
     left_out = frozenset() if transactional else frozenset(OF_TRANSACTIONS)
     return _in_order(properties_of_profile(profile) - left_out)
+
+
+def requiring(given: tuple[Given, ...] | None, profile: Given | None) -> str:
+    """Name the profile that says what is required, or :data:`NAMED` where names of properties outrank it."""
+    if given is not None:
+        return NAMED
+    return AT_LEAST_ONCE if profile is None else profile.value.strip()
 
 
 def by_intentions(intentions: Iterable[str]) -> tuple[str, ...]:

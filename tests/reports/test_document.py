@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from model.deployment.profiles import NAMED, PROFILES
 from properties.verdict import Result, Status, Verdict
 from reports.document import FORMAT, result_from_document, to_document
 from reports.schema import problem, schema
@@ -102,3 +103,7 @@ def test_what_departs_from_the_schema_is_named(breaks: Callable[[Any], None], pl
 @pytest.mark.parametrize("document", [None, 3, [], "text", {}])
 def test_what_is_no_result_at_all(document: object) -> None:
     assert problem(document) is not None
+
+
+def test_the_schema_lists_every_profile() -> None:
+    assert schema()["properties"]["deployment"]["properties"]["profile"]["enum"] == [*PROFILES, NAMED]

@@ -95,6 +95,7 @@ def given(tmp_path: Path, matrix: Path) -> dict[str, Path]:
         ("matrix", "fleet.xls", (), "fleet.xls: is no folder"),
         ("matrix", "out", ("--assume", "faults"), "expected KEY=VALUE"),
         ("matrix", "out", ("--assume", "fautls=1"), "--assume fautls=1: unknown assumption; did you mean faults?"),
+        ("matrix", "out", ("--profile", "order"), "--profile order: unknown profile; did you mean ordered?"),
         ("matrix", "out", ("--time", "0"), "is not a number of seconds"),
         ("matrix", "out", ("--memory", "much"), "is not a size"),
     ],

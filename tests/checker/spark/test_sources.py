@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from checker.spark.sources import ClusterFolder, DeploymentFolder, InventoryFile, find_source
+from checker.spark.sources import ClusterFolder, DeploymentFolder, InventoryFile, Requiring, find_source
 from model.deployment.errors import DeploymentError
+from model.deployment.profiles import in_profile
 from tests.checker.spark.auditing import audit
 from tests.model.deployment.describe.printed import write_cluster
 
@@ -54,6 +55,18 @@ def test_without_a_release_every_row_is_rejected(folder: Path) -> None:
     with pytest.raises(DeploymentError, match=r"says no release .* --kafka 4\.0"):
         source.read(1, "", "")
     assert source.values(1)["topic"] == "audit-log"
+
+
+def test_a_profile_says_what_is_required_of_every_row(tmp_path: Path) -> None:
+    """As with a check it outranks what the deployment says itself."""
+    (tmp_path / "one.yaml").write_text(f"{DEPLOYMENT}require: [no-loss]\n")
+    source = find_source(tmp_path, {})
+    requiring = Requiring(source, "ordered")
+    place = str(tmp_path / "one.yaml")
+    assert source.read(1, place, "").require == ("no-loss",)
+    assert set(requiring.read(1, place, "").require) == in_profile("ordered")
+    assert requiring.called(1, place, "") == source.called(1, place, "") == "one"
+    assert requiring.values(1) == source.values(1)
 
 
 @pytest.mark.slow

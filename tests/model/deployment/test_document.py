@@ -16,6 +16,7 @@ from model.deployment.deployment import Deployment
 from model.deployment.durations import NAMES
 from model.deployment.explored import Bounds, FaultBudget
 from model.deployment.older_transactions import OlderTransactions
+from model.deployment.profiles import NAMED, PROFILES
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.setting import Ignored, Origin, Setting
 from model.deployment.times import Durations
@@ -65,12 +66,19 @@ deployments = st.builds(
     settings=st.lists(st.builds(Setting, scopes, st.text(), st.text(), origins), max_size=3).map(tuple),
     ignored=st.lists(st.builds(Ignored, scopes, st.text(), st.text(), origins, st.text()), max_size=3).map(tuple),
     notes=st.lists(st.text(), max_size=3).map(tuple),
+    profile=st.none() | st.sampled_from((*PROFILES, NAMED)),
 )
 
 
 @given(deployments)
 def test_round_trip(deployment: Deployment) -> None:
     assert from_document(json.loads(json.dumps(to_document(deployment)))) == deployment
+
+
+def test_a_document_of_before_there_were_profiles_is_read() -> None:
+    document = broken("profile", ...)
+    assert from_document(document).profile is None
+    assert to_document(from_document(document)) == document
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -113,6 +121,7 @@ def broken(change: str, value: Any) -> Any:
         ("bounds/records", 9, "deployment.bounds.records: must be a whole number from 1 to 3"),
         ("bounds/log", 1, "deployment.bounds.log: must be at least the number of records"),
         ("bounds", 7, "deployment.bounds: must be an object"),
+        ("profile", "at-most-once", "deployment.profile: must be one of at-least-once, exactly-once"),
         ("require/0", "peace", "deployment.require[0]: must be one of"),
         ("settings/0/origin/kind", "oracle", "deployment.settings[0].origin.kind: must be one of file"),
         ("settings/0/value", 5, "deployment.settings[0].value: must be a text"),

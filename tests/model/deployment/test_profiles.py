@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from checker.source import narrowed
+from checker.spark.normalising import meaning
+from model.deployment.document import to_document
 from model.deployment.errors import DeploymentError
-from model.deployment.profiles import PROFILES, in_profile
+from model.deployment.profiles import NAMED, PROFILES, in_profile
+from model.deployment.question import question
 from model.deployment.required_properties import (
     ASKED_BY_DEFAULT,
     KNOWN_PROPERTIES,
@@ -68,6 +71,33 @@ def test_names_outrank_a_profile(read_yaml) -> None:
 def test_an_option_outranks_the_file(read_yaml) -> None:
     named = read_yaml('kafka: "4.0"\nrequire: [no-loss]')
     assert set(narrowed(named, None, None, "at-least-once").require) == AT_LEAST_ONCE
+
+
+@pytest.mark.parametrize(
+    ("said", "option", "names", "profile"),
+    [
+        ("", None, None, "at-least-once"),
+        ("producer: {enable.idempotence: true}", None, None, "at-least-once"),
+        ("profile: ordered", None, None, "ordered"),
+        ("profile: ordered", "exactly-once", None, "exactly-once"),
+        ("profile: all\nrequire: [no-loss]", None, None, NAMED),
+        ("require: [no-loss]", "all", None, "all"),
+        ("profile: all", "ordered", ["no-loss"], NAMED),
+    ],
+)
+def test_a_deployment_names_what_made_its_requirement(
+    read_yaml, said: str, option: str | None, names: list[str] | None, profile: str
+) -> None:
+    read = read_yaml(f'kafka: "4.0"\n{said}')
+    assert narrowed(read, None, names, option).profile == profile
+
+
+def test_the_profile_is_no_part_of_the_question(read_yaml) -> None:
+    """Ids of verdicts and of an audit's systems stay what they were."""
+    plain, named = read_yaml('kafka: "4.0"'), read_yaml('kafka: "4.0"\nprofile: all')
+    assert question(plain) == question(named)
+    assert to_document(meaning(plain)) == to_document(meaning(named))
+    assert "profile" not in to_document(meaning(named))
 
 
 def test_there_is_no_such_profile(read_yaml) -> None:
