@@ -51,6 +51,11 @@ class Sought:
         return tuple(named)
 
     @property
+    def skipped(self) -> int:
+        """How many pipelines there are that cannot be checked."""
+        return len(self.judged) + len(self.own) - len(self.checks)
+
+    @property
     def problems(self) -> tuple[DeploymentError, ...]:
         """What keeps pipelines from being checked."""
         own = [one for one in self.own if isinstance(one, DeploymentError)]

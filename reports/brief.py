@@ -37,8 +37,8 @@ AROUND_A_TRACE = 14
 FEWEST_LINES = 6
 """Lines for the steps of a trace, however many lines there are before it."""
 
-MOST_ANSWER = 12
-"""Lines of the answer by fault."""
+MOST_ANSWER, LEAST_ANSWER = 12, 5
+"""Lines of the answer by fault, and where other lines come before it."""
 
 
 def unknown_settings(deployment: Deployment) -> list[str]:
@@ -52,16 +52,20 @@ def unknown_settings(deployment: Deployment) -> list[str]:
 
 
 class Answer:
-    """What can happen, under a heading for who could prevent it. ``repair``: the command that looks for changes."""
+    """What can happen, under a heading for who could prevent it. ``repair``: the command that looks for changes.
 
-    def __init__(self, deployment: Deployment, result: Result, repair: str) -> None:
+    ``above``: how many lines of the screen are used already.
+    """
+
+    def __init__(self, deployment: Deployment, result: Result, repair: str, above: int = 0) -> None:
+        self.most = max(MOST_ANSWER - above, LEAST_ANSWER)
         self.happenings = [one for one in by_fault(deployment, result) if one.consequences]
         self.repair = repair
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         told = list(self._lines(options.max_width))
-        yield from told[:MOST_ANSWER]
-        if len(told) > MOST_ANSWER:
+        yield from told[: self.most]
+        if len(told) > self.most:
             yield Text("  more of this: --details", style="dim")
 
     def _lines(self, width: int) -> Iterator[Text]:

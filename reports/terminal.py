@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from model.deployment.deployment import Deployment
-from properties.verdict import Result, Status
+from properties.verdict import Result, Status, Verdict
 from reports import assumptions, brief, lines, summary, wording
 from reports.by_fault import by_fault, faults_in_words
 from reports.console import console as console
@@ -21,7 +21,7 @@ from reports.table import VerdictTable, engine_line
 def print_answer(out: Console, result: Result, *, alone: bool = True) -> None:
     """The answer in one sentence. ``alone``: nothing follows that says the bounds."""
     said = wording.answer(result.verdicts, bounds_below=not alone)
-    out.print(Text(wording.plain(said), style=_answer_style(result)), soft_wrap=alone and not out.is_terminal)
+    out.print(Text(wording.plain(said), style=answer_style(result.verdicts)), soft_wrap=alone and not out.is_terminal)
 
 
 def print_result(
@@ -34,45 +34,59 @@ def print_result(
     print_background(out, deployment, result, command=command)
 
 
-def print_verdicts(out: Console, deployment: Deployment, result: Result, *, all_traces: bool = False) -> None:
-    """The deployment, the answer and the table."""
+def print_verdicts(
+    out: Console, deployment: Deployment, result: Result, *, all_traces: bool = False, skipped: int = 0
+) -> None:
+    """The deployment, the answer and the table. ``skipped``: how many pipelines could not be checked."""
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     out.print()
     print_answer(out, result, alone=False)
     out.print()
     out.print(VerdictTable(result.verdicts, all_sets=all_traces))
+    if skipped:
+        _print_wrapped(out, wording.not_checked(skipped), style="bold yellow", indent=2)
 
 
-def print_brief_verdicts(out: Console, deployment: Deployment, result: Result, *, repair: str) -> None:
-    """The deployment, the answer by fault and the table, on one screen. ``repair`` looks for what prevents it."""
+def print_brief_verdicts(
+    out: Console, deployment: Deployment, result: Result, *, repair: str, above: int = 0, skipped: int = 0
+) -> None:
+    """The deployment, the answer by fault and the table, on one screen. ``repair`` looks for what prevents it.
+
+    ``above``: how many lines of the screen are used already; ``skipped``: how many pipelines could not be checked.
+    """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     for note in brief.unknown_settings(deployment):
         _print_wrapped(out, note, style="yellow")
     out.print()
     said = wording.plain(wording.brief_answer(result.verdicts))
-    _print_wrapped(out, said, style=_answer_style(result))
-    out.print(brief.Answer(deployment, result, repair))
+    _print_wrapped(out, said, style=answer_style(result.verdicts))
+    out.print(brief.Answer(deployment, result, repair, above))
     out.print()
     out.print(brief.BriefTable(result.verdicts))
+    if skipped:
+        _print_wrapped(out, wording.not_checked(skipped), style="bold yellow", indent=2)
 
 
-def print_brief_trace(out: Console, deployment: Deployment, result: Result, *, trace: str) -> None:
-    """The trace of what is required, worst and likeliest. ``trace`` tells any trace whole."""
+def print_brief_trace(
+    out: Console, deployment: Deployment, result: Result, *, trace: str, above: int = 0, skipped: int = 0
+) -> None:
+    """The trace of what is required, worst and likeliest. ``trace`` tells any trace whole; others as above."""
     told = tellings(result.verdicts, all_traces=True)
     telling = brief.most_telling(told, by_fault(deployment, result))
     if telling is not None:
         out.print()
-        out.print(brief.BriefStory(telling, trace, _height(out.width, deployment, result)))
+        used = above + _height(out.width, deployment, result, above, skipped)
+        out.print(brief.BriefStory(telling, trace, used))
 
 
-def _height(width: int, deployment: Deployment, result: Result) -> int:
+def _height(width: int, deployment: Deployment, result: Result, above: int, skipped: int) -> int:
     """How many lines the verdicts take."""
     sheet = console(io.StringIO())
     sheet.width = width
     with sheet.capture() as captured:
-        print_brief_verdicts(sheet, deployment, result, repair="")
+        print_brief_verdicts(sheet, deployment, result, repair="", above=above, skipped=skipped)
     return len(captured.get().splitlines())
 
 
@@ -133,7 +147,7 @@ def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole
     _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
         said = f"{name}: {wording.answer(result.verdicts, bounds_below=False)}"
-        for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=_answer_style(result)):
+        for line in lines.wrapped(said, out.width, first="  ", rest="    ", style=answer_style(result.verdicts)):
             out.print(line)
 
 
@@ -152,8 +166,9 @@ def _print_wrapped(out: Console, text: str, *, style: str = "", indent: int = 0)
         out.print(line)
 
 
-def _answer_style(result: Result) -> str:
-    required = {v.status for v in result.verdicts if v.required}
+def answer_style(verdicts: Iterable[Verdict]) -> str:
+    """The style of an answer."""
+    required = {v.status for v in verdicts if v.required}
     if Status.VIOLATED in required:
         return "bold red"
     return "bold yellow" if required - {Status.HOLDS} else "bold green" if required else "bold"

@@ -284,6 +284,12 @@ def brief_answer(verdicts: Sequence[Verdict]) -> str:
     return f"No: {len(violated)} of the {len(required)} required properties can fail{names}{rest}."
 
 
+def not_checked(pipelines: int) -> str:
+    """Say of pipelines that they are not checked."""
+    are = "is" if pipelines == 1 else "are"
+    return f"{counted(pipelines, 'pipeline')} {are} not checked; standard error says why."
+
+
 def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
     """The results of several pipelines in one sentence: the worst that is true of one of them, and of how many."""
     required = [{verdict.status for verdict in verdicts if verdict.required} for verdicts in pipelines]

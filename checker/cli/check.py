@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from checker.source import Source
     from model.deployment.deployment import Deployment
     from properties.verdict import Result
+    from reports.several import Checked
 
 
 def check(
@@ -147,6 +148,8 @@ def check(
         clients=tuple(clients or ()),
     )
     written = Written(json_file, tuple(report or ()), bundle)
+    is_whole = details or all_traces or explain
+    above = 0
     with one_line_errors():
         written.refuse_what_cannot_be()
         sought = source.seek()
@@ -164,7 +167,7 @@ def check(
             written.refuse_several(len(deployments))
     if sought is not None:
         with one_line_errors():
-            _print_sought(sought, kafka, quiet=quiet)
+            above = _print_sought(sought, kafka, quiet=quiet, details=is_whole)
 
     asked = _Asked(
         faults=faults,
@@ -179,7 +182,7 @@ def check(
         explorer=partial(engine_of, engine, master, checkpoint, checkpoint_every, memory, stats=stats),
         written=written,
         all_traces=all_traces,
-        details=details or all_traces or explain,
+        details=is_whole,
         more=0.0 if quiet or len(deployments) > 1 else more,
         options=_options(more, all_properties=all_properties, all_fault_sets=all_fault_sets),
         all_properties=all_properties,
@@ -189,19 +192,23 @@ def check(
         checkpoint=checkpoint,
     )
     statuses = [EXIT_BAD_INPUT] if sought is not None and (sought.problems or not deployments) else []
+    screen = _Screen(above, sought.skipped if sought is not None else 0, len(deployments))
     checked: dict[tuple[Deployment, tuple[str, ...]], str] = {}
     for number, deployment in enumerate(deployments, start=1):
         same = checked.setdefault((question(deployment), deployment.require), deployment.name)
         if same != deployment.name:
-            typer.echo(plain(f"{deployment.name}: as {same}, which differs in nothing that matters"))
+            screen.tell_same(deployment.name, same, asked)
             continue
-        if len(deployments) > 1:
+        if len(deployments) > 1 and (quiet or is_whole):
             typer.echo(plain(f"{deployment.name}: ") if quiet else "", nl=not quiet)
-        status, interrupted = _check_one(deployment, _alone(source, sought, number), asked)
+        status, interrupted = _check_one(deployment, _alone(source, sought, number), asked, screen)
         statuses.append(status)
         if interrupted:
             break
-    if len(asked.written.answers) > 1 and not quiet:
+    if screen.is_of_several(asked):
+        screen.skipped += len(deployments) - number
+        screen.tell_all()
+    elif len(asked.written.answers) > 1 and not quiet:
         whole = number == len(deployments) and not (sought is not None and sought.problems)
         _print_overview(asked.written, whole=whole)
     raise typer.Exit(EXIT_BAD_INPUT if asked.written.failed else worst_of(statuses))
@@ -270,22 +277,76 @@ def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tupl
     return (*words, *(() if more == DEFAULT_MORE else ("--more", f"{more:g}")))
 
 
-def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[int, bool]:
+class _Screen:
+    """How much of the screen is used, and what came of several pipelines that share it.
+
+    ``above``: lines that are used; ``skipped``: pipelines that are not checked, of those that were found.
+    """
+
+    def __init__(self, above: int, skipped: int, pipelines: int) -> None:
+        from reports.several import Lines
+
+        self.above = above
+        self.skipped = skipped
+        self.pipelines = pipelines
+        self.lines = Lines(pipelines)
+        self.checked: list[tuple[Checked, str]] = []
+
+    def is_of_several(self, asked: _Asked) -> bool:
+        """Whether several pipelines share the screen."""
+        return self.pipelines > 1 and not asked.details and not asked.quiet
+
+    def tell(self, checked: Checked, again: str, number: int | None) -> None:
+        """Print the line of a pipeline. ``again`` checks it alone; ``number`` is that of ``--pipeline``."""
+        from reports import terminal
+        from reports.several import print_checked
+
+        self.checked.append((checked, again))
+        print_checked(terminal.console(), self.lines, "" if number is None else f"{number}  ", checked)
+        sys.stdout.flush()
+
+    def tell_same(self, name: str, same: str, asked: _Asked) -> None:
+        """Print that a pipeline is another one by a second name."""
+        from reports import terminal
+        from reports.several import print_same
+
+        if self.is_of_several(asked):
+            print_same(terminal.console(), self.lines, name, same)
+        else:
+            typer.echo(plain(f"{name}: as {same}, which differs in nothing that matters"))
+
+    def tell_all(self) -> None:
+        """Print what is true of all of them."""
+        from reports import terminal
+        from reports.several import print_together
+
+        print_together(terminal.console(), self.checked, self.lines, above=self.above, skipped=self.skipped)
+
+
+def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _Screen) -> tuple[int, bool]:
     """Check a deployment and say what came out: the exit status of that, and whether somebody interrupted it."""
     with one_line_errors(), asked.explorer() as explorer:
         run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
     again = asked.command(source, deployment)
     interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
+    if screen.is_of_several(asked):
+        from reports.several import Checked
+
+        asked.written.add(deployment, result, again)
+        with one_line_errors():
+            screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
+        status = exit_status(result.verdicts, asked.fail_on)
+        return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
     shown = asked.written.json_file != STANDARD_OUTPUT
     if shown:
         with one_line_errors():
-            _print_verdicts(deployment, result, asked, asked.about("repair", source))
+            _print_verdicts(deployment, result, asked, asked.about("repair", source), screen)
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
     if shown:
         with one_line_errors():
-            _print_why_and_traces(deployment, result, asked, asked.about("trace", source))
+            _print_why_and_traces(deployment, result, asked, asked.about("trace", source), screen)
     if asked.more and not interrupted:
         result = with_more(run, result, asked.budget(), asked.more)
     asked.written.add(deployment, result, again)
@@ -298,14 +359,18 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked) -> tuple[i
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 
-def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool) -> None:
-    """What was found, and what keeps pipelines from being checked."""
+def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bool) -> int:
+    """What was found, and what keeps pipelines from being checked. Returns how many lines of the screen that took."""
+    from reports.several import MOST_FOUND
+
+    used = 0
     if not quiet:
-        print_found(sought, kafka, each_value=False)
+        used = print_found(sought, kafka, each_value=False, most=None if details else MOST_FOUND)
     for problem in sought.problems:
         complain(str(problem))
     if not (sought.judged or sought.own):
         complain(f"{sought.findings.place}: no pipeline to check")
+    return used
 
 
 def _alone(source: Source, sought: Sought | None, number: int) -> Source:
@@ -333,16 +398,18 @@ def _with_preventions(run: Run, result: Result) -> Result:
     return replace(result, preventions=found)
 
 
-def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repair: str) -> None:
+def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: _Screen) -> None:
     from reports import terminal
 
     out = terminal.console()
+    above, skipped = screen.above, screen.skipped
     if asked.quiet:
         terminal.print_answer(out, _as_it_decides(result, asked.fail_on))
     elif asked.details:
-        terminal.print_verdicts(out, deployment, result, all_traces=asked.all_traces)
+        alone = skipped if screen.pipelines == 1 else 0
+        terminal.print_verdicts(out, deployment, result, all_traces=asked.all_traces, skipped=alone)
     else:
-        terminal.print_brief_verdicts(out, deployment, result, repair=repair)
+        terminal.print_brief_verdicts(out, deployment, result, repair=repair, above=above, skipped=skipped)
     sys.stdout.flush()
 
 
@@ -352,7 +419,7 @@ def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:
     return replace(result, verdicts=verdicts)
 
 
-def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str) -> None:
+def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked, trace: str, screen: _Screen) -> None:
     """An explanation that was asked for is printed beside ``--quiet`` too."""
     from reports import terminal
 
@@ -363,7 +430,8 @@ def _print_why_and_traces(deployment: Deployment, result: Result, asked: _Asked,
     elif asked.details:
         terminal.print_traces(out, result, all_traces=asked.all_traces)
     else:
-        terminal.print_brief_trace(out, deployment, result, trace=trace)
+        above, skipped = screen.above, screen.skipped
+        terminal.print_brief_trace(out, deployment, result, trace=trace, above=above, skipped=skipped)
     sys.stdout.flush()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import typer
@@ -76,14 +77,26 @@ def show(
         raise typer.Exit(EXIT_BAD_INPUT)
 
 
-def print_found(sought: Sought, kafka: str | None, *, each_value: bool) -> None:
-    """What there is in a folder, and, if that is wanted, what became of each value of its files."""
+def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: int | None = None) -> int:
+    """What there is in a folder, and, if that is wanted, what became of each value of its files.
+
+    Returns how many lines were printed: ``most`` at most, where that is given.
+    """
     from model.deployment.dialects.accounting import accounts_of
     from reports.console import console
     from reports.found import AccountReport, FoundReport
 
     accounts = accounts_of(sought.findings, sought.judged, kafka)
-    console().print(FoundReport(sought.findings, sought.paired, accounts))
+    out = console()
+    report = FoundReport(sought.findings, sought.paired, accounts)
+    if most is not None:
+        from reports.several import Capped
+
+        shown = Capped(report, most, f"proofka show {shlex.quote(sought.findings.place)}")
+        out.print(shown)
+        return shown.lines(out)
+    out.print(report)
     for account in accounts if each_value else ():
-        console().print()
-        console().print(AccountReport(account))
+        out.print()
+        out.print(AccountReport(account))
+    return 0

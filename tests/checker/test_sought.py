@@ -44,11 +44,35 @@ def test_a_folder_is_checked_pipeline_by_pipeline(folder: Path) -> None:
     run = proofka("check", folder, *QUICK)
     assert run.exit_code in (0, 4), run.stderr
     assert "service/application.yml: Spring Boot application" in run.stdout
-    assert "2 pipelines" in run.stdout
+    assert "2 of 2 pipelines" in run.stdout
     assert "which differs in nothing that matters" not in run.stdout
-    assert f"proofka check {folder} --pipeline 2 --faults 0" in " ".join(run.stdout.split())
-    overview = run.stdout.rpartition(" of 2 pipelines")[2]
-    assert overview.count("spring.kafka.producer") == 2
+    assert f"proofka check {folder} --pipeline 1 --faults 0" in " ".join(run.stdout.split())
+    lines = run.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines if line[:3] in ("1  ", "2  ")] == [
+        "1  spring.kafka.producer -> spring.kafka.consumer",
+        "2  spring.kafka.producer (test) -> spring.kafka.consumer (test)",
+    ]
+    assert "not checked" not in run.stdout
+    whole = proofka("check", folder, "--details", *QUICK).stdout
+    assert f"proofka check {folder} --pipeline 2 --faults 0" in " ".join(whole.split())
+    assert whole.rpartition(" of 2 pipelines")[2].count("spring.kafka.producer") == 2
+
+
+def test_the_answer_says_that_a_pipeline_was_left_out(folder: Path) -> None:
+    """One that is refused, beside one that is checked, and beside several."""
+    broken = "kafka: '4.0'\nproducer: {acks: 7}\n"
+    (folder / "broken.yaml").write_text(broken, encoding="utf-8")
+    for options in ((), ("--details",)):
+        run = proofka("check", folder, *options, *QUICK)
+        assert run.exit_code == 2
+        assert "broken.yaml" in run.stderr
+        assert "ot all that was found could be checked" in run.stdout or "1 pipeline is not checked" in run.stdout
+    (folder / "service" / "application.yml").unlink()
+    (folder / "whole.yaml").write_text("kafka: '4.0'\n", encoding="utf-8")
+    for options in ((), ("--details",)):
+        run = proofka("check", folder, *options, *QUICK)
+        assert run.exit_code == 2
+        assert "1 pipeline is not checked" in run.stdout
 
 
 def test_one_pipeline_of_several(folder: Path) -> None:

@@ -1,0 +1,202 @@
+"""Several pipelines on one screen: a line or two of each, a row of each property, the trace that comes first."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from model.deployment.deployment import Deployment
+from model.deployment.required_properties import KNOWN_PROPERTIES
+from properties.verdict import Result, Status, Verdict
+from reports import wording
+from reports.brief import BriefStory, most_telling
+from reports.by_fault import by_fault
+from reports.console import console
+from reports.lines import wrapped
+from reports.story import tellings
+from reports.table import STYLE
+from reports.terminal import answer_style
+
+MOST_FOUND = 6
+"""Lines for what was found in a folder."""
+
+MOST_PIPELINES = 10
+"""Lines for what came of each pipeline while they are checked."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A pipeline's answer. ``trace``: the command that tells its traces."""
+
+    deployment: Deployment
+    result: Result
+    trace: str
+
+
+class Capped:
+    """What else is rendered, in so many lines at most. ``more``: what shows all of it."""
+
+    def __init__(self, what: RenderableType, most: int, more: str) -> None:
+        self.what = what
+        self.most = most
+        self.more = more
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        told = self._told(console, options)
+        shown = told if len(told) <= self.most else told[: self.most - 1]
+        for line in shown:
+            yield from line
+            yield Segment.line()
+        if len(shown) < len(told):
+            yield Text(f"  more of this: {self.more}", style="dim", no_wrap=True)
+
+    def lines(self, out: Console) -> int:
+        """How many lines that is."""
+        return min(len(self._told(out, out.options)), self.most)
+
+    def _told(self, out: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        """The lines in which there is anything."""
+        told = out.render_lines(self.what, options, pad=False)
+        return [line for line in told if any(segment.text.strip() for segment in line)]
+
+
+class Lines:
+    """What came of each pipeline, as long as there are lines for it; ``pipelines``: how many there are to come."""
+
+    def __init__(self, pipelines: int) -> None:
+        self.pipelines = pipelines
+        self.used = 0
+        self.left_out = 0
+
+    def of(self, text: str, style: str, width: int) -> Iterator[Text]:
+        """The line of a pipeline, or nothing: only the last line says how many have none."""
+        most = max(1, min(2, MOST_PIPELINES // self.pipelines))
+        if self.used + most > MOST_PIPELINES - (self.pipelines > MOST_PIPELINES):
+            self.left_out += 1
+            return
+        told = list(wrapped(text, width, rest="  ", style=style))
+        if len(told) > most:
+            told = told[:most]
+            told[-1] = Text.assemble(told[-1].plain[: width - 4].rstrip() + " ...", style=style, no_wrap=True)
+        self.used += len(told)
+        yield from told
+
+    def rest(self) -> Iterator[Text]:
+        """How many pipelines have no line."""
+        if self.left_out:
+            yield Text(f"and {wording.counted(self.left_out, 'more pipeline')}: --details", style="dim")
+
+
+class Properties:
+    """A row of each property: how many pipelines have which verdict on it, and the first that violates it."""
+
+    def __init__(self, those: Sequence[Checked]) -> None:
+        self.those = those
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+        table.add_column("property", no_wrap=True)
+        table.add_column("pipelines", no_wrap=True)
+        table.add_column("violated first in", no_wrap=True, overflow="ellipsis")
+        for name in KNOWN_PROPERTIES:
+            verdicts = [
+                (one, verdict) for one in self.those for verdict in one.result.verdicts if verdict.property == name
+            ]
+            if verdicts:
+                table.add_row(*self._row(name, verdicts))
+        yield table
+        yield Text("\n  * required of a pipeline", style="dim")
+
+    def _row(self, name: str, verdicts: Sequence[tuple[Checked, Verdict]]) -> Iterator[Text]:
+        required = [verdict for _, verdict in verdicts if verdict.required]
+        quiet = "" if required else "dim"
+        counts = [(status, sum(one.status is status for _, one in verdicts)) for status in Status]
+        worst = next((status for status, count in counts if count), Status.HOLDS)
+        yield Text(wording.plain(name) + "*" * bool(required), style=quiet or "bold")
+        told = [f"{wording.SYMBOL[status]} {count}" for status, count in counts if count]
+        yield Text(" ".join(told), style=quiet or STYLE[worst])
+        first = next((one.deployment.name for one, verdict in verdicts if verdict.status is Status.VIOLATED), "")
+        yield Text(wording.plain(first), style=quiet)
+
+
+def print_checked(out: Console, lines: Lines, number: str, checked: Checked) -> None:
+    """Print the line of a pipeline, which ``--pipeline`` knows by its number (empty: it has none)."""
+    result = checked.result
+    violated = any(verdict.required and verdict.status is Status.VIOLATED for verdict in result.verdicts)
+    said = wording.brief_answer(result.verdicts) if violated else wording.answer(result.verdicts, bounds_below=False)
+    said = f"{number}{checked.deployment.name}: {said}"
+    for line in lines.of(said, answer_style(result.verdicts), out.width):
+        out.print(line)
+
+
+def print_same(out: Console, lines: Lines, name: str, same: str) -> None:
+    """Print that a pipeline is another one by a second name."""
+    for line in lines.of(f"{name}: as {same}, which differs in nothing that matters", "", out.width):
+        out.print(line)
+
+
+def print_together(
+    out: Console, those: Sequence[tuple[Checked, str]], lines: Lines, *, above: int, skipped: int
+) -> None:
+    """Print what is true of several pipelines: the answer, the table, a trace, and what else there is.
+
+    Each comes with the command that checks it alone. ``above``: how many lines of the screen are used already, before
+    ``lines``; ``skipped``: how many pipelines were not checked.
+    """
+    for line in lines.rest():
+        out.print(line)
+    checked = [one for one, _ in those]
+    used = above + lines.used + 1 + _height(out.width, checked, skipped)
+    _print_answer(out, checked, skipped)
+    first = _first(checked)
+    if first is not None:
+        told = tellings(first.result.verdicts, all_traces=True)
+        telling = most_telling(told, by_fault(first.deployment, first.result))
+        if telling is not None:
+            out.print()
+            for line in wrapped(f"{first.deployment.name}:", out.width, rest="  ", style="bold"):
+                out.print(line)
+            out.print(BriefStory(telling, first.trace, used + 2))
+    out.print()
+    for line in wrapped(
+        "--details: all of this, with the bounds, of each pipeline; proofka show: every setting", out.width, style="dim"
+    ):
+        out.print(line)
+    again = next(command for one, command in those if one is (first or checked[0]))
+    out.print(Text(wording.plain(f"one alone: {again}"), style="dim"), soft_wrap=True)
+
+
+def _print_answer(out: Console, those: Sequence[Checked], skipped: int) -> None:
+    out.print()
+    said = wording.answer_of_all([one.result.verdicts for one in those]).replace("bounds above", "bounds of each")
+    rest = f" {wording.not_checked(skipped)}" if skipped else ""
+    style = answer_style(verdict for one in those for verdict in one.result.verdicts)
+    for line in wrapped(said + rest, out.width, rest="  ", style=style):
+        out.print(line)
+    out.print()
+    out.print(Properties(those))
+
+
+def _height(width: int, those: Sequence[Checked], skipped: int) -> int:
+    """How many lines the answer and the table take."""
+    sheet = console(io.StringIO())
+    sheet.width = width
+    with sheet.capture() as captured:
+        _print_answer(sheet, those, skipped)
+    return len(captured.get().splitlines())
+
+
+def _first(those: Sequence[Checked]) -> Checked | None:
+    """The pipeline whose trace is told: the first that violates what it requires, else the first that violates any."""
+    for required in (True, False):
+        for one in those:
+            for verdict in one.result.verdicts:
+                if verdict.status is Status.VIOLATED and (verdict.required or not required):
+                    return one
+    return None
