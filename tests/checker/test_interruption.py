@@ -74,6 +74,39 @@ def test_an_interrupt_while_a_level_is_shared_out(moment: int) -> None:
     assert found["distinct"] == sum(found["levels"]) < 737_794
 
 
+LOADED = """
+import signal, sys
+
+how, moment = sys.argv.pop(1), sys.argv.pop(1)
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+if how == "ignoring":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+from checker.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("moment", ["checker.cli", "typer", "checker.cli.check", "model.deployment.question"])
+def test_an_interrupt_while_the_program_is_loaded_is_one_line(moment: str) -> None:
+    """Also while a command loads what it needs, before it listens itself."""
+    run = [sys.executable, "-c", LOADED, "hearing", moment, "check", "examples/orders.yaml"]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
+    """Such as a shell that started it in the background."""
+    run = [sys.executable, "-c", LOADED, "ignoring", "checker.cli.check", "--version"]
+    done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_stopped_before_anything_was_explored(form: tuple[str, ...]) -> None:
     done = proofka("published", "kip-320", "--time", "1e-9", *form)
