@@ -8,8 +8,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from model.deployment.broker_rules import ABOVE_REPLICAS
 from model.deployment.deployment import Deployment
-from model.deployment.known_keys import GOES_ON
+from model.deployment.known_keys import GOES_ON, MEANT
 from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
 from reports.by_fault import Behind, Happening, by_fault, grouped
@@ -20,7 +21,10 @@ MOST_HAPPENINGS = 3
 """How many sentences of a kind are printed before the others are only counted."""
 
 MOST_UNKNOWN = 3
-"""How many unknown settings are named before the others are only counted."""
+"""How many settings that are not in force as written are named before the others are only counted."""
+
+_WEIGHTY = (GOES_ON, MEANT, *(f"(rule {rule})" for rule in ABOVE_REPLICAS))
+"""Words in notes that the verdict may turn on."""
 
 MOST_SETS = 3
 """How many smallest fault sets stand in a row of the table."""
@@ -41,13 +45,22 @@ MOST_ANSWER, LEAST_ANSWER = 12, 5
 """Lines of the answer by fault, and where other lines come before it."""
 
 
-def unknown_settings(deployment: Deployment) -> list[str]:
-    """Tell of settings that the real software does not know: a misspelt one is not in force."""
-    told = [note for note in deployment.notes if GOES_ON in note]
+def weighty_notes(deployment: Deployment) -> list[str]:
+    """Tell of settings that are not in force as somebody wrote them, which may be what the verdict turns on.
+
+    The real software does not know them, misspelt as they are, another component would read them, or brokers make
+    something else of them.
+    """
+    return [note for note in deployment.notes if any(words in note for words in _WEIGHTY)]
+
+
+def first_notes(deployment: Deployment) -> list[str]:
+    """Tell of the first of these, and how many there are besides."""
+    told = weighty_notes(deployment)
     more = len(told) - MOST_UNKNOWN
     return [
         *told[:MOST_UNKNOWN],
-        *([f"{wording.counted(more, 'more unknown setting')}: --details"] if more > 0 else []),
+        *([f"{wording.counted(more, 'more setting')} that may not be in force: --details"] if more > 0 else []),
     ]
 
 

@@ -57,7 +57,7 @@ def print_brief_verdicts(
     """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
-    for note in brief.unknown_settings(deployment):
+    for note in brief.first_notes(deployment):
         _print_wrapped(out, note, style="yellow")
     out.print()
     said = wording.plain(wording.brief_answer(result.verdicts))

@@ -364,13 +364,31 @@ def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bo
     from reports.several import MOST_FOUND
 
     used = 0
-    if not quiet:
+    if quiet:
+        _complain_of_rejected(sought, kafka)
+    else:
         used = print_found(sought, kafka, each_value=False, most=None if details else MOST_FOUND)
     for problem in sought.problems:
         complain(str(problem))
     if not (sought.judged or sought.own):
         complain(f"{sought.findings.place}: no pipeline to check")
     return used
+
+
+def _complain_of_rejected(sought: Sought, kafka: str | None) -> None:
+    """Say in a line on standard error what ``--partial`` passes over; without it each value is an error."""
+    if not sought.partial:
+        return
+    from model.deployment.dialects.accounting import Fate, accounts_of
+    from reports import wording
+
+    rejected = sum(one.count(Fate.REJECTED) for one in accounts_of(sought.findings, sought.judged, kafka))
+    if rejected or sought.findings.unread:
+        files = f", and {wording.counted(len(sought.findings.unread), 'file')} cannot be read" * bool(
+            sought.findings.unread
+        )
+        said = f"{wording.counted(rejected, 'value')} rejected{files}: taken as if nobody had said them"
+        complain(f"{sought.findings.place}: {said}; proofka show names them")
 
 
 def _alone(source: Source, sought: Sought | None, number: int) -> Source:
@@ -405,12 +423,24 @@ def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repai
     above, skipped = screen.above, screen.skipped
     if asked.quiet:
         terminal.print_answer(out, _as_it_decides(result, asked.fail_on))
+        _complain_of_notes(deployment)
     elif asked.details:
         alone = skipped if screen.pipelines == 1 else 0
         terminal.print_verdicts(out, deployment, result, all_traces=asked.all_traces, skipped=alone)
     else:
         terminal.print_brief_verdicts(out, deployment, result, repair=repair, above=above, skipped=skipped)
     sys.stdout.flush()
+
+
+def _complain_of_notes(deployment: Deployment) -> None:
+    """Say in a line on standard error that there are notes which the verdict may turn on."""
+    from reports import wording
+    from reports.brief import weighty_notes
+
+    notes = weighty_notes(deployment)
+    if notes:
+        rest = f"; {wording.counted(len(notes) - 1, 'more note')}: without --quiet" if len(notes) > 1 else ""
+        complain(f"{deployment.name}: {notes[0]}{rest}")
 
 
 def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:

@@ -282,6 +282,10 @@ def _replicas(brokers: Brokers, notes: list[str]) -> Setting:
     return Setting("topic", key, str(int(given.value)), origin)
 
 
+ABOVE_REPLICAS = ("B03", "B04")
+"""The rules about a ``min.insync.replicas`` that exceeds the number of replicas."""
+
+
 def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> Setting:
     setting = brokers.setting("min.insync.replicas")
     value = int(setting.value)

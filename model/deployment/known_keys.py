@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from functools import cache, lru_cache
 
 from model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
@@ -21,6 +21,9 @@ MISPLACED = "a {owner} setting: the {scope} does not read it"
 
 MEANT = "did you mean"
 """What stands before the name that a misspelt one is near to."""
+
+NEAR = 0.85
+"""Part of two names that has to be the same for one to be taken for the other's, misspelt, of another component."""
 
 _SCOPES = ("producer", "consumer", "topic", "broker")
 _OTHER_CLIENT = {"producer": "consumer", "consumer": "producer"}
@@ -93,7 +96,22 @@ def _hint(scope: str, key: str, choices: tuple[str, ...]) -> str:
         if key.endswith("." + choice):
             return f"{MEANT} {choice}, without {printable(key.removesuffix(choice))!r}?"
     close = get_close_matches(key.lower().replace("_", ".") if scope else key, choices, n=1, cutoff=0.6)
-    return f"{MEANT} {close[0]}?" if close else ""
+    return _near_elsewhere(scope, key, close[0] if close else "") or (f"{MEANT} {close[0]}?" if close else "")
+
+
+def _near_elsewhere(scope: str, key: str, near: str) -> str:
+    """Name a topic's or broker's setting that a client's unknown one is misspelt from; ``near``: the nearest here."""
+    if scope not in _OTHER_CLIENT:
+        return ""
+    for owner in ("topic", "broker"):
+        for name in get_close_matches(key, known_keys(owner), n=1, cutoff=NEAR):
+            if _likeness(key, name) > _likeness(key, near):
+                return f"{MEANT} {name}? It is a {owner} setting: no client reads it"
+    return ""
+
+
+def _likeness(key: str, name: str) -> float:
+    return SequenceMatcher(None, name, key).ratio()
 
 
 def _name_elsewhere(scope: str, key: str) -> str:

@@ -150,6 +150,38 @@ def test_misspelt_settings_are_named_on_the_first_screen(tmp_path: Path) -> None
     assert "did you mean retries?" in " ".join(run.stdout.split())
 
 
+def test_a_brokers_setting_that_is_misspelt_in_a_clients_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "application.properties"
+    file.write_text("spring.kafka.producer.properties.min.insync.replica=2\n", encoding="utf-8")
+    said = "did you mean min.insync.replicas? It is a topic setting: no client reads it"
+    assert said in " ".join(proofka("check", file, *QUICK).stdout.split())
+    quiet = proofka("check", file, "--quiet", *QUICK)
+    assert said in quiet.stderr
+    assert quiet.stderr.count("\n") == quiet.stdout.count("\n") == 1
+
+
+def test_quiet_counts_what_it_leaves_out(tmp_path: Path) -> None:
+    """Notes that the verdict may turn on, and what --partial passes over; nothing where there is neither."""
+    file = tmp_path / "application.properties"
+    names = ("retires", "ackss", "enable.idempotenc")
+    file.write_text("".join(f"spring.kafka.producer.properties.{name}=1\n" for name in names), encoding="utf-8")
+    assert "; 2 more notes: without --quiet" in proofka("check", file, "--quiet", *QUICK).stderr
+    file.write_text("spring.kafka.consumer.auto-commit-interval=soon\nspring.kafka.consumer.group-id=a\n")
+    partly = proofka("check", file, "--partial", "--quiet", *QUICK).stderr
+    assert "1 value rejected: taken as if nobody had said them; proofka show names them" in partly
+    file.write_text("spring.kafka.consumer.group-id=a\n")
+    assert proofka("check", file, "--partial", "--quiet", *QUICK).stderr == ""
+
+
+@pytest.mark.parametrize(("kafka", "rule"), [("4.0", "B03"), ("3.6", "B04")])
+def test_more_in_sync_than_there_are_replicas_is_in_the_answer(tmp_path: Path, kafka: str, rule: str) -> None:
+    """What the brokers make of it decides what acks=all is worth."""
+    file = tmp_path / "one.yaml"
+    file.write_text(f"kafka: '{kafka}'\ntopic: {{replicas: 1, min.insync.replicas: 2}}\n", encoding="utf-8")
+    assert f"(rule {rule})" in " ".join(proofka("check", file, *QUICK).stdout.split())
+    assert f"(rule {rule})" in proofka("check", file, "--quiet", *QUICK).stderr
+
+
 def test_where_nobody_says_the_mode_unclean_election_counts(tmp_path: Path) -> None:
     """From 3.3 to 3.8 it does with ZooKeeper and not with KRaft: what loses more is taken."""
     file = tmp_path / "server.properties"

@@ -15,6 +15,7 @@ from model.deployment.dialects.java_properties import read_properties
 from model.deployment.dialects.placeholders import Fillings
 from model.deployment.given import Given
 from model.deployment.hiding import is_secret
+from model.deployment.known_keys import NEAR
 from model.deployment.reasons import names_key
 from model.deployment.values import has_placeholder
 
@@ -40,9 +41,6 @@ TELLING = frozenset(
     }
 )
 """Keys that show a broker's file; two of them, for a client's may hold one by mistake."""
-
-NEAR = 0.85
-"""Part of two names that has to be the same for one to be taken for the other, misspelt."""
 
 _OTHERS = frozenset({"clusters", "plugin.path", "offset.storage.topic", "offset.storage.file.filename"})
 _CONTROLLER = "a controller that is no broker stores no records of topics"

@@ -13,6 +13,13 @@ from model.deployment.hiding import HIDDEN, is_secret
     [
         ("producer", "ackss=1", "unknown producer setting; did you mean acks?"),
         ("producer", "enable.idempotance=true", "did you mean enable.idempotence?"),
+        (
+            "producer",
+            "min.insync.replica=2",
+            "did you mean min.insync.replicas? It is a topic setting: no client reads",
+        ),
+        ("consumer", "offsets.retention.minuts=2", "did you mean offsets.retention.minutes? It is a broker setting"),
+        ("consumer", "fetch.max.byte=2", "did you mean fetch.max.bytes?"),
         ("producer", "kafka.acks=1", "did you mean acks, without 'kafka.'?"),
         ("producer", "request.required.acks=1", "use acks"),
         ("producer", "min.insync.replicas=2", "it is a topic or broker setting: say it there"),
