@@ -46,7 +46,7 @@ _Concerned = tuple[FaultBudget, bool]
 
 
 @dataclass
-class _Search:
+class Search:
     """The checks of deployments between two within some faults, each done once, and how many are left."""
 
     between: Between
@@ -101,16 +101,19 @@ def difference(
     causes: bool = True,
     budget: Budget | None = None,
     on_check: Callable[[int], None] = lambda checks: None,
+    on_cause: Callable[[VerdictChange], None] = lambda change: None,
 ) -> Difference:
     """Compare two results of deployments, and find the causes of what changed.
 
-    ``on_check`` hears how many deployments between the two were checked. ``budget`` limits each of them.
+    ``on_check`` hears how many deployments between the two were checked, ``on_cause`` of each cause once it is found.
+    ``budget`` limits each check.
     """
     changes, unchanged = _verdict_changes(old[1], new[1])
     whole = between(old[0], new[0])
     remarks: list[str] = []
     if causes and any(_is_asked(change) for change in changes):
-        changes = _with_causes(changes, whole, old[1], new[1], budget or Budget(seconds=SECONDS_EACH), on_check)
+        limits = budget or Budget(seconds=SECONDS_EACH)
+        changes = _with_causes(changes, whole, (old[1], new[1]), limits, on_check=on_check, on_cause=on_cause)
         what = "setting" if whole.separated else "field of the model"
         remarks.append(
             f"causes: the old deployment was checked again with each changed {what} alone, then with "
@@ -166,6 +169,11 @@ def _covered(verdict: Verdict) -> object:
     """What was covered; not how far the layer of faults came in which time ran out."""
     one = verdict.coverage
     return one.complete_to, one.total, one.kinds, one.bounds_reached, one.any_number
+
+
+def asks_for_causes(found: Difference) -> bool:
+    """Whether there is a change whose cause is looked for."""
+    return any(_is_asked(change) for change in found.verdicts)
 
 
 def _is_asked(change: VerdictChange) -> bool:
@@ -230,13 +238,14 @@ def reading(verdict: Verdict, faults: FaultBudget, *, with_status: bool) -> Read
 def _with_causes(
     changes: Sequence[VerdictChange],
     whole: Between,
-    old: Result,
-    new: Result,
+    results: tuple[Result, Result],
     budget: Budget,
+    *,
     on_check: Callable[[int], None],
+    on_cause: Callable[[VerdictChange], None],
 ) -> list[VerdictChange]:
     left = [MOST_CHECKS]
-    other_model = old.versions.get("model") != VERSION or new.versions.get("model") != VERSION
+    other_model = any(result.versions.get("model") != VERSION for result in results)
     concerned = {change.property: _concerned(change) for change in changes if _is_asked(change)}
     widened = {change.property: _widened(change) for change in changes if concerned.get(change.property)}
     names: dict[_Concerned, tuple[str, ...]] = {}
@@ -244,7 +253,7 @@ def _with_causes(
         for attempt in dict.fromkeys((*attempts, *([widened[name]] if attempts else []))):
             names[attempt] = (*names.get(attempt, ()), name)
     searches = {
-        attempt: _Search(whole, together, *attempt, budget, on_check, left) for attempt, together in names.items()
+        attempt: Search(whole, together, *attempt, budget, on_check, left) for attempt, together in names.items()
     }
 
     def cause_of(change: VerdictChange) -> Cause | None:
@@ -258,10 +267,15 @@ def _with_causes(
                 break
         return cause
 
-    return [replace(change, cause=cause_of(change)) for change in changes]
+    found = []
+    for change in changes:
+        found.append(replace(change, cause=cause_of(change)))
+        if found[-1].cause is not None:
+            on_cause(found[-1])
+    return found
 
 
-def _cause(change: VerdictChange, search: _Search, wide: _Search, *, other_model: bool) -> Cause:
+def _cause(change: VerdictChange, search: Search, wide: Search, *, other_model: bool) -> Cause:
     assert change.old is not None
     assert change.new is not None
     name, places = change.property, search.between.places
@@ -310,7 +324,7 @@ def _cause(change: VerdictChange, search: _Search, wide: _Search, *, other_model
     return cause([needed], smallest=False)
 
 
-def _why_not(search: _Search) -> str:
+def _why_not(search: Search) -> str:
     """Why nothing was found out about a verdict."""
     if search.budget.stop.is_set():
         return "interrupted"

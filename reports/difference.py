@@ -66,6 +66,30 @@ class DifferenceReport:
                 yield from lines.wrapped(text, width, first="  ", rest="    ")
 
 
+class CauseReport:
+    """The cause of a verdict's change, told after the change itself."""
+
+    def __init__(self, change: VerdictChange) -> None:
+        self.change = change
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from lines.wrapped(self.change.property, options.max_width, style="bold")
+        for text in cause(self.change.cause) if self.change.cause is not None else ():
+            yield from lines.wrapped(text, options.max_width, first="  ", rest="    ")
+
+
+class Remarks:
+    """How causes were looked for, and what could not be done."""
+
+    def __init__(self, difference: Difference) -> None:
+        self.difference = difference
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for remark in self.difference.remarks:
+            yield Text()
+            yield from lines.wrapped(remark, options.max_width, rest="  ", style="dim")
+
+
 def answer(found: Difference) -> str:
     """The difference in one sentence."""
     if found.is_empty:

@@ -90,9 +90,9 @@ class RepairReport:
         verdicts = [verdict for result in results for verdict in result.verdicts]
         if self.deployment.faults.total is None and any(one.coverage.total == 1 for one in verdicts):
             yield "larger sets of faults were not looked at: --faults 2 repairs every pair as well"
-        for what, words in (("explored", wording.bounds), ("faults", wording.fault_kinds), ("sizes", wording.sizes)):
-            for said in dict.fromkeys(words(verdict.coverage) for verdict in verdicts):
-                yield f"{of}; {what}: {said}" if what == "explored" else f"{what}: {said}"
+        yield from (of,) if repairs.found else (f"{of}; {said}" for said in _checked(verdicts))
+        for said in dict.fromkeys(wording.fault_kinds(verdict.coverage) for verdict in verdicts):
+            yield f"faults: {said}"
 
     def _answer(self) -> str:
         repairs, name = self.repairs, self.deployment.name
@@ -147,8 +147,20 @@ class RepairReport:
         if not repair.needed:
             less = "the time ran out before it was known whether it needs all of these"
             yield from lines.wrapped(less, width, first="    ", rest="      ")
+        for line in _checked(repair.result.verdicts):
+            yield from lines.wrapped(line, width, first="    ", rest="      ", style="dim")
         for line in costs(self.deployment, repair):
             yield from lines.wrapped(line, width, first="    ", rest="      ", style="dim")
+
+
+def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Within which bounds properties were checked; of each where these differ."""
+    bounds: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        said = f"explored: {wording.bounds(verdict.coverage)}; sizes: {wording.sizes(verdict.coverage)}"
+        bounds.setdefault(said, []).append(verdict.property)
+    for said, names in bounds.items():
+        yield said if len(bounds) == 1 else f"{wording.listed(names)} {said}"
 
 
 def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from checker.cli.verify import load_document
 
 if TYPE_CHECKING:
     from model.deployment.deployment import Deployment
-    from properties.difference import Difference
     from properties.verdict import Result
 
     Checked = tuple[Deployment, Result]
@@ -139,11 +138,15 @@ def _compared(old: _One, new: _One, asked: _Asked, *, causes: bool) -> bool:
     """Check what is no result yet, print what changed; whether anything did."""
     with one_line_errors():
         before, after = _checked(old, new, asked)
-        found = _difference(before, after, causes=causes)
-    from reports.difference import DifferenceReport
-    from reports.terminal import console
+        from checker.difference import asks_for_causes, difference
+        from reports.difference import DifferenceReport
+        from reports.terminal import console
 
-    console().print(DifferenceReport(found, _named(old.place, before), _named(new.place, after)))
+        found = difference(before, after, causes=False)
+        console().print(DifferenceReport(found, _named(old.place, before), _named(new.place, after)))
+        sys.stdout.flush()
+        if causes and asks_for_causes(found):
+            _print_causes(before, after)
     return not found.is_empty
 
 
@@ -206,32 +209,40 @@ def _load(file: Path) -> Checked:
     return deployment, result_from_document(document)
 
 
-def _difference(before: Checked, after: Checked, *, causes: bool) -> Difference:
+def _print_causes(before: Checked, after: Checked) -> None:
+    """Look for the causes of what changed, and print each once it is found, until all are or somebody interrupts."""
     from checker.budget import Budget
     from checker.difference import SECONDS_EACH, difference
     from checker.interruption import interrupts
     from checker.solver import SolverUndecided
     from checker.traces import ReplayMismatch
+    from properties.difference import VerdictChange
+    from reports.difference import CauseReport, Remarks
     from reports.terminal import console
 
-    out = console(stderr=True)
+    out, err = console(), console(stderr=True)
+    out.print("\nCauses", style="bold")
     budget = Budget(seconds=SECONDS_EACH)
+
+    def tell(change: VerdictChange) -> None:
+        out.print(CauseReport(change))
+        sys.stdout.flush()
+
     try:
-        with out.status("looking for causes") as status, interrupts(budget.stop):
+        with err.status("looking for causes") as status, interrupts(budget.stop):
             found = difference(
                 before,
                 after,
-                causes=causes,
                 budget=budget,
                 on_check=lambda checks: status.update(f"looking for causes: deployment {checks}"),
+                on_cause=tell,
             )
+        out.print(Remarks(found))
     except (SolverUndecided, ReplayMismatch) as error:
-        complain(f"no causes: {error}")
-        found = difference(before, after, causes=False)
+        complain(f"no further causes: {error}")
     if budget.stop.is_set():
         complain("interrupted: not every cause was looked for")
     sys.stdout.flush()
-    return found
 
 
 def _named(file: Path, loaded: Checked) -> str:

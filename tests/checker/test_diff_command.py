@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
+from checker import cli, difference
 from checker.cli import diff as command
 
 TEXT = """\
@@ -39,6 +40,32 @@ def test_a_setting_that_prevents_a_violation_is_the_cause(tmp_path: Path) -> Non
     assert f"caused by producer acks: 1 ({tmp_path}/a.yaml:3) -> all ({tmp_path}/b.yaml:3), alone".replace(" ", "") in (
         out.replace(" ", "")
     )
+
+
+def test_the_difference_is_printed_before_any_cause_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What changed stands there while causes are looked for, each is printed at once, and an interrupt keeps them."""
+    told: list[str] = []
+    found = difference.Search.of
+
+    def of(search: difference.Search, places: difference.Tried) -> object:
+        told.append(capfd.readouterr().out)
+        if len(told) == 1:
+            signal.raise_signal(signal.SIGINT)
+        return found(search, places)
+
+    monkeypatch.setattr(difference.Search, "of", of)
+    old, new = written(tmp_path / "a.yaml"), written(tmp_path / "b.yaml", "all")
+    with pytest.raises(SystemExit) as end:
+        cli.app(["diff", str(old), str(new)])
+    assert end.value.code == command.EXIT_CHANGED
+    assert " verdicts changed" in told[0]
+    assert "Settings that changed" in told[0]
+    assert "caused by" not in told[0]
+    after = capfd.readouterr()
+    assert "cause: not known: interrupted" in after.out
+    assert "interrupted: not every cause was looked for" in after.err
 
 
 def test_what_decides_nothing_is_listed_and_changes_no_verdict(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from checker.repair import Repair, Repairs, Search
 from checker.source import Source
 from model.deployment.changing import strengthenings
 from properties.verdict import Result, Status
+from reports import wording
 from tests.reports import samples
 from tests.reports.samples import verdict
 
@@ -64,6 +65,25 @@ def test_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repairs: R
     """What is vacuous or undecided is no reason to say that all is well."""
     monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
     assert repair(tmp_path).exit_code == status
+
+
+def test_each_repair_says_within_which_bounds_it_was_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two repairs, of which one was covered less far for one of its properties."""
+    coverage = samples.HOLDS.coverage
+    near, far = replace(coverage, complete_to=1, total=1), replace(coverage, complete_to=2, total=2)
+    one, other = (of(H, H) for _ in range(2))
+    one = replace(one, verdicts=tuple(replace(each, coverage=far) for each in one.verdicts))
+    first, second = other.verdicts
+    other = replace(other, verdicts=(replace(first, coverage=near), replace(second, coverage=far)))
+    repairs = tuple(Repair(ACKS, samples.DEPLOYMENT, result, ("p0", "p1"), needed=True) for result in (one, other))
+    ended = Repairs(of(V, H), ("p0", "p1"), repairs, (), 2, 0, stopped=False)
+    monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: ended))
+    said = " ".join(repair(tmp_path).stdout.split())
+    sizes = f"sizes: {wording.sizes(coverage)}"
+    before, _, after = said.partition(" 2 producer.acks=all")
+    assert f" explored: any 2 faults; {sizes}" in before
+    assert f"p0 explored: any 1 fault; {sizes}" in after
+    assert f"p1 explored: any 2 faults; {sizes}" in after
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

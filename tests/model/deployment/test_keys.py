@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from model.deployment import to_document
+from model.deployment.defaults import known_keys
+from model.deployment.given import Given
 from model.deployment.hiding import HIDDEN, is_secret
+from model.deployment.known_keys import unknown
+from model.deployment.setting import Origin
 
 
 @pytest.mark.parametrize(
@@ -19,7 +23,6 @@ from model.deployment.hiding import HIDDEN, is_secret
             "did you mean min.insync.replicas? It is a topic setting: no client reads",
         ),
         ("consumer", "offsets.retention.minuts=2", "did you mean offsets.retention.minutes? It is a broker setting"),
-        ("consumer", "fetch.max.byte=2", "did you mean fetch.max.bytes?"),
         ("producer", "kafka.acks=1", "did you mean acks, without 'kafka.'?"),
         ("producer", "request.required.acks=1", "use acks"),
         ("producer", "min.insync.replicas=2", "it is a topic or broker setting: say it there"),
@@ -152,3 +155,9 @@ def test_settings_of_the_other_client_are_named_in_a_note(read_yaml) -> None:
     notes = read_yaml(text).notes
     assert any(note.startswith("isolation.level, enable.auto.commit are settings of the consumer") for note in notes)
     assert any(note.startswith("acks is a setting of the producer: the consumer does not read it") for note in notes)
+
+
+def test_a_name_that_clients_and_brokers_have_is_the_clients() -> None:
+    given = Given("fetch.max.byte", "1", Origin("file", "", "a", 1))
+    error = unknown(given, "unknown consumer setting", known_keys("consumer"), "consumer")
+    assert error.message == "unknown consumer setting; did you mean fetch.max.bytes?"
