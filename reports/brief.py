@@ -93,7 +93,7 @@ class Answer:
             yield from lines.wrapped(
                 one.sentence if required else one.sentence_of(2), width, first="  ", rest="    ", style=style
             )
-            if required and one.behind is Behind.CONFIGURATION and one is shown[0]:
+            if required and one.behind in (Behind.CONFIGURATION, Behind.UNKNOWN) and one is shown[0]:
                 yield from lines.wrapped(self._change(one), width, first="    ", rest="      ")
         if more := len(those) - len(shown):
             names = wording.listed(

@@ -2,26 +2,21 @@
 
 Pure data, for every report. Properties that the same faults break are told together, and what one of them says already
 is left out: ``tables/consequences.csv`` has what a broken property means, and ``tables/faults.csv`` how likely faults
-are. ``tables/inherent.csv`` has what the best deployment of the same client and release suffers as well.
+are; :mod:`reports.inherent` knows what the best deployment of the same client and release suffers as well.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 
 from model.deployment.deployment import Deployment
 from properties.verdict import CutSet, Result, Status, Verdict
 from reports import wording
 from reports.explained import preventions_of
-from reports.summary import release
-
-NO_FAULT = ""
-"""What stands in the table of inherent violations for ordinary operation."""
+from reports.inherent import NO_FAULT, Known, known, table
 
 MOST_LIKELY = 6
 """The likelihood of ordinary operation, above that of every fault."""
@@ -31,7 +26,10 @@ class Behind(StrEnum):
     """Who could prevent what can happen."""
 
     CONFIGURATION = "configuration"
-    """Nothing says that it cannot be prevented by settings, as far as that is known."""
+    """Settings of this client and release are known with which it does not happen."""
+
+    UNKNOWN = "unknown"
+    """Whether settings prevent it was not computed."""
 
     APPLICATION = "application"
     """No setting of this client and release prevents it; what the application does can."""
@@ -97,9 +95,11 @@ class Happening:
 
 _HEADINGS = {
     (True, Behind.CONFIGURATION): "Required, and this configuration allows",
+    (True, Behind.UNKNOWN): "Required, and possible here; whether settings prevent it was not computed",
     (True, Behind.APPLICATION): "Required, and only the application can prevent",
     (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
     (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
+    (False, Behind.UNKNOWN): "Not required, and possible here; whether settings prevent it was not computed",
     (False, Behind.APPLICATION): "Not required, and only the application can prevent",
     (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
 }
@@ -131,15 +131,11 @@ def by_fault(deployment: Deployment, result: Result) -> tuple[Happening, ...]:
     for verdict in result.verdicts:
         if verdict.status is Status.VIOLATED:
             for number, (cut_set, trace) in enumerate(zip(verdict.cut_sets, verdict.traces, strict=True)):
+                prevented_by = _prevented(result, verdict, cut_set)
                 behind = lies_behind(deployment, verdict.property, cut_set)
-                one = Broken(
-                    verdict.property,
-                    verdict.required,
-                    number,
-                    len(trace.steps),
-                    behind,
-                    _prevented(result, verdict, cut_set),
-                )
+                if prevented_by and behind is Behind.UNKNOWN:
+                    behind = Behind.CONFIGURATION
+                one = Broken(verdict.property, verdict.required, number, len(trace.steps), behind, prevented_by)
                 groups.setdefault((cut_set, verdict.required, behind), []).append(one)
     told = {cut_set: _says_also(broken) for (cut_set, required, _), broken in groups.items() if required}
     found = [
@@ -149,26 +145,20 @@ def by_fault(deployment: Deployment, result: Result) -> tuple[Happening, ...]:
     return tuple(sorted(found, key=_rank))
 
 
+_BEHIND = {
+    Known.SETTINGS: Behind.CONFIGURATION,
+    Known.UNKNOWN: Behind.UNKNOWN,
+    Known.APPLICATION: Behind.APPLICATION,
+    Known.UNDECIDED: Behind.NOTHING,
+    Known.NOTHING: Behind.NOTHING,
+}
+
+
 def lies_behind(deployment: Deployment, name: str, cut_set: CutSet) -> Behind:
-    """Who could prevent that these faults violate a property. Of several faults nothing is known to be inherent."""
+    """Who could prevent that these faults violate a property. Of several faults that was not computed."""
     if sum(count for _, count in cut_set) > 1:
-        return Behind.CONFIGURATION
-    fault = cut_set[0][0] if cut_set else NO_FAULT
-    said = _inherent().get((library_of(deployment), release(deployment), name, fault))
-    if said is None:
-        return Behind.CONFIGURATION
-    return Behind.APPLICATION if said == "application" else Behind.NOTHING
-
-
-def is_told_apart(deployment: Deployment) -> bool:
-    """Whether the best deployment of this client and release was computed."""
-    mine = library_of(deployment), release(deployment)
-    return any((client, kafka) == mine for client, kafka, _, _ in _inherent())
-
-
-def library_of(deployment: Deployment) -> str:
-    """The library of producer and consumer; both, where they differ."""
-    return deployment.client.partition(" ")[0] if "," not in deployment.client else deployment.client
+        return Behind.UNKNOWN
+    return _BEHIND[known(deployment, name, cut_set[0][0] if cut_set else NO_FAULT)]
 
 
 def faults_in_words(cut_set: CutSet) -> str:
@@ -238,14 +228,4 @@ def _consequence(name: str) -> Mapping[str, str]:
 
 @cache
 def _table(name: str, key: str) -> Mapping[str, Mapping[str, str]]:
-    return {row[key]: row for row in _rows(name)}
-
-
-@cache
-def _inherent() -> Mapping[tuple[str, str, str, str], str]:
-    return {(row["client"], row["kafka"], row["property"], row["fault"]): row["behind"] for row in _rows("inherent")}
-
-
-def _rows(name: str) -> Iterable[Mapping[str, str]]:
-    text = (files("reports") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
-    return tuple(csv.DictReader(text.splitlines()))
+    return {row[key]: row for row in table(name)}

@@ -1,72 +1,229 @@
-"""Write ``reports/tables/inherent.csv``: what the best deployments still suffer with one fault.
+"""Write ``reports/tables/inherent.csv`` and ``eras.csv``: what the best deployments still suffer with one fault.
 
-Of each release and client several deployments are checked, which are the strongest that the format can say: none is
-the best in every respect (``scripts/best/``). A row says that a fault violates a property in all of those with the
-best settings, whatever else these do. What lies behind that is
+Of each client and release several deployments are checked, which are the strongest that the format can say: none is
+the best in every respect (``scripts/best/``; its ``clients.csv`` has what the parts in braces are for each client, best
+first). What a release refuses, or what is not modelled of it, is left out. A row says what is known of a property and
+a fault:
 
-- ``application``, where one in which the application does its best has the property with this fault;
-- ``nothing``, where all of them violate it;
-- ``undecided``, where none is known to have it, and some are not known to violate it.
+- ``application``: every deployment with the best settings violates it; one whose application does its best does not;
+- ``nothing``: every deployment violates it, whatever its application does;
+- ``undecided``: every one with the best settings violates it; of those whose application does its best no one is
+  known not to, and some are not known to;
+- ``unknown``: some with the best settings are not known to violate it, and none is known not to. So is a property that
+  not all are asked for, such as those of transactions, and a fault that does nothing in any of them (``any`` stands for
+  every other one).
 
-What is vacuous or undecided is neither had nor violated. Takes minutes; ``tests/reports/test_by_fault.py`` computes
-some rows again.
+Where there is no row, a deployment with the best settings is known to have the property with this fault. What is
+vacuous or undecided is neither had nor violated.
+
+**Eras.** Releases in which all these deployments come to the same systems are one era, and are computed once: a
+deployment without its names and notes is all that a model is built from. ``eras.csv`` has the first and the last
+release of each; of neighbours that come to the same rows it has one. Releases that are in none were not computed:
+``scripts/best/asked.csv`` names the clients and the oldest brokers that were.
+
+Takes an hour; ``tests/reports/test_inherent.py`` computes some again.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 from pathlib import Path
 
 from checker.budget import Budget
-from checker.check import check
+from checker.check import check, prepare_groups, question_ids
 from model.deployment import yaml_tree
 from model.deployment.deployment import Deployment
+from model.deployment.era import FIRST_KRAFT, LAST_ZOOKEEPER, ZOOKEEPER
+from model.deployment.errors import DeploymentError
+from model.deployment.release import LAST_PATCH, lines
+from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.deployment.yaml_reader import deployment_by
-from properties.verdict import CutSet, Status, Verdict
+from properties.verdict import CutSet, Result, Status, Verdict
+from reports.inherent import ANY, NO_FAULT, ZOOKEEPER_MODE, Known
 
 ROOT = Path(__file__).parent.parent
 BEST = ROOT / "scripts" / "best"
-TABLE = ROOT / "reports" / "tables" / "inherent.csv"
-COLUMNS = ("client", "kafka", "property", "fault", "behind")
+TABLES = ROOT / "reports" / "tables"
+COLUMNS = ("era", "property", "fault", "behind")
+ERA_COLUMNS = ("era", "client", "since", "until", "mode", "kafka_since", "kafka_until")
+PART = re.compile(r"\{([A-Z|-]+)\}")
+"""A part of a file that is another one for each client; with bars between several, the first that is accepted."""
 
-NO_FAULT = ""
-"""What stands in the table for ordinary operation."""
+SETTINGS, APPLICATION = "settings", "application"
+"""How files begin of deployments with the best settings, and of those whose application does its best as well."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A client in a range of versions (of Java's: those of the brokers), with brokers of a release in a mode."""
+
+    client: str
+    since: str
+    until: str
+    mode: str
+    kafka: str
+
+    @property
+    def version(self) -> str:
+        """The version of the client that is computed."""
+        return self.until or self.kafka
+
+    @property
+    def name(self) -> str:
+        """What the era is called that begins here: ``librdkafka 2.15 kraft 3.3.0``."""
+        return " ".join(word for word in (self.client, self.until, self.mode, self.kafka) if word)
+
+
+@dataclass(frozen=True)
+class Era:
+    """Neighbouring releases in which the best deployments come to the same systems."""
+
+    first: Asked
+    kafka_until: str
+    systems: frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What one fault of a kind violates, and what it is known not to violate; pairs of a property and a fault."""
+    """What one fault of a kind violates, and what it is known not to; pairs of a property and a fault."""
 
+    asked: frozenset[str]
     violated: frozenset[tuple[str, str]]
     prevented: frozenset[tuple[str, str]]
 
 
-def rows(client: str, kafka: str) -> Iterator[dict[str, str]]:
-    """Check the deployments of a client and a release, and say of each violation that is left what lies behind it."""
-    by_settings, by_application = ([decided(one) for one in of(client, kafka, kind)] for kind in KINDS)
-    for name, fault in sorted(frozenset.intersection(*(one.violated for one in by_settings))):
-        prevented = any((name, fault) in one.prevented for one in by_application)
-        left = all((name, fault) in one.violated for one in by_application)
-        behind = "application" if prevented else "nothing" if left else "undecided"
-        yield dict(zip(COLUMNS, (client, kafka, name, fault, behind), strict=True))
+def eras() -> Iterator[Era]:
+    """Find the eras of each client that is asked for, newest releases last."""
+    for one in asked():
+        yield from eras_of(one)
 
 
-KINDS = ("settings", "application")
+def asked() -> Iterator[Asked]:
+    """Read which clients are asked for, each in a mode of the brokers from a release on."""
+    with (BEST / "asked.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            yield Asked(row["client"], row["since"], row["until"], row["mode"], row["kafka_since"])
 
 
-def of(client: str, kafka: str, kind: str) -> Iterator[Deployment]:
-    """Build the deployments of a client and a release that are the best by their settings, or as a whole."""
-    for file in sorted((BEST / client).glob(f"{kind}-*.yaml")):
-        text = file.read_text(encoding="utf-8").replace("RELEASE", kafka)
-        yield deployment_by(yaml_tree.parse_yaml(text, str(file)), str(file), file.stem)
+def eras_of(first: Asked) -> Iterator[Era]:
+    """Find the eras of a client, from a release of the brokers on: of releases that accept deployments of each kind."""
+    era: Era | None = None
+    order = releases(first.mode)
+    for kafka in order[order.index(first.kafka) :]:
+        here = replace(first, kafka=kafka)
+        systems = frozenset((kind, system) for kind in (SETTINGS, APPLICATION) for system in systems_of(here, kind))
+        if era is not None and era.systems == systems:
+            era = replace(era, kafka_until=kafka)
+            continue
+        if era is not None:
+            yield era
+        complete = {kind for kind, _ in systems} == {SETTINGS, APPLICATION}
+        era = Era(here, kafka, systems) if complete else None
+    if era is not None:
+        yield era
 
 
-def decided(deployment: Deployment) -> Decided:
-    """Check a deployment with one fault of any kind."""
-    result = check(deployment_with_one_fault(deployment), budget=Budget(threads=1))
+def releases(mode: str) -> tuple[str, ...]:
+    """Name every release of brokers that is accepted in a mode, oldest first."""
+    first, last = ((0, 0), LAST_ZOOKEEPER) if mode == ZOOKEEPER_MODE else (FIRST_KRAFT, (99, 0))
+    found = (line for line in lines() if first <= line <= last)
+    return tuple(f"{major}.{minor}.{patch}" for major, minor in found for patch in range(LAST_PATCH + 1))
+
+
+def systems_of(of: Asked, kind: str) -> Mapping[str, Deployment]:
+    """Build the deployments of a kind, by all that a model is built from."""
+    return {
+        repr(replace(one, name="", kafka=(0, 0, 0), client="", settings=(), ignored=(), notes=())): one
+        for one in deployments(of, kind)
+    }
+
+
+def deployments(of: Asked, kind: str) -> Iterator[Deployment]:
+    """Build those deployments of a kind that the client and the brokers accept."""
+    for file in sorted(BEST.glob(f"{kind}-*.yaml")):
+        for text in _texts(file.read_text(encoding="utf-8"), of):
+            try:
+                yield deployment_by(yaml_tree.parse_yaml(text, file.name), file.name, file.stem)
+            except DeploymentError:
+                continue
+            break
+
+
+def _texts(text: str, of: Asked) -> Iterator[str]:
+    """Fill in a file: every way that the table has for this client, best first."""
+    mode = f'{ZOOKEEPER}: "z:2181"' if of.mode == ZOOKEEPER_MODE else ""
+    for name, value in (("MODE", mode), ("RELEASE", of.kafka), ("CLIENT", of.client), ("VERSION", of.version)):
+        text = text.replace(name, value)
+    words = list(dict.fromkeys(PART.findall(text)))
+    ways = [[way for part in word.split("|") for way in _ways(of.client, part)] for word in words]
+    for chosen in product(*ways):
+        filled = text
+        for word, way in zip(words, chosen, strict=True):
+            filled = filled.replace(f"{{{word}}}", f"{{{way}}}")
+        yield filled
+
+
+def _ways(client: str, part: str) -> list[str]:
+    return [row["settings"] for row in _clients() if (row["client"], row["part"]) == (client, part)]
+
+
+@cache
+def _clients() -> tuple[dict[str, str], ...]:
+    with (BEST / "clients.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def rows(of: Asked) -> Iterator[tuple[str, str, str]]:
+    """Check the deployments, and say of each property and fault what is known (see the module's docstring)."""
+    by_settings, by_application = (
+        [decided(system, one) for system, one in sorted(systems_of(of, kind).items())]
+        for kind in (SETTINGS, APPLICATION)
+    )
+    tried = frozenset(fault for one in by_settings for _, fault in one.violated | one.prevented)
+    for fault in sorted(_kinds(systems_of(of, SETTINGS)) - tried):
+        yield ANY, fault, Known.UNKNOWN
+    for name in KNOWN_PROPERTIES:
+        if not all(name in one.asked for one in (*by_settings, *by_application)):
+            yield name, ANY, Known.UNKNOWN
+            continue
+        for fault in sorted(tried):
+            pair = (name, fault)
+            if all(pair in one.violated for one in by_settings):
+                prevented = any(pair in one.prevented for one in by_application)
+                left = all(pair in one.violated for one in by_application)
+                yield name, fault, Known.APPLICATION if prevented else Known.NOTHING if left else Known.UNDECIDED
+            elif not any(pair in one.prevented for one in by_settings):
+                yield name, fault, Known.UNKNOWN
+
+
+def _kinds(systems: Mapping[str, Deployment]) -> frozenset[str]:
+    return frozenset(kind for one in systems.values() for kind, _ in one.faults.at_most)
+
+
+_IDS: dict[str, frozenset[str]] = {}
+_DECIDED: dict[frozenset[str], Decided] = {}
+"""What came of systems that were checked already, by the ids of their questions: many are in several eras."""
+
+
+def decided(system: str, deployment: Deployment) -> Decided:
+    """Check a deployment with one fault of any kind, once."""
+    one_fault = replace(deployment, faults=deployment.faults.up_to(1))
+    if system not in _IDS:
+        _IDS[system] = frozenset(question_ids(one_fault, *prepare_groups(one_fault)).values())
+    ids = _IDS[system]
+    if ids not in _DECIDED:
+        _DECIDED[ids] = decided_by(check(one_fault, budget=Budget(threads=1)))
+    return _DECIDED[ids]
+
+
+def decided_by(result: Result) -> Decided:
+    """Tell what a result with one fault says."""
     violated, prevented = set(), set()
     for verdict in result.verdicts:
         kinds = {NO_FAULT, *(kind for kind, _ in verdict.coverage.kinds)}
@@ -74,12 +231,8 @@ def decided(deployment: Deployment) -> Decided:
         violated |= {(verdict.property, fault) for fault in found}
         if _is_decided(verdict):
             prevented |= {(verdict.property, fault) for fault in kinds - found}
-    return Decided(frozenset(violated), frozenset(prevented))
-
-
-def deployment_with_one_fault(deployment: Deployment) -> Deployment:
-    """Allow one fault of any kind."""
-    return replace(deployment, faults=deployment.faults.up_to(1))
+    asked = frozenset(verdict.property for verdict in result.verdicts)
+    return Decided(asked, frozenset(violated), frozenset(prevented))
 
 
 def _is_decided(verdict: Verdict) -> bool:
@@ -93,17 +246,54 @@ def _fault(cut_set: CutSet) -> str:
     return cut_set[0][0] if cut_set else NO_FAULT
 
 
+@dataclass(frozen=True)
+class Computed:
+    """Eras that come to the same rows, one after the other: as one row of ``eras.csv``, and the rows that it has."""
+
+    era: Era
+    rows: tuple[tuple[str, str, str], ...]
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The row of ``eras.csv``."""
+        first = self.era.first
+        values = (first.name, first.client, first.since, first.until, first.mode, first.kafka, self.era.kafka_until)
+        return dict(zip(ERA_COLUMNS, values, strict=True))
+
+    def is_followed_by(self, era: Era) -> bool:
+        """Whether an era of the same client begins where this one ends."""
+        order = releases(self.era.first.mode)
+        same = replace(self.era.first, kafka="") == replace(era.first, kafka="")
+        return same and order.index(self.era.kafka_until) + 1 == order.index(era.first.kafka)
+
+
+def merged(those: Iterable[Era]) -> list[Computed]:
+    """Compute the rows of eras, and make one of neighbours that come to the same."""
+    found: list[Computed] = []
+    for era in those:
+        print(era.first.name, era.kafka_until, file=sys.stderr, flush=True)
+        computed = tuple(rows(era.first))
+        if found and found[-1].is_followed_by(era) and found[-1].rows == computed:
+            found[-1] = replace(found[-1], era=replace(found[-1].era, kafka_until=era.kafka_until))
+        else:
+            found.append(Computed(era, computed))
+    return found
+
+
 def main() -> None:
-    """Write the table."""
-    with (BEST / "releases.csv").open(encoding="utf-8", newline="") as file:
-        asked = [(row["client"], row["kafka"]) for row in csv.DictReader(file)]
-    with TABLE.open("w", encoding="utf-8", newline="") as written:
-        table = csv.DictWriter(written, COLUMNS, lineterminator="\n")
-        table.writeheader()
-        for client, kafka in asked:
-            print(client, kafka, file=sys.stderr, flush=True)
-            table.writerows(rows(client, kafka))
-            written.flush()
+    """Write both tables."""
+    found = merged(eras())
+    with (
+        (TABLES / "eras.csv").open("w", encoding="utf-8", newline="") as eras_file,
+        (TABLES / "inherent.csv").open("w", encoding="utf-8", newline="") as rows_file,
+    ):
+        era_table = csv.DictWriter(eras_file, ERA_COLUMNS, lineterminator="\n")
+        row_table = csv.writer(rows_file, lineterminator="\n")
+        era_table.writeheader()
+        row_table.writerow(COLUMNS)
+        for one in found:
+            era_table.writerow(one.row)
+            row_table.writerows((one.row["era"], *row) for row in one.rows)
 
 
 if __name__ == "__main__":

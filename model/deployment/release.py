@@ -25,6 +25,10 @@ NEWEST = (4, 3)
 """The newest release line whose defaults are known."""
 
 
+LAST_PATCH = 9
+"""No line has a later patch release: what is said of this one holds for every later number."""
+
+
 class ReleaseError(ValueError):
     """A text that names no known release; the message says which are known."""
 
@@ -53,6 +57,11 @@ class Release:
 
     def __str__(self) -> str:
         return ".".join(str(n) for n in (self.major, self.minor, self.patch, self.fix) if n is not None)
+
+
+def lines() -> tuple[tuple[int, int], ...]:
+    """Every release line whose defaults are known, oldest first."""
+    return (OLDEST, FIRST_IDEMPOTENT, *((major, minor) for major, minors in _LINES.items() for minor in minors))
 
 
 def parse_release(text: str) -> Release:

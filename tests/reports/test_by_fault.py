@@ -13,10 +13,9 @@ from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
 from reports.brief import most_telling
-from reports.by_fault import Behind, Happening, by_fault, faults_in_words, lies_behind
+from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
-from scripts import write_inherent
 from tests.reports import samples
 
 CRASH: CutSet = (("producer-crash", 1),)
@@ -92,7 +91,7 @@ def test_required_properties_come_first_then_the_worst_and_likeliest() -> None:
 def test_what_the_best_deployment_suffers_too_is_told_apart() -> None:
     assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", CRASH) is Behind.APPLICATION
     assert lies_behind(samples.DEPLOYMENT, "no-acked-loss", (("kill", 1),)) is Behind.CONFIGURATION
-    assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", (*CRASH, ("kill", 1))) is Behind.CONFIGURATION
+    assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", (*CRASH, ("kill", 1))) is Behind.UNKNOWN
 
 
 def screen(width: int, result: Result = samples.RESULT) -> str:
@@ -141,7 +140,15 @@ def test_nothing_to_tell_prints_no_heading() -> None:
     assert "Required, and" not in screen(80, holds)
 
 
-@pytest.mark.slow
-def test_rows_of_the_table_are_what_is_computed() -> None:
-    asked = [row for row in table("inherent") if (row["client"], row["kafka"]) == ("java", "4.0")]
-    assert list(write_inherent.rows("java", "4.0")) == asked
+def test_what_nobody_computed_is_said_to_be_so() -> None:
+    """Of several faults, and of another client, nobody knows whether this configuration is to blame."""
+    several = violated("no-acked-loss", (("kill", 2),), required=True)
+    one = violated("no-acked-loss", (("kill", 1),), required=True)
+    result = replace(samples.RESULT, verdicts=(several,))
+    assert "Required, and possible here; whether settings prevent it was not computed:" in screen(120, result)
+    change = Prevention("no-acked-loss", (("kill", 2),), "producer.acks=all")
+    assert "Required, and this configuration allows:" in screen(120, replace(result, preventions=(change,)))
+    assert "what prevents it: proofka repair" in screen(120, result)
+    elsewhere = replace(samples.DEPLOYMENT, client="java 1.1")
+    (told,) = grouped(by_fault(elsewhere, replace(samples.RESULT, verdicts=(one,))))
+    assert told.heading == "Required, and possible here; whether settings prevent it was not computed"

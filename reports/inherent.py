@@ -1,0 +1,164 @@
+"""What no setting of a client and a release prevents, as ``scripts/write_inherent.py`` computed it.
+
+``tables/eras.csv`` says for which releases; ``tables/inherent.csv`` has the rows of each era.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+
+from model.deployment.choices import Commit, OnRestart, OnSendError, Sends, Sink
+from model.deployment.deployment import Deployment
+from model.deployment.durations import ENVIRONMENT
+from model.deployment.release import JAVA, LAST_PATCH
+from model.faults import ENDS_PRODUCER, ONLY_BY_NAME, Fault
+
+NO_FAULT = ""
+"""What stands in the table for ordinary operation."""
+
+ANY = "any"
+"""What stands in the table for every fault of a property, or every property with a fault."""
+
+KRAFT, ZOOKEEPER_MODE = "kraft", "zookeeper"
+"""Modes of the brokers."""
+
+_VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}", re.ASCII)
+
+_TRIED = {NO_FAULT, *(kind.value for kind in Fault if kind not in ONLY_BY_NAME)}
+"""The faults that were tried: those that no deployment has to name."""
+
+
+class Known(StrEnum):
+    """What is known of a property and a single fault in an era."""
+
+    APPLICATION = "application"
+    """No setting prevents that the fault violates the property; what the application does can."""
+
+    NOTHING = "nothing"
+    """Nothing that was tried prevents it."""
+
+    UNDECIDED = "undecided"
+    """No setting prevents it; of applications it is not known."""
+
+    UNKNOWN = "unknown"
+    """Whether settings prevent it is not known."""
+
+    SETTINGS = "settings"
+    """Settings are known with which the fault does not violate the property. No row says so: each other one has one."""
+
+
+def known(deployment: Deployment, name: str, fault: str) -> Known:
+    """What is known of a property and a single fault (or ``NO_FAULT``), for the client and release of a deployment.
+
+    Nothing is of a fault that was not tried, nor of a deployment whose environment is assumed to be another, or whose
+    application does more than was tried: with it, settings may suffice that otherwise do not.
+    """
+    era = era_of(deployment)
+    if era is None or fault not in _TRIED or _assumes_another_environment(deployment):
+        return Known.UNKNOWN
+    rows = _rows_of(era)
+    said = Known(rows.get((name, fault)) or rows.get((name, ANY)) or rows.get((ANY, fault)) or Known.SETTINGS)
+    if said in (Known.APPLICATION, Known.UNDECIDED) and _application_does_more(deployment, fault):
+        return Known.UNKNOWN
+    return said
+
+
+def era_of(deployment: Deployment) -> str | None:
+    """The era of a deployment's client and brokers; None where nobody computed one."""
+    library, version = _client(deployment)
+    if version is None:
+        return None
+    mode = ZOOKEEPER_MODE if deployment.zookeeper else KRAFT
+    for era in _eras():
+        if (era.client, era.mode) == (library, mode) and era.has(version, deployment.kafka):
+            return era.name
+    return None
+
+
+@dataclass(frozen=True)
+class _Era:
+    """A range of releases. Of Java's client there is no range: it is of the brokers' release."""
+
+    name: str
+    client: str
+    mode: str
+    versions: tuple[tuple[int, ...], tuple[int, ...]] | None
+    brokers: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def has(self, version: tuple[int, ...], kafka: tuple[int, int, int]) -> bool:
+        """Whether the client's version and the brokers' release are in it."""
+        if self.versions is None:
+            same = _patched(version) == _patched(kafka)
+        else:
+            first, last = self.versions
+            same = first <= version[:2] <= last
+        return same and self.brokers[0] <= _patched(kafka) <= self.brokers[1]
+
+
+def _patched(release: tuple[int, ...]) -> tuple[int, ...]:
+    """The release in three numbers, none after the last patch level that there is."""
+    major, minor, patch = (*release, 0, 0)[:3]
+    return major, minor, min(patch, LAST_PATCH)
+
+
+def _client(deployment: Deployment) -> tuple[str, tuple[int, ...] | None]:
+    """The library and its version; no version where producer and consumer differ, or a result says anything else."""
+    library, _, version = deployment.client.partition(" ")
+    return library, _numbers(version) if _VERSION.fullmatch(version) else None
+
+
+def _application_does_more(deployment: Deployment, fault: str) -> bool:
+    """Whether the application does what could help against the fault, so that settings may suffice together with it.
+
+    The best settings were tried with a producer that forgets what fails and what it had when it ended, and with a plain
+    sink. Against the end of a producer helps what that producer does, and against a consumer's what the consumer does.
+    """
+    forgets = deployment.on_restart is OnRestart.FORGET and deployment.sends is Sends.ASYNC
+    producer = not forgets or deployment.on_send_error not in (OnSendError.DROP, OnSendError.IGNORE)
+    consumer = deployment.sink is not Sink.PLAIN or deployment.commit is Commit.BEFORE
+    if fault == Fault.CONSUMER_CRASH:
+        return consumer
+    return producer if fault in ENDS_PRODUCER else producer or consumer
+
+
+def _assumes_another_environment(deployment: Deployment) -> bool:
+    """Whether somebody said how long things take outside of Kafka."""
+    return any(
+        one.scope == "assume" and one.key in ENVIRONMENT and one.origin.kind != "assumption"
+        for one in deployment.settings
+    )
+
+
+@cache
+def _eras() -> tuple[_Era, ...]:
+    return tuple(
+        _Era(
+            row["era"],
+            row["client"],
+            row["mode"],
+            None if row["client"] == JAVA else (_numbers(row["since"]), _numbers(row["until"])),
+            (_numbers(row["kafka_since"]), _numbers(row["kafka_until"])),
+        )
+        for row in table("eras")
+    )
+
+
+@cache
+def _rows_of(era: str) -> Mapping[tuple[str, str], str]:
+    return {(row["property"], row["fault"]): row["behind"] for row in table("inherent") if row["era"] == era}
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in release.split("."))
+
+
+def table(name: str) -> tuple[Mapping[str, str], ...]:
+    """Read the rows of a table beside this file."""
+    text = (files("reports") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    return tuple(csv.DictReader(text.splitlines()))
