@@ -112,13 +112,18 @@ class BackwardReachability:
         again = self._explored_to_the_end(partly) if partly else self._exploration
         if again is None:
             return False
-        for top in new:
+        # Several fault sets are marked side by side; the steps of a single one are read by all threads.
+        threads = self._threads if len(new) == 1 else 1
+
+        def marked(top: Combination) -> _Marked | None:
             exploration = again if top in partly else self._exploration
             graph = _Graph(exploration, sorted([*smaller(top), top], key=lambda part: (sum(part), part)))
-            if not graph.read(self._threads):
-                return False
-            self._known[top] = _Marked(exploration, graph.marks(top))
-        return True
+            return _Marked(exploration, graph.marks(top)) if graph.read(threads) else None
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            found = dict(zip(new, pool.map(marked, new), strict=True))
+        self._known |= {top: marks for top, marks in found.items() if marks is not None}
+        return all(top in self._known for top in new)
 
     def _explored_to_the_end(self, fault_sets: Sequence[Combination]) -> EmbeddedExploration | None:
         """Explore fault sets beyond their first violations; None where a limit was reached first."""
@@ -258,7 +263,7 @@ class _Graph:
         found = self._steps if kind is None else self._faults[kind]
         row = 0
         while row < places[part, COUNT]:
-            if exploration.meter.interrupted:
+            if exploration.meter.out_of_time_for_clocks(sum(self._parts[-1])) is not None:
                 return False
             room = max(STEPS_AT_ONCE, most)
             sources, targets = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)

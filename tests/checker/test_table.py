@@ -21,6 +21,7 @@ from checker.kernel.gate import PENDING, new_gate
 from checker.kernel.layout import lay_out
 from checker.kernel.native import Kernel, compile_kernel
 from checker.kernel.visited import PARTITION_BITS, PARTITIONS
+from checker.kernel.wanted import EVERY_STATE
 from checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
 from model.language import Variable
 
@@ -154,7 +155,7 @@ def enter(
     no_rows, room = np.zeros(PARTITIONS, dtype=np.int64), np.zeros((threads, 64), dtype=np.int64)
     reached, scratch = np.zeros(pieces, dtype=np.int64), np.zeros((threads, 64), dtype=np.uint64)
     boxes = search.Boxes(words, dictionaries, 1, 1.0, entries, fills, reached, scratch, room)
-    nothing_more = search.Level(0, shard.places, no_rows, no_rows)
+    nothing_more = search.Level(0, shard.places, no_rows, no_rows, EVERY_STATE, EVERY_STATE)
     gate = new_gate()
     gate[PENDING] = pieces
     with crew_of(threads) as crew:
