@@ -171,11 +171,11 @@ class EmbeddedExploration(Exploration[Shard]):
         inspect, dictionaries = self.kernel.addresses["inspect"], self.components.dictionaries
         scratch = np.empty(self.layout.words, dtype=np.uint64)
         count = backward.find_where(inspect, dictionaries, scratch, shard.places, shard.counts, bit, found)
+        depths = shard.depths_of(found[:count])
+        ordered = np.lexsort((found[:count], depths))
         alike = [
-            Violation(violation.name, violation.combination, int(reference), shard.depth_of(int(reference)))
-            for reference in found[:count]
+            Violation(violation.name, violation.combination, int(found[place]), int(depths[place])) for place in ordered
         ]
-        alike.sort(key=lambda one: (one.depth, one.reference))
         return [violation, *alike[:: max(1, len(alike) // most)]][:most]
 
     def _backwards(self, violation: Violation) -> Iterator[tuple[str, Words]]:

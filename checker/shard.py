@@ -271,6 +271,17 @@ class Shard:
         """The depth at which a state was found."""
         return self.segment_of(reference).depth
 
+    def depths_of(self, references: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The depths at which states were found."""
+        starts = np.array([segment.starts for segment in self.segments])
+        depths = np.array([segment.depth for segment in self.segments])
+        found = np.empty(len(references), dtype=np.int64)
+        for part in range(PARTITIONS):
+            own = references % PARTITIONS == part
+            rows = references[own] >> PARTITION_BITS
+            found[own] = depths[np.searchsorted(starts[:, part], rows, side="right") - 1]
+        return found
+
     @property
     def transition_count(self) -> int:
         """How many steps were made."""

@@ -75,6 +75,7 @@ def reaches(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.And(*conditions)
 
 
+@shared
 def pollable(pipeline: Pipeline, leader: Replica, count: int) -> z3.BoolRef:
     """poll() can return so many records of this leader (semantics 12, C1)."""
     return is_fetched(pipeline, leader, can_all_be_read(pipeline, leader, pipeline.consumer.position.term, count))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import z3
 
 from model.compaction.state import MARKER, REMOVED, Marker
+from model.shared_terms import shared
 from model.state import Pipeline, Replica
 
 
@@ -64,11 +65,13 @@ def _next_marker_aborts(pipeline: Pipeline, leader: Replica, offset: int, *, by_
     return aborts
 
 
+@shared
 def is_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """The record at the offset is in a transaction that this log aborts."""
     return _is_aborted(pipeline, leader, offset, by_index=False)
 
 
+@shared
 def is_taken_for_aborted(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """Readers and the cleaner are told that the record at the offset was aborted: it is, and the index says so."""
     return _is_aborted(pipeline, leader, offset, by_index=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import z3
 
 from model.compaction import holes
+from model.shared_terms import shared
 from model.state import Pipeline, Replica
 from model.transactions.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted
 
@@ -33,6 +34,7 @@ def is_left_open(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
     return z3.Or(*(_is_open(pipeline, leader, offset, end) for offset in range(leader.log.capacity)))
 
 
+@shared
 def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """The first record of an open transaction, or the high watermark (semantics 11.2)."""
     end = stable = leader.high_watermark.term
@@ -43,6 +45,7 @@ def last_stable_offset(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     return stable
 
 
+@shared
 def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     """How far the consumer can read: below the last stable offset with read_committed, else the high watermark."""
     transactional = pipeline.deployment.transactional
@@ -51,6 +54,7 @@ def end_of_reading(pipeline: Pipeline, leader: Replica) -> z3.ArithRef:
     return leader.high_watermark.term
 
 
+@shared
 def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     """The consumer can be given the record at the offset."""
     below = end_of_reading(pipeline, leader) > offset
@@ -59,6 +63,7 @@ def can_be_read(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     return z3.And(below, z3.Not(_is_passed_over(pipeline, leader, offset)))
 
 
+@shared
 def _is_passed_over(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:
     transactional = pipeline.deployment.transactional
     assert transactional is not None
