@@ -1,6 +1,6 @@
 """Measure the seconds that a person waits: to the first verdict, to the answer, to the end.
 
-    python benchmarks/answers.py [NAME ...] [--cap SECONDS] [--warm]
+    python benchmarks/answers.py [NAME ...] [--cap SECONDS] [--more SECONDS] [--warm]
 
 Each deployment is checked by the command itself, on a terminal of its own, with ``--details``: every example, and ten
 plain deployments (``benchmarks/deployments``). The time of a verdict is when its row appears. Cold: no machine code is
@@ -67,12 +67,12 @@ def _files_of(folder: Path) -> list[str]:
     return words
 
 
-def measured(arguments: Sequence[str], cap: float, environment: Mapping[str, str]) -> Measured:
+def measured(arguments: Sequence[str], cap: float, environment: Mapping[str, str], more: str) -> Measured:
     """Run a check on a terminal, and note when what appears."""
     ours, theirs = pty.openpty()
     began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "checker", "check", *arguments, "--details"],
+        [sys.executable, "-m", "checker", "check", *arguments, "--details", "--more", more],
         cwd=ROOT,
         env={**os.environ, **environment, "COLUMNS": "120", "LINES": "50", "TERM": "xterm-256color"},
         stdout=theirs,
@@ -122,6 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="an example, such as orders, or plain/careful")
     parser.add_argument("--cap", type=float, default=120.0, help="seconds after which a check is ended")
+    parser.add_argument("--more", default="10", help="seconds for what follows the answer, as of check")
     parser.add_argument("--warm", action="store_true", help="check each a second time, with machine code on disk")
     asked = parser.parse_args()
     print("| deployment | first verdict s | answer s | end s | states | largest process MB |")
@@ -131,9 +132,9 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as cache:
             environment = {"PROOFKA_CACHE": cache}
-            print(row(name, measured(arguments, asked.cap, environment)), flush=True)
+            print(row(name, measured(arguments, asked.cap, environment, asked.more)), flush=True)
             if asked.warm:
-                print(row(f"{name}, warm", measured(arguments, asked.cap, environment)), flush=True)
+                print(row(f"{name}, warm", measured(arguments, asked.cap, environment, asked.more)), flush=True)
 
 
 if __name__ == "__main__":

@@ -155,6 +155,11 @@ class Meter:
             self.states += states
             self.memory += memory
 
+    @property
+    def room(self) -> int:
+        """How much more memory may be taken, in bytes."""
+        return max(self._allowed - self.memory, 0)
+
     def out_of_time(self, layer: int) -> str | None:
         """Tell whether somebody asked to stop, or the time for this layer of faults is over: why to stop, or None."""
         if self.interrupted:
@@ -208,6 +213,11 @@ class PartMeter(Meter):
         if self._most is not None and self.states > self._most:
             return self._reason
         return self._whole.out_of_time_for_clocks(layer) or self._whole.exceeded(layer)
+
+    @property
+    def room(self) -> int:
+        """How much more memory the whole may take, in bytes."""
+        return self._whole.room
 
     def out_of_time(self, layer: int) -> str | None:
         return self._whole.out_of_time(layer)

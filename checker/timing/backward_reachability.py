@@ -36,6 +36,9 @@ from checker.kernel.wanted import Names, Wanted, names_of_marked, table_of
 from checker.timing.timed_kernel import TimedKernel
 from model.faults import Fault
 
+BYTES_OF_A_STATE = 160
+"""Memory for a state while its fault set is marked: some six steps, by source and by target, and its marks."""
+
 STEPS_AT_ONCE = 1 << 16
 """Number of steps that are written into one array."""
 
@@ -118,7 +121,10 @@ class BackwardReachability:
         def marked(top: Combination) -> _Marked | None:
             exploration = again if top in partly else self._exploration
             graph = _Graph(exploration, sorted([*smaller(top), top], key=lambda part: (sum(part), part)))
-            return _Marked(exploration, graph.marks(top)) if graph.read(threads) else None
+            if graph.states * BYTES_OF_A_STATE * self._threads > exploration.meter.room or not graph.read(threads):
+                return None
+            marks = graph.marks(top)
+            return None if marks is None else _Marked(exploration, marks)
 
         with ThreadPoolExecutor(self._threads) as pool:
             found = dict(zip(new, pool.map(marked, new), strict=True))
@@ -273,14 +279,19 @@ class _Graph:
             found.append((sources[:count].copy(), targets[:count].copy()))
         return True
 
-    def marks(self, top: Combination) -> Mapping[Combination, Mapping[Combination, Marks]]:
-        """For each part of ``top``: the marks of its states and of its parts', with the other faults left."""
+    def marks(self, top: Combination) -> Mapping[Combination, Mapping[Combination, Marks]] | None:
+        """For each part of ``top``: the marks of its states and of its parts', with the other faults left.
+
+        None where somebody asked to stop.
+        """
         begin, before = by_target(*_joined(self._steps), self.states)
         self._steps.clear()
         faults = [_joined(steps) for steps in self._faults.values()]
         violated = self._violated()
         reached: dict[Combination, Marks] = {}
         for left in sorted([*smaller(top), top], key=sum):
+            if self._exploration.meter.interrupted:
+                return None
             marks = violated.copy()
             for kind, count in enumerate(left):
                 if count:
