@@ -2,7 +2,8 @@
 
 ``kept/answers.json`` was written before the work on speed began: by command, the counts of the exploration and of each
 verdict its id, its states, and the length of the trace of each smallest fault set. An entry may change only with the
-model, and with the model's version.
+model, and with the model's version; or where a fault set is decided that a limit of timed re-exploration had left
+undecided (one: ``processing-order`` of idempotent-resend with a follower cut off, 22 steps).
 """
 
 from __future__ import annotations
