@@ -39,6 +39,9 @@ from model.faults import Fault
 BYTES_OF_A_STATE = 160
 """Memory for a state while its fault set is marked: some six steps, by source and by target, and its marks."""
 
+LEAST_TO_THE_END, SHARE_TO_THE_END = 1_000_000, 4
+"""States that a search beyond first violations may find: this many, and so many times those found up to there."""
+
 STEPS_AT_ONCE = 1 << 16
 """Number of steps that are written into one array."""
 
@@ -59,6 +62,7 @@ class BackwardReachability:
         self._threads = threads
         self._known: dict[Combination, _Marked] = {}
         self._tables: dict[str, _Tables] = {}
+        self._too_large: set[Combination] = set()
 
     def combination_of(self, faults: Faults) -> Combination:
         """The part of some faults that the exploration knows."""
@@ -111,9 +115,12 @@ class BackwardReachability:
     def _mark(self, fault_sets: Iterable[Combination]) -> bool:
         """Mark the states of these fault sets and of their parts; tell whether that came to its end."""
         new = [top for top in fault_sets if top not in self._known]
+        if not self._too_large.isdisjoint(new):
+            return False
         partly = [top for top in new if not all(_is_whole(self._exploration, part) for part in [*smaller(top), top])]
         again = self._explored_to_the_end(partly) if partly else self._exploration
         if again is None:
+            self._too_large.update(partly)
             return False
         # Several fault sets are marked side by side; the steps of a single one are read by all threads.
         threads = self._threads if len(new) == 1 else 1
@@ -131,6 +138,11 @@ class BackwardReachability:
         self._known |= {top: marks for top, marks in found.items() if marks is not None}
         return all(top in self._known for top in new)
 
+    def _most_to_the_end(self, fault_sets: Iterable[Combination]) -> int:
+        """The states up to which a search that ended at its first violations is worth going on with."""
+        found = sum(shard.count for top in fault_sets if (shard := self._exploration.shards.get(top)) is not None)
+        return LEAST_TO_THE_END + SHARE_TO_THE_END * found
+
     def _explored_to_the_end(self, fault_sets: Sequence[Combination]) -> EmbeddedExploration | None:
         """Explore fault sets beyond their first violations; None where a limit was reached first."""
         first = self._exploration
@@ -142,7 +154,7 @@ class BackwardReachability:
             first.system,
             first.question,
             dict(zip(first.kinds, first.most, strict=True)),
-            PartMeter(first.meter, None, "second look"),
+            PartMeter(first.meter, self._most_to_the_end(fault_sets), "second look"),
             self._threads,
             infer=False,
             counted=True,
@@ -151,9 +163,15 @@ class BackwardReachability:
             part=first.part,
             only=is_part,
         )
+        assert isinstance(whole.meter, PartMeter)
         whole.kernel = first.kernel
         while len(whole.layers) <= max(map(sum, fault_sets)):
-            if whole.explore_layer().stopped is not None:
+            known = whole.states
+            stopped = whole.explore_layer().stopped
+            # Nobody asked for these states: they do not count against a limit of states.
+            first.meter.grow(known - whole.states, 0)
+            if stopped is not None:
+                whole.meter.release()
                 return None
             for violations in whole.violations.values():
                 for violation in violations:

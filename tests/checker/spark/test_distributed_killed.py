@@ -200,7 +200,7 @@ def test_spark_itself_is_killed(
 @pytest.mark.slow
 def test_a_small_memory_is_enough(tmp_path: Path, started: Callable[..., subprocess.Popen[str]]) -> None:
     """Begun in memory, ended by Spark: the same figures."""
-    found, supersteps = whole(started(*QUICK, "--engine", "auto", "--memory", "8M", "--master", "local[2]", "--stats"))
+    found, supersteps = whole(started(*QUICK, "--engine", "auto", "--memory", "2M", "--master", "local[2]", "--stats"))
     assert supersteps > 0
     assert found == figures(proofka(*QUICK).stdout)
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import checker.timing.backward_reachability as backward_reachability
 import checker.timing.loop as loop
 from checker.budget import Budget, Meter
-from checker.check import check
+from checker.check import check, verdict_on
 from checker.combinations import Combination, is_contained
 from checker.embedded import EmbeddedExploration
 from checker.kernel.layout import Words
@@ -68,6 +69,18 @@ def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monk
     monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
     narrow = check(asked, budget=Budget())
     assert answers(narrow) == answers(everything)
+
+
+def test_where_going_on_takes_too_many_states_all_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that ended at its first violations is not gone on with: nothing is left out, and the answer is the same."""
+    asked = deployment("two kills", folder)
+    plain = verdict_on("no-dropped-record", asked, Budget())
+    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
+    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+    monkeypatch.setattr(backward_reachability, "LEAST_TO_THE_END", 0)
+    monkeypatch.setattr(backward_reachability, "SHARE_TO_THE_END", 0)
+    limited = verdict_on("no-dropped-record", asked, Budget())
+    assert (limited.status, limited.cut_sets) == (plain.status, plain.cut_sets) == (Status.VIOLATED, ((("kill", 2),),))
 
 
 def test_fewer_states_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
