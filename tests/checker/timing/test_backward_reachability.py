@@ -72,7 +72,7 @@ def test_answers_are_those_of_entering_every_state(name: str, folder: Path, monk
 
 
 def test_where_going_on_takes_too_many_states_all_are_entered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search that ended at its first violations is not gone on with: nothing is left out, and the answer is the same."""
+    """A search that ended at its first violations is not gone on with: the answer is that of entering all states."""
     asked = deployment("two kills", folder)
     plain = verdict_on("no-dropped-record", asked, Budget())
     monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
