@@ -157,7 +157,7 @@ class Meter:
 
     @property
     def room(self) -> int:
-        """How much more memory may be taken, in bytes."""
+        """Bytes of memory that may still be taken."""
         return max(self._allowed - self.memory, 0)
 
     def out_of_time(self, layer: int) -> str | None:
@@ -216,7 +216,7 @@ class PartMeter(Meter):
 
     @property
     def room(self) -> int:
-        """How much more memory the whole may take, in bytes."""
+        """Bytes of memory that the whole may still take."""
         return self._whole.room
 
     def out_of_time(self, layer: int) -> str | None:

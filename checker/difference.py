@@ -172,7 +172,7 @@ def _covered(verdict: Verdict) -> object:
 
 
 def asks_for_causes(found: Difference) -> bool:
-    """Whether there is a change whose cause is looked for."""
+    """Tell whether there is a change whose cause is looked for."""
     return any(_is_asked(change) for change in found.verdicts)
 
 

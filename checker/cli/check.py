@@ -278,7 +278,7 @@ def _options(more: float, *, all_properties: bool, all_fault_sets: bool) -> tupl
 
 
 class _Screen:
-    """How much of the screen is used, and what came of several pipelines that share it.
+    """The lines of the screen that are used, and what came of several pipelines that share it.
 
     ``above``: lines that are used; ``skipped``: pipelines that are not checked, of those that were found.
     """
@@ -293,7 +293,7 @@ class _Screen:
         self.checked: list[tuple[Checked, str]] = []
 
     def is_of_several(self, asked: _Asked) -> bool:
-        """Whether several pipelines share the screen."""
+        """Several pipelines share the screen."""
         return self.pipelines > 1 and not asked.details and not asked.quiet
 
     def tell(self, checked: Checked, again: str, number: int | None) -> None:
@@ -360,7 +360,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
 
 
 def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bool) -> int:
-    """What was found, and what keeps pipelines from being checked. Returns how many lines of the screen that took."""
+    """Print what was found and what keeps pipelines from being checked; return the lines that it took."""
     from reports.several import MOST_FOUND
 
     used = 0

@@ -78,7 +78,7 @@ def show(
 
 
 def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: int | None = None) -> int:
-    """What there is in a folder, and, if that is wanted, what became of each value of its files.
+    """Tell what there is in a folder, and, if that is wanted, what became of each value of its files.
 
     Returns how many lines were printed: ``most`` at most, where that is given.
     """

@@ -95,7 +95,7 @@ def table_of(names: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @njit(cache=True, nogil=True, inline="always")
 def is_wanted(state: Integer, mask: NDArray[np.uint64], table: NDArray[np.uint64]) -> bool:
-    """Whether the name of a packed state is in a table."""
+    """Tell whether the name of a packed state is in a table."""
     name = name_of(state, mask)
     last = len(table) - 1
     slot = np.int64(name >> np.uint64(32)) & last

@@ -69,7 +69,7 @@ class BackwardReachability:
         return tuple(faults.get(kind, 0) for kind in self._exploration.kinds)
 
     def has_marked(self, fault_sets: Iterable[Faults]) -> bool:
-        """Whether it is known of all these fault sets from which states what can be violated."""
+        """Tell whether all these fault sets were marked already."""
         return all(self.combination_of(faults) in self._known for faults in fault_sets)
 
     def states_of(self, fault_sets: Iterable[Faults]) -> int:

@@ -68,7 +68,7 @@ class TimedKernel:
         return len(self._predicates) <= MOST_PREDICATES and len(self._clocks) <= MOST_CLOCKS
 
     def begins_with(self, layout: Layout) -> bool:
-        """Whether states begin with the words of a layout: each of its fields is at the same place here."""
+        """Tell whether states begin with the words of a layout: each of its fields is at the same place here."""
         own = self._layout.fields
         return self._layout.words >= layout.words and all(own.get(n) == f for n, f in layout.fields.items())
 
