@@ -13,7 +13,9 @@ DEFAULT_SECONDS = 8.0
 the program before and the traces behind, the answer is there after ten."""
 
 SECONDS_FOR_CLOCKS = 30.0
-"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named."""
+"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named, of
+properties that are not known to be violated. Of one that is, only the list of fault sets is open: ``DEFAULT_SECONDS``.
+"""
 
 ANSWERED_TO = 1
 """Number of faults up to which every property is decided when the user names no total, however long that takes."""
@@ -167,10 +169,14 @@ class Meter:
         left = self.seconds_left(layer)
         return "time" if left is not None and left < 0 else None
 
-    def out_of_time_for_clocks(self, layer: int) -> str | None:
-        """Tell the same of what is explored or solved with clocks, which has a default limit for few faults as well."""
+    def out_of_time_for_clocks(self, layer: int, *, is_violated: bool = False) -> str | None:
+        """Tell the same of what is explored or solved with clocks, which has a default limit for few faults as well.
+
+        ``is_violated``: a violation of the property is known already.
+        """
         ended = self.out_of_time(layer)
-        if ended is None and self._timed and self._budget.seconds is None and self.elapsed > SECONDS_FOR_CLOCKS:
+        most = DEFAULT_SECONDS if is_violated else SECONDS_FOR_CLOCKS
+        if ended is None and self._timed and self._budget.seconds is None and self.elapsed > most:
             return "time"
         return ended
 

@@ -163,14 +163,15 @@ class EmbeddedExploration(Exploration[Shard]):
         self.kernel = optimise(self.kernel)
 
     def alike(self, violation: Violation, most: int) -> list[Violation]:
-        """States that violate the same with the same faults, as many at every depth."""
+        """States at the depth of a violation or deeper that violate the same with the same faults."""
         if violation.name not in self.question.invariants:
             return [violation]
         shard, bit = self.shards[violation.combination], 1 << list(self.question.invariants).index(violation.name)
         found = np.empty(MOST_ALIKE, dtype=np.int64)
         inspect, dictionaries = self.kernel.addresses["inspect"], self.components.dictionaries
         scratch = np.empty(self.layout.words, dtype=np.uint64)
-        count = backward.find_where(inspect, dictionaries, scratch, shard.places, shard.counts, bit, found)
+        firsts, _ = shard.level(violation.depth)
+        count = backward.find_where(inspect, dictionaries, scratch, shard.places, firsts, shard.counts, bit, found)
         depths = shard.depths_of(found[:count])
         ordered = np.lexsort((found[:count], depths))
         alike = [

@@ -74,19 +74,20 @@ def find_where(
     dictionaries: Dictionaries,
     scratch: NDArray[np.uint64],
     shard: Places,
+    firsts: NDArray[np.int64],
     counts: NDArray[np.int64],
     bit: int,
     found: NDArray[np.int64],
 ) -> int:
     """Write the references of states in which a predicate holds, as many as there is room for; return how many.
 
-    ``scratch`` has room for a state.
+    The search begins at row ``firsts[part]`` of each partition. ``scratch`` has room for a state.
     """
     packed = scratch.ctypes.data
     number = 0
     for part in range(PARTITIONS):
         states = shard[part, STATES]
-        for row in range(counts[part]):
+        for row in range(firsts[part], counts[part]):
             decode(dictionaries, load_word(states + row * 8), packed)
             if call_inspect(inspect, packed) & np.uint64(bit):
                 if number == len(found):

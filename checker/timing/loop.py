@@ -219,7 +219,7 @@ class InTime:
 
     def _is_out_of_time(self, exploration: AnyExploration, violation: Violation) -> bool:
         """Tell whether to stop before a violation is looked at, which stays undecided then."""
-        ended = exploration.meter.out_of_time_for_clocks(sum(violation.combination))
+        ended = exploration.meter.out_of_time_for_clocks(sum(violation.combination), is_violated=bool(self._timely))
         self.stopped = self.stopped or ended
         return ended is not None
 
@@ -234,6 +234,15 @@ class InTime:
         found.set_aside(violation)
         self._untimely.append(faults)
         return False
+
+    def _has_times_for_one_alike(self, exploration: EmbeddedExploration, violation: Violation) -> bool:
+        """Whether there are times for a violation of a timed re-exploration, or for another one like it.
+
+        Clocks that its part does not see can exclude the one and not the other.
+        """
+        faults = faults_of(exploration, violation)
+        candidates = islice(_one_and_alike(exploration, violation), ALIKE)
+        return any(self._is_timely(faults, self._own_run(exploration, one)) for one in candidates)
 
     def _is_timely(self, faults: Faults, run: Steps) -> bool:
         """Whether there are times for a run; where there are, it is kept."""
@@ -418,7 +427,7 @@ class InTime:
             found += reasons
             # What the clocks of a part exclude need not be asked of all of them.
             if not reasons and exploration is self.again:
-                self._is_timely(faults, self._own_run(exploration, violation))
+                self._has_times_for_one_alike(exploration, violation)
         return found
 
     def _clocks_in(self, exploration: AnyExploration) -> RunningClocks:

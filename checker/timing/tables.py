@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from model.language import Action, ClockKey
 WORD = 64
 
 Bits = NDArray[np.uint64]
+
+FLAGS = 2 * WORD
+"""Place of the first flag in a row of bits, behind two words of clocks. A row is a whole number until it is written."""
 
 Bound = tuple[ClockKey, int]
 """A clock, and how much it shows at least or at most, in ms."""
@@ -79,19 +83,23 @@ def tables(
         np.array(needs).view(np.int64),
         maker.alternatives().view(np.int64),
         np.array(maker.spans, dtype=np.int64),
-        maker.mask(number for number, holds in enumerate(initial) if holds),
+        _words(sum(1 << number for number, holds in enumerate(initial) if holds), maker.words),
     )
 
 
 def _touched(actions: Sequence[Action], reads: Mapping[int, frozenset[str]]) -> Bits:
     """The clocks that each action may start or stop, as bits; ``reads``: the variables in the condition of each."""
-    rows = np.zeros((len(actions), 2), dtype=np.uint64)
-    for row, action in zip(rows, actions, strict=True):
-        written = {variable.name for variable in action.updates}
-        for place, names in reads.items():
-            if written & names:
-                row[place // WORD] |= np.uint64(1 << place % WORD)
-    return rows
+    starts_or_stops: dict[str, int] = {}
+    for place, names in reads.items():
+        for name in names:
+            starts_or_stops[name] = starts_or_stops.get(name, 0) | 1 << place
+    rows = []
+    for action in actions:
+        row = 0
+        for variable in action.updates:
+            row |= starts_or_stops.get(variable.name, 0)
+        rows.append(row)
+    return _rows(rows, 2)
 
 
 def _tightest(bounds: Iterable[Bound]) -> dict[ClockKey, int]:
@@ -111,119 +119,144 @@ class _Tables:
     ) -> None:
         self._differences = differences
         self._deadlines = {key: deadline for key, deadline in deadlines.items() if deadline is not None}
-        self._bit = places
-        self._pairs: dict[tuple[ClockKey, ClockKey], list[int]] = {}
+        self._place = places
+        self._pairs: dict[tuple[ClockKey, ClockKey], _Flags] = {}
         self._laters: dict[ClockKey, list[ClockKey]] = {}
-        self._recent: dict[tuple[ClockKey, int], tuple[list[int], list[int]]] = {}
+        self._recent: dict[tuple[ClockKey, int], int] = {}
         for number, one in enumerate(differences):
             if (one.earlier, one.later) not in self._pairs:
                 self._laters.setdefault(one.earlier, []).append(one.later)
-            self._pairs.setdefault((one.earlier, one.later), []).append(number)
+            known = self._pairs.setdefault((one.earlier, one.later), _Flags([], []))
+            known.most.append(one.most)
+            known.bits.append(1 << FLAGS + number)
         self.words = -(-len(differences) // WORD)
-        self._alternatives: list[Bits] = []
+        self._alternatives: list[tuple[int, int]] = []
         self.spans: list[list[tuple[int, int]]] = []
 
-    def mask(self, numbers: Iterable[int], words: int | None = None) -> tuple[int, ...]:
-        """These bits, as words."""
-        found = [0] * (self.words if words is None else words)
-        for number in numbers:
-            found[number // WORD] |= 1 << number % WORD
-        return tuple(found)
+    def _clock(self, key: ClockKey) -> int:
+        return 1 << self._place[key]
 
-    def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> tuple[int, ...]:
+    def _weakest(self, earlier: ClockKey, later: ClockKey, most: int) -> int:
         """The flag of this pair that is set most often among those that say at most ``most``."""
-        known = self._pairs.get((earlier, later))
-        place = 0 if known is None else bisect_right(known, most, key=lambda n: self._differences[n].most)
-        return () if known is None or place == 0 else (known[place - 1],)
+        known = self._pairs.get((earlier, later), NONE)
+        place = bisect_right(known.most, most)
+        return known.bits[place - 1] if place else 0
 
     def flags(self) -> Bits:
         """What sets a flag when the later of its clocks starts, and whether the start of the earlier does."""
         rows = np.zeros((len(self._differences), BY_FLAGS + self.words), dtype=np.uint64)
         for number, one in enumerate(self._differences):
             row = rows[number]
-            row[EARLIER] = np.uint64(NO_CLOCK & (2**64 - 1)) if one.earlier == NOW else self._bit[one.earlier]
-            row[LATER] = self._bit[one.later]
+            row[EARLIER] = np.uint64(NO_CLOCK & (2**64 - 1)) if one.earlier == NOW else self._place[one.earlier]
+            row[LATER] = self._place[one.later]
             row[NOT_NEGATIVE] = one.most >= 0
             if one.earlier != NOW:
-                recent, by = self._by_deadlines(one.earlier, one.most)
-                row[OWN_DEADLINE] = bool(recent)
-                row[BY_FLAGS:] = self.mask(by)
+                recent = self._by_deadlines(one.earlier, one.most)
+                row[OWN_DEADLINE] = bool(recent & self._clock(one.earlier))
+                row[BY_FLAGS:] = _words(recent >> FLAGS, self.words)
         return rows
 
-    def _by_deadlines(self, earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
+    def _by_deadlines(self, earlier: ClockKey, most: int) -> int:
         """By its own deadline (its bit), or by which flags, a clock was started at most so long before any step."""
         asked = earlier, most
         if asked not in self._recent:
             self._recent[asked] = self._at_most(self._deadlines, earlier, most)
         return self._recent[asked]
 
-    def _at_most(self, bounds: Mapping[ClockKey, int], earlier: ClockKey, most: int) -> tuple[list[int], list[int]]:
+    def _at_most(self, bounds: Mapping[ClockKey, int], earlier: ClockKey, most: int) -> int:
         """The same by what these clocks show at most."""
         own = bounds.get(earlier)
-        by = [
-            flag
-            for later in self._laters.get(earlier, ())
-            if (bound := bounds.get(later)) is not None
-            for flag in self._weakest(earlier, later, most - bound)
-        ]
-        return ([self._bit[earlier]] if own is not None and own <= most else []), by
+        found = self._clock(earlier) if own is not None and own <= most else 0
+        for later in self._laters.get(earlier, ()):
+            if (bound := bounds.get(later)) is not None:
+                found |= self._weakest(earlier, later, most - bound)
+        return found
 
     def needs(self, least: Sequence[Bound], most: Sequence[Bound], excluded: Sequence[Difference]) -> Bits:
         """What a step that needs this of clocks sets by it; in the last row, what makes it impossible.
 
         For each flag a row for the start of its earlier clock, and behind these one for the start of the later.
         """
-        flags, most_of = len(self._differences), _tightest(most)
-        rows = np.zeros((2 * flags + 1, 2 + self.words), dtype=np.uint64)
+        most_of = _tightest(most)
+        laters = {one.later for one in self._differences} if least else ()
+        long_ago = {later: self._long_ago(least, later) for later in laters}
+        by_earlier: list[int] = []
+        by_later: list[int] = []
         spans: list[tuple[int, int]] = []
-        for number, one in enumerate(self._differences):
-            rows[number] = self._since(least, one.later, one.most)
-            if one.earlier != NOW and most_of:
-                recent, by = self._at_most(most_of, one.earlier, one.most)
-                rows[flags + number] = np.array([*self.mask(recent, 2), *self.mask(by)], dtype=np.uint64)
-            added = [] if one.earlier == NOW or not least else list(self._between(least, most_of, one))
-            spans.append((len(self._alternatives), len(added)))
-            self._alternatives += added
+        for one in self._differences:
+            by_earlier.append(self._since(least, one.later, one.most))
+            is_now = one.earlier == NOW
+            by_later.append(0 if is_now or not most_of else self._at_most(most_of, one.earlier, one.most))
+            first = len(self._alternatives)
+            if not is_now and least:
+                self._alternatives += self._between(long_ago[one.later], most_of, one)
+            spans.append((first, len(self._alternatives) - first))
         self.spans.append(spans)
-        conflict = np.zeros(2 + self.words, dtype=np.uint64)
+        conflict = 0
         for key, bound in (*self._deadlines.items(), *most):
             conflict |= self._since(least, key, -bound - 1)
         for one in excluded:
-            clocks = [self._bit[one.earlier]] if one.earlier == one.later else []
-            together = () if clocks else self._weakest(one.earlier, one.later, one.most)
-            conflict |= np.array([*self.mask(clocks, 2), *self.mask(together)], dtype=np.uint64)
-        rows[-1] = conflict
-        return rows
+            same = one.earlier == one.later
+            conflict |= self._clock(one.earlier) if same else self._weakest(one.earlier, one.later, one.most)
+        return _rows([*by_earlier, *by_later, conflict], 2 + self.words)
 
     def alternatives(self) -> Bits:
         """What sets the flag of two clocks that run all along: one of the first half, with one of the second."""
-        none = np.zeros(2 * (2 + self.words), dtype=np.uint64)
-        return np.array(self._alternatives or [none])
+        halves = [half for both in self._alternatives or [(0, 0)] for half in both]
+        return _rows(halves, 2 + self.words).reshape(-1, 2 * (2 + self.words))
 
-    def _between(self, least: Sequence[Bound], most: Mapping[ClockKey, int], one: Difference) -> Iterator[Bits]:
-        """By what ``later`` was started so long before now, and ``earlier`` so short, that the difference holds."""
-        long_ago: dict[int, tuple[list[int], list[int]]] = {}
-        for flag in self._pairs.get((NOW, one.later), ()):
-            long_ago.setdefault(self._differences[flag].most, ([], []))[1].append(flag)
+    def _long_ago(self, least: Sequence[Bound], later: ClockKey) -> list[tuple[int, int]]:
+        """How long before now ``later`` was started at least, as ms at most after now, each by what; longest first."""
+        found: dict[int, int] = {}
+
+        def add(flags: _Flags, value: int) -> None:
+            for most, bit in zip(flags.most, flags.bits, strict=True):
+                found[most - value] = found.get(most - value, 0) | bit
+
+        add(self._pairs.get((NOW, later), NONE), 0)
         for key, value in least:
-            if key == one.later:
-                long_ago.setdefault(-value, ([], []))[0].append(self._bit[key])
-            for flag in self._pairs.get((key, one.later), ()):
-                long_ago.setdefault(self._differences[flag].most - value, ([], []))[1].append(flag)
-        for total, (clocks, flags) in sorted(long_ago.items()):
-            recent, by = self._by_deadlines(one.earlier, one.most - total)
-            needed, by_needs = self._at_most(most, one.earlier, one.most - total) if most else ([], [])
-            recent, by = recent + needed, by + by_needs
-            if recent or by:
-                halves = (*self.mask(clocks, 2), *self.mask(flags), *self.mask(recent, 2), *self.mask(by))
-                yield np.array(halves, dtype=np.uint64)
+            if key == later:
+                found[-value] = found.get(-value, 0) | self._clock(key)
+            add(self._pairs.get((key, later), NONE), value)
+        return sorted(found.items())
 
-    def _since(self, least: Sequence[Bound], later: ClockKey, most: int) -> Bits:
+    def _between(
+        self, long_ago: Iterable[tuple[int, int]], most: Mapping[ClockKey, int], one: Difference
+    ) -> Iterator[tuple[int, int]]:
+        """By what ``later`` was started so long before now, and ``earlier`` so short, that the difference holds."""
+        for total, by in long_ago:
+            recent = self._by_deadlines(one.earlier, one.most - total)
+            if most:
+                recent |= self._at_most(most, one.earlier, one.most - total)
+            if recent:
+                yield by, recent
+
+    def _since(self, least: Sequence[Bound], later: ClockKey, most: int) -> int:
         """By which clocks that ran, or flags, ``later`` was started at most ``most`` (less than 0) ms after now."""
-        flags = list(self._weakest(NOW, later, most))
-        clocks = []
+        found = self._weakest(NOW, later, most)
         for key, value in least:
             if key == later and -value <= most:
-                clocks.append(self._bit[key])
-            flags += self._weakest(key, later, most + value)
-        return np.array([*self.mask(clocks, 2), *self.mask(flags)], dtype=np.uint64)
+                found |= self._clock(key)
+            found |= self._weakest(key, later, most + value)
+        return found
+
+
+class _Flags(NamedTuple):
+    """The flags of a pair of clocks: what each says at most, in ms, least first, and its bit."""
+
+    most: list[int]
+    bits: list[int]
+
+
+NONE = _Flags([], [])
+
+
+def _words(bits: int, words: int) -> tuple[int, ...]:
+    """Bits as so many words."""
+    return tuple(bits >> WORD * word & 2**WORD - 1 for word in range(words))
+
+
+def _rows(bits: Sequence[int], words: int) -> Bits:
+    """Bits as rows of so many words."""
+    written = b"".join(row.to_bytes(words * WORD // 8, "little") for row in bits)
+    return np.frombuffer(written, dtype="<u8").reshape(-1, words).astype(np.uint64)

@@ -1,0 +1,51 @@
+"""A run that clocks outside its part exclude leaves the fault set open until other runs like it were tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from checker.budget import Budget
+from checker.check import check
+from model.deployment import yaml_tree
+from model.deployment.yaml_reader import deployment_by
+from properties.verdict import Verdict
+
+COMMITS_FIRST = """
+kafka: "4.1.0"
+topic: {replicas: 3, settings: {min.insync.replicas: 2, flush.messages: 1}}
+producer:
+  client: kafka-python
+  version: "3.0"
+  settings: {acks: all, enable_idempotence: false, retries: 0, max_in_flight_requests_per_connection: 2}
+consumer:
+  client: kafka-python
+  version: "3.0"
+  commit: before
+  processing: poll-thread
+  settings: {group_id: g, auto_offset_reset: earliest, enable_auto_commit: false}
+"""
+"""A deployment in which the shortest run that lemmas leave needs a clock that processing-order does not see."""
+
+
+CUT_OFF = (("cut-off", 1),)
+
+
+def processing_order() -> Verdict:
+    found = deployment_by(yaml_tree.parse_yaml(COMMITS_FIRST, "a.yaml"), "a.yaml", "a")
+    result = check(replace(found, faults=found.faults.up_to(1)), budget=Budget(threads=1))
+    return next(verdict for verdict in result.verdicts if verdict.property == "processing-order")
+
+
+def test_another_run_like_it_decides_a_fault_set() -> None:
+    verdict = processing_order()
+    assert CUT_OFF in verdict.cut_sets
+    assert not any("not decided" in note for note in verdict.notes)
+
+
+def test_the_first_run_alone_does_not_decide_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("checker.timing.loop.ALIKE", 1)
+    verdict = processing_order()
+    assert CUT_OFF not in verdict.cut_sets
+    assert any("not decided" in note and "cut-off" in note for note in verdict.notes)
