@@ -30,6 +30,8 @@ def test_clocks_have_a_default_limit_for_few_faults(monkeypatch: pytest.MonkeyPa
     assert Meter(Budget(), timed=False).out_of_time_for_clocks(ANSWERED_TO) is None
     monkeypatch.setattr(Meter, "elapsed", DEFAULT_SECONDS + 1)
     assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO) is None
+    assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO, is_violated=True) == "time"
+    assert Meter(Budget(), timed=False).out_of_time_for_clocks(ANSWERED_TO, is_violated=True) is None
 
 
 def test_a_named_total_has_no_default_time(late: None) -> None:
