@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -9,6 +10,9 @@ from typing import Any, NoReturn
 import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Why nothing more can be written: the disk is full, or the part of it that this user or file may have."""
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """Every wrong option or argument (typer has no public name for it)."""
@@ -39,8 +43,24 @@ def one_line_errors() -> Iterator[None]:
             complain(str(one))
         raise typer.Exit(EXIT_BAD_INPUT) from None
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        fail(f"{place}{reason_of(error)}")
+        fail(_told(error))
+
+
+@contextmanager
+def one_line_of_a_full_disk() -> Iterator[None]:
+    """What cannot be printed or written any more ends the command with one line and status 2: 1 would be a verdict."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        fail(_told(error))
+
+
+def _told(error: OSError) -> str:
+    """What the system says went wrong, and where."""
+    place = f"{error.filename}: " if error.filename else ""
+    return f"{place}{reason_of(error)}"
 
 
 def reason_of(error: OSError) -> str:

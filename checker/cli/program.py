@@ -15,7 +15,7 @@ from checker.cli.cache import cache
 from checker.cli.check import check
 from checker.cli.claims import claims
 from checker.cli.diff import diff
-from checker.cli.errors import one_line_usage_errors
+from checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
 from checker.cli.explain import explain
 from checker.cli.export import export
 from checker.cli.help import help_on
@@ -32,12 +32,12 @@ class OneLineErrors(TyperGroup):
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         """Parse what stands before the command."""
-        with one_line_usage_errors():
+        with one_line_usage_errors(), one_line_of_a_full_disk():
             return super().make_context(*arguments, **options)
 
     def invoke(self, ctx: Any) -> Any:
         """Parse what stands behind the command, and run it."""
-        with one_line_usage_errors():
+        with one_line_usage_errors(), one_line_of_a_full_disk():
             return super().invoke(ctx)
 
 
