@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT
+from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.options import Assume, Clients, Faults, Kafka, PipelineNumber, Seconds
 from checker.cli.rechecking import is_result
@@ -55,7 +55,7 @@ def trace(
 ) -> None:
     """Tell a trace step by step, with the state beside it where the terminal is wide; or list the traces.
 
-    Exit status: 0 it was told, 2 the input is wrong, or there is no such trace.
+    Exit status: 0 it was told, 2 the input is wrong, or there is no such trace, 3 interrupted before it was found.
     """
     from checker.source import Source
 
@@ -67,6 +67,9 @@ def trace(
         from reports.story import tellings
 
         told = tellings(result.verdicts, all_traces=True)
+        if number is not None and number > len(told) and _is_interrupted(result):
+            complain(f"{file}: interrupted before trace {number} was found; {len(told)} were")
+            raise typer.Exit(EXIT_UNDECIDED)
         telling = None if number is None else _chosen(told, number, step, file)
     ways = _ways_to_write(telling, result, name, file)
     done = {path: attempt(path, partial(ways[option], path)) for option, path in written.items() if path is not None}
@@ -119,6 +122,11 @@ def _result_of(source: Source, file: Path, faults: str | None, seconds: float | 
     deployment = narrowed(source.read(), faults, None)
     _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
     return deployment.name, result
+
+
+def _is_interrupted(result: Result) -> bool:
+    """Whether somebody ended the check of which this is the result."""
+    return any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
 
 
 def _list(told: list[Telling], result: Result) -> None:

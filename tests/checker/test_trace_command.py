@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from checker.bundle import write_bundle
-from checker.cli import app
+from checker.cli import app, exploring
 from reports.document import to_document
 from tests.reports import samples
 
@@ -146,3 +147,14 @@ def test_a_result_is_told_without_what_is_heavy(result: Path) -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"z3", "numba", "matplotlib", "networkx"}.intersection(ran.stderr.split())
+
+
+def test_a_trace_that_an_interrupt_kept_from_being_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not said that nothing violates anything, and the file is not called wrong."""
+    verdict = next(one for one in samples.RESULT.verdicts if not one.traces)
+    stopped = replace(verdict, coverage=replace(verdict.coverage, stopped="interrupted"))
+    found = replace(samples.RESULT, verdicts=(stopped,))
+    monkeypatch.setattr(exploring, "run_check", lambda *_: (None, found))
+    file = tmp_path / "orders.yaml"
+    file.write_text('kafka: "4.0"\n', encoding="utf-8")
+    assert run(file, 1) == (3, "", f"{file}: interrupted before trace 1 was found; 0 were\n")
