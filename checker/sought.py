@@ -90,6 +90,10 @@ class Sought:
         return self.deployments[0]
 
 
+def _are(pipelines: int) -> str:
+    return "is 1 pipeline" if pipelines == 1 else f"are {pipelines or 'no'} pipelines"
+
+
 def seek(place: Path, source: Source) -> Sought:
     """Look into a file or folder, as the options of ``source`` say. Raises DeploymentError."""
     fillings = said_as(source.fill, "--set")
@@ -97,7 +101,8 @@ def seek(place: Path, source: Source) -> Sought:
     paired = pair(findings, source.topic)
     if source.pipeline is not None:
         if not 1 <= source.pipeline <= len(paired.pipelines):
-            raise DeploymentError(f"--pipeline {source.pipeline}: there are {len(paired.pipelines)} pipelines")
+            there = len(paired.pipelines)
+            raise DeploymentError(f"--pipeline {source.pipeline}: there {_are(there)}")
         paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
     assume = assumed(source.assume)
     clients = _releases(source.clients)

@@ -12,8 +12,8 @@ from checker.cli.errors import fail, plain
 
 def help_on(
     context: typer.Context,
-    word: Annotated[
-        str | None,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="[WORD]",
             help="A property, setting, fault, assumption, client rule (P08), verdict, exit status or command.",
@@ -32,9 +32,10 @@ def help_on(
     from reports.pager import print_paged
 
     commands = _commands(context)
-    if word is None:
+    if not words:
         print_paged(console(), Contents(commands))
         return
+    word = " ".join(words)
     entries = find(word)
     if not entries and word in commands:
         typer.echo(f"{word} is a command: proofka {word} --help")

@@ -22,17 +22,24 @@ from checker.export.writing import Format
 
 
 def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _number(text)
     if not 0 < value < math.inf:
         raise typer.BadParameter(f"{text!r} is not a number of seconds above 0")
     return value
 
 
 def _seconds_or_none(text: str | float) -> float:
-    return 0.0 if str(text).strip() in ("0", "0.0") else _seconds(str(text))
+    value = _number(str(text))
+    if not 0 <= value < math.inf:
+        raise typer.BadParameter(f"'{text}' is not a number of seconds, nor 0")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _faults(text: str) -> str:

@@ -34,6 +34,11 @@ def test_a_word_is_explained() -> None:
     assert ran.stdout.startswith("── min.insync.replicas: setting ")
 
 
+def test_a_word_with_a_blank_needs_no_quotes() -> None:
+    assert proofka("help", "in", "time").stdout == proofka("help", "in time").stdout
+    assert proofka("help", "in", "time").exit_code == 0
+
+
 def test_without_a_word_it_says_what_there_is() -> None:
     ran = proofka("help")
     assert ran.exit_code == 0

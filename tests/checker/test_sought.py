@@ -83,6 +83,12 @@ def test_one_pipeline_of_several(folder: Path) -> None:
     assert proofka("check", folder, "--pipeline", "3", *QUICK).exit_code == 2
 
 
+def test_a_pipeline_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "application.properties"
+    file.write_text("spring.kafka.producer.acks=all\n", encoding="utf-8")
+    assert proofka("check", file, "--pipeline", "2").stderr == "--pipeline 2: there is 1 pipeline\n"
+
+
 def test_a_placeholder_that_matters_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "application.properties"
     file.write_text("spring.kafka.producer.acks=${ACKS}\n", encoding="utf-8")
@@ -198,7 +204,9 @@ def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
     run = proofka("check", tmp_path)
     assert run.exit_code == 2
     assert run.stderr.count("\n") == 1
-    assert "holds no configuration of Kafka" in run.stderr
+    assert "holds no configuration of Kafka that is known, in 1 file (" in run.stderr
+    (tmp_path / "notes.txt").unlink()
+    assert "that is known, for it has no file (" in proofka("check", tmp_path).stderr
 
 
 def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_path: Path) -> None:

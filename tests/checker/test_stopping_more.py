@@ -53,3 +53,11 @@ def _same(number: int) -> int:
 def test_every_outcome_comes_with_its_item() -> None:
     assert sorted(as_completed(_same, [3, 1, 2])) == [(1, 1), (2, 2), (3, 3)]
     assert list(as_completed(_same, [3, 1, 2], in_order=True)) == [(3, 3), (1, 1), (2, 2)]
+
+
+def test_what_is_no_time_is_said_with_what_may_be_given() -> None:
+    """Unlike ``--time`` it may be 0."""
+    for text in ("-1", "x"):
+        command = [sys.executable, "-m", "checker", "check", "examples/acks-1.yaml", "--more", text]
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (ran.returncode, f"'{text}' is not a number of seconds, nor 0" in ran.stderr) == (2, True)

@@ -90,7 +90,8 @@ def find(place: Path, fillings: Fillings) -> Findings:
                 Unread(str(path), f"{error.key}: {error.message}" if error.key else error.message, error.line)
             )
     if not (found or own or unread):
-        what = f"holds no configuration of Kafka that is known, in {others} files (docs/dialects.md)"
+        files = {0: "for it has no file", 1: "in 1 file"}.get(others, f"in {others} files")
+        what = f"holds no configuration of Kafka that is known, {files} (docs/dialects.md)"
         raise DeploymentError(what, file=str(place))
     released = [with_releases(one, manifests) for one in found]
     layered = over_their_workers(without_those_read_along(released))
