@@ -42,7 +42,6 @@ from properties.verdict import (
     EngineRun,
     Progress,
     Result,
-    Status,
     Trace,
     Verdict,
 )
@@ -353,7 +352,7 @@ class Run:
         for number in deeper:
             verdict = adopted(verdict, self._concluded(number, name))
         last = deeper[-1] if deeper else base
-        is_settled = self._is_settled(last, name) and verdict.status is not Status.UNKNOWN
+        is_settled = self._is_settled(last, name)
         why_not = self.meter.out_of_time(ANSWERED_TO + 1) or "time"
         return answered(verdict, why_not) if self._is_open_ended and not is_settled else verdict
 

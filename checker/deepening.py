@@ -125,9 +125,10 @@ def _with_bounds_of(base: Verdict, deeper: Verdict) -> Verdict:
 def answered(verdict: Verdict, why_not: str) -> Verdict:
     """Say why larger fault sets were not sought, of a verdict for which nothing stopped the exploration.
 
-    ``why_not``: what kept one that larger sets could change from being explored deeper: time, or an interrupt.
+    ``why_not``: what kept one that larger sets could change from being explored deeper: time, or an interrupt. What few
+    faults left undecided although all of them were explored was not left so by time, and its notes say why.
     """
-    if verdict.coverage.stopped is not None:
+    if verdict.coverage.stopped is not None or verdict.status is Status.UNKNOWN:
         return verdict
     why = ANSWERED if verdict.status is Status.VIOLATED else why_not
     return replace(verdict, coverage=replace(verdict.coverage, stopped=why))

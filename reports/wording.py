@@ -248,9 +248,7 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True) -> str:
         left = f"; {_named(open_ones)} {'is' if len(open_ones) == 1 else 'are'} undecided" if open_ones else ""
         return f"No: {_how_violated(violated, len(required))}{left}."
     if unknown := by_status[Status.UNKNOWN]:
-        reasons = [
-            stopped(v.coverage) or ("a bound was reached" if v.coverage.bounds_reached else None) for v in unknown
-        ]
+        reasons = [stopped(v.coverage) or _bound_was_reached(v.coverage) for v in unknown]
         why = next(filter(None, reasons), None)
         if why is None:
             return f"Undecided: {_named(unknown)}; the notes say why."
@@ -266,6 +264,11 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True) -> str:
         return f"Yes: {_what_holds(required)} {scope} {covered}{_only_in_time(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
+
+
+def _bound_was_reached(coverage: Coverage) -> str:
+    """``a bound (log) was reached``, or nothing."""
+    return f"a bound ({listed(coverage.bounds_reached)}) was reached" if coverage.bounds_reached else ""
 
 
 def brief_answer(verdicts: Sequence[Verdict]) -> str:

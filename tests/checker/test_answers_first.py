@@ -18,6 +18,7 @@ from model.faults import Fault
 from model.pipeline import build
 from properties.catalogue import properties_of
 from properties.verdict import CutSet, Status, Verdict
+from reports.wording import answer
 from tests.checker.asking import SMALL, example
 
 MOST = tuple((kind.value, 1) for kind in (Fault.KILL, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER, Fault.POWER_LOSS))
@@ -174,6 +175,21 @@ def test_an_interrupt_between_the_answer_and_larger_sets_is_said(monkeypatch: py
     monkeypatch.setattr(Run, "_deepen", lambda *_, **__: asked.stop.set())
     stopped = {one.coverage.stopped for one in explored(open_ended(), asked).verdicts() if one.status is Status.HOLDS}
     assert stopped == {"interrupted"}
+
+
+def test_what_a_size_leaves_undecided_is_not_said_to_lack_time() -> None:
+    """More time would not decide it: a larger log would."""
+    faults = FaultBudget(None, ((Fault.LOST_RESPONSE.value, 9),))
+    deployment = replace(open_ended(), bounds=replace(SMALL, records=2), faults=faults)
+    prepared = prepared_for(deployment)
+    asked = [prop for prop in properties_of(prepared.model.pipeline) if prop.name == "recoverability"]
+    run = Run(deployment, prepared, group(prepared, asked), PLENTY)
+    run.explore(None, None, Depth())
+    (verdict,) = run.verdicts()
+    assert (verdict.status, verdict.coverage.stopped) == (Status.UNKNOWN, None)
+    assert answer([replace(verdict, required=True)]) == (
+        "Undecided: a bound (log) was reached before recoverability could be decided."
+    )
 
 
 def test_which_verdicts_are_worth_deepening(found: dict[str, Verdict]) -> None:
