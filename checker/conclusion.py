@@ -93,8 +93,8 @@ class Conclusion:
         traces = tuple(self._trace(prop, timely) for timely in in_time.timely)
         undecided, stopped = in_time.undecided, in_time.stopped
         witnessed = WITNESS + prop.name in exploration.observed() | in_time.observed()
-        if stopped is not None and undecided and coverage.stopped is None:
-            coverage = replace(coverage, stopped=stopped)
+        if undecided:
+            coverage = _decided_part(coverage, undecided, stopped)
         left_open = self._left_open(prop)
         notes: tuple[str, ...] = ()
         if traces:
@@ -200,6 +200,18 @@ class Conclusion:
         total = self.deployment.faults.total
         wanted = ANSWERED_TO if total is None else total
         return coverage.complete_to >= wanted or self.exploration.exhausted()
+
+
+def _decided_part(coverage: Coverage, undecided: Iterable[CutSet], stopped: str | None) -> Coverage:
+    """What was covered where it is open whether there is time for what violates the property with some sets of faults.
+
+    The smallest fault sets are all there only below these.
+    """
+    below = min(sum(count for _, count in faults) for faults in undecided) - 1
+    coverage = replace(coverage, stopped=coverage.stopped or stopped)
+    if below >= coverage.complete_to:
+        return coverage
+    return replace(coverage, complete_to=below, combinations=0, combinations_of_next=0)
 
 
 def faults_in_words(faults: Iterable[tuple[str, int]]) -> str:

@@ -106,8 +106,9 @@ class TimingLemma:
 class Coverage:
     """What was explored for a property.
 
-    ``complete_to``: every combination of at most so many faults was explored; ``total``: the budget asked for (None
-    = until time ran out); ``combinations`` of ``combinations_of_next`` combinations of one fault more were explored
+    ``complete_to``: every combination of at most so many faults was explored, and of what violates the property there
+    it is known whether there is time for it; ``total``: the budget asked for (None = until time ran out);
+    ``combinations`` of ``combinations_of_next`` combinations of one fault more were explored
     as well. ``kinds``: the fault kinds considered, with the largest count of each. ``bounds``: name -> value.
     ``bounds_reached``: names of those bounds that stopped some behaviour (a log that was full), so that a larger
     bound would explore more. ``stopped``: why exploration ended early (time, states, memory, interrupted), or None.

@@ -169,13 +169,12 @@ def stopped(coverage: Coverage) -> str:
 
 
 def stopped_at(verdict: Verdict) -> str:
-    """``the memory limit was reached, at 3,000 states in layer 2, fully covered up to layer 1``, or nothing."""
+    """``the memory limit was reached, at 3,000 states, fully covered up to layer 1 (...)``, or nothing."""
     coverage = verdict.coverage
     if coverage.stopped in (None, "answered"):
         return ""
     covered = f"fully covered up to layer {coverage.complete_to}" if coverage.complete_to >= 0 else "no layer covered"
-    where = f"at {number(verdict.states)} states in layer {coverage.complete_to + 1} (by number of faults)"
-    return f"{stopped(coverage)}, {where}, {covered}"
+    return f"{stopped(coverage)}, at {number(verdict.states)} states, {covered} (by number of faults)"
 
 
 def not_sought(coverage: Coverage) -> str:

@@ -12,6 +12,7 @@ from checker.budget import ANSWERED, ANSWERED_TO, Budget
 from checker.check import OnVerdict, Run
 from checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
 from checker.questions import Prepared, group, prepare
+from checker.timing.loop import InTime
 from model.deployment import Deployment
 from model.deployment.explored import FaultBudget
 from model.faults import Fault
@@ -175,6 +176,20 @@ def test_an_interrupt_between_the_answer_and_larger_sets_is_said(monkeypatch: py
     monkeypatch.setattr(Run, "_deepen", lambda *_, **__: asked.stop.set())
     stopped = {one.coverage.stopped for one in explored(open_ended(), asked).verdicts() if one.status is Status.HOLDS}
     assert stopped == {"interrupted"}
+
+
+def test_the_smallest_fault_sets_are_complete_only_below_those_that_are_undecided_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is violated says no more of its bounds than what is unknown for the same reason."""
+    deployment = open_ended()
+    deployment = replace(deployment, faults=deployment.faults.up_to(2))
+    undecided: CutSet
+    for undecided, complete in (((("power-loss", 1),), 0), ((), -1), ((("kill", 1), ("power-loss", 2)), 2)):
+        monkeypatch.setattr(InTime, "undecided", [undecided])
+        found = verdicts_of(explored(deployment, PLENTY))["no-acked-loss"]
+        assert (found.status, found.coverage.complete_to) == (Status.VIOLATED, complete)
+        assert found.coverage.combinations == 0
 
 
 def test_what_a_size_leaves_undecided_is_not_said_to_lack_time() -> None:
