@@ -186,11 +186,42 @@ def _launched(conf: SparkConf, silent: Mapping[str, Any] | None, archive: ClassA
         options = conf.get("spark.driver.extraJavaOptions")
         conf.set("spark.driver.extraJavaOptions", f"{options} {archive.java_option()}")
         try:
-            return launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+            with _none_left_behind():
+                return launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
         except PySparkRuntimeError:
             archive.forget()
             conf.set("spark.driver.extraJavaOptions", options or "")
-    return launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+    with _none_left_behind():
+        return launch_gateway(conf, silent)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def _none_left_behind() -> Iterator[None]:
+    """A Java that begins within the block does not outlive what ends the block early, such as an interrupt.
+
+    It would: it finds no folder any more to say where it listens, and listens on, whether its standard input ends or
+    not.
+    """
+    from pyspark import java_gateway
+
+    client: Any = java_gateway
+    begun: list[subprocess.Popen[bytes]] = []
+    as_ever = client.Popen
+
+    def begin(*words: Any, **how: Any) -> subprocess.Popen[bytes]:
+        begun.append(as_ever(*words, **how))
+        return begun[-1]
+
+    client.Popen = begin
+    try:
+        yield
+    except BaseException:
+        for java in begun:
+            java.kill()
+            java.wait()
+        raise
+    finally:
+        client.Popen = as_ever
 
 
 def _patient(master: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -142,3 +145,46 @@ def complaint() -> str:
         check_java()
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+SECONDS_TO_END = 20
+INTERRUPTED = """
+import signal, time, types
+import pyspark.java_gateway as gateway
+from checker.spark.session import spark_session
+
+def sleep(seconds):
+    "Java was begun, and has not said yet where it listens."
+    time.sleep(0.3)
+    signal.raise_signal(signal.SIGINT)
+
+gateway.time = types.SimpleNamespace(sleep=sleep)
+try:
+    with spark_session("local[1]"):
+        print("begun")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_java_that_was_still_beginning_does_not_outlive_an_interrupt(has_java: None) -> None:
+    """It listened for ever: Python had deleted the folder in which it was to say where."""
+    run = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED], cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert run.communicate(timeout=120)[0] == "interrupted\n"
+    until = time.monotonic() + SECONDS_TO_END
+    while left := [one for one in Path("/proc").glob("[0-9]*") if session_of(one) == run.pid]:
+        if time.monotonic() > until:
+            os.killpg(run.pid, signal.SIGKILL)
+            pytest.fail(f"{len(left)} processes are left")
+        time.sleep(0.1)
+
+
+def session_of(process: Path) -> int:
+    try:
+        state, _, _, session, *_ = (process / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return 0 if state in "ZX" else int(session)
