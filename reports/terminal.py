@@ -18,9 +18,9 @@ from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
 
 
-def print_answer(out: Console, result: Result, *, alone: bool = True) -> None:
-    """The answer in one sentence. ``alone``: nothing follows that says the bounds."""
-    said = wording.answer(result.verdicts, bounds_below=not alone)
+def print_answer(out: Console, result: Result, *, alone: bool = True, called: str = "required") -> None:
+    """The answer in one sentence. ``alone``: nothing follows that says the bounds. ``called``: what it is about."""
+    said = wording.answer(result.verdicts, bounds_below=not alone, called=called)
     out.print(Text(wording.plain(said), style=answer_style(result.verdicts)), soft_wrap=alone and not out.is_terminal)
 
 

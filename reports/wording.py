@@ -238,14 +238,17 @@ def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, 
     return [(tuple(properties), text) for text, properties in groups.items()]
 
 
-def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True) -> str:
-    """The whole result in one sentence, about the required properties; with the bounds if they are not said below."""
+def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: str = "required") -> str:
+    """The whole result in one sentence, about the required properties; with the bounds if they are not said below.
+
+    ``called``: the word for these properties, where they are others than those that the deployment requires.
+    """
     required = [v for v in verdicts if v.required]
     by_status = {status: [v for v in required if v.status is status] for status in Status}
     if violated := by_status[Status.VIOLATED]:
         open_ones = by_status[Status.UNKNOWN]
         left = f"; {_named(open_ones)} {'is' if len(open_ones) == 1 else 'are'} undecided" if open_ones else ""
-        return f"No: {_how_violated(violated, len(required))}{left}."
+        return f"No: {_how_violated(violated, len(required), called)}{left}."
     if unknown := by_status[Status.UNKNOWN]:
         reasons = [stopped(v.coverage) or _bound_was_reached(v.coverage) for v in unknown]
         why = next(filter(None, reasons), None)
@@ -260,7 +263,7 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True) -> str:
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
         covered = "the bounds below" if bounds_below else _bounds_of_all(required)
-        return f"Yes: {_what_holds(required)} {scope} {covered}{_only_in_time(required)}."
+        return f"Yes: {_what_holds(required, called)} {scope} {covered}{_only_in_time(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
 
@@ -308,18 +311,18 @@ def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
     return f"Yes: all required properties of {every} hold within the bounds above."
 
 
-def _how_violated(violated: Sequence[Verdict], required: int) -> str:
+def _how_violated(violated: Sequence[Verdict], required: int, called: str) -> str:
     how = [f" with {faults_needed(v.cut_sets[0])}" if v.cut_sets else "" for v in violated]
     if len(violated) == 1:
         return f"{violated[0].property} can fail{how[0]}"
     named = [v.property + faults for v, faults in zip(violated, how, strict=True)]
-    return f"{len(violated)} of the {required} required properties can fail: {'; '.join(named)}"
+    return f"{len(violated)} of the {required} {called} properties can fail: {'; '.join(named)}"
 
 
-def _what_holds(required: Sequence[Verdict]) -> str:
+def _what_holds(required: Sequence[Verdict], called: str) -> str:
     if len(required) == 1:
-        return f"the required property, {required[0].property}, holds"
-    return f"all {len(required)} required properties hold"
+        return f"the {called} property, {required[0].property}, holds"
+    return f"all {len(required)} {called} properties hold"
 
 
 def _only_in_time(holding: Sequence[Verdict]) -> str:

@@ -353,6 +353,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
     if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, again, details=asked.details)
+            _print_what_fails(result, asked.fail_on)
     if interrupted and asked.checkpoint is not None:
         complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
     status = exit_status(result.verdicts, asked.fail_on)
@@ -422,7 +423,8 @@ def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repai
     out = terminal.console()
     above, skipped = screen.above, screen.skipped
     if asked.quiet:
-        terminal.print_answer(out, _as_it_decides(result, asked.fail_on))
+        called = "named" if asked.fail_on else "required"
+        terminal.print_answer(out, _as_it_decides(result, asked.fail_on), called=called)
         _complain_of_notes(deployment)
     elif asked.details:
         alone = skipped if screen.pipelines == 1 else 0
@@ -441,6 +443,14 @@ def _complain_of_notes(deployment: Deployment) -> None:
     if notes:
         rest = f"; {wording.counted(len(notes) - 1, 'more note')}: without --quiet" if len(notes) > 1 else ""
         complain(f"{deployment.name}: {notes[0]}{rest}")
+
+
+def _print_what_fails(result: Result, fail_on: tuple[str, ...]) -> None:
+    """Say what the exit status is about where ``--fail-on`` makes it differ from the answer above."""
+    from reports import terminal
+
+    if fail_on:
+        terminal.console().print(f"--fail-on {', '.join(fail_on)}: exit status {exit_status(result.verdicts, fail_on)}")
 
 
 def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:

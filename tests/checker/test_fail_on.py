@@ -62,7 +62,7 @@ def test_it_decides_how_a_check_ends() -> None:
     """Without faults no leader is replaced: what is required holds vacuously, and the order is that of sending."""
     asked = (ACKS_1, "--faults", "0", "--quiet", "--threads", "1")
     status, said = ended(*asked, "--fail-on", "processing-order")
-    assert said.startswith("Yes: the required property, processing-order, holds"), "the sentence is of what decides"
+    assert said.startswith("Yes: the named property, processing-order, holds"), "the sentence is of what decides"
     assert status == EXIT_HOLDS
 
 
@@ -72,3 +72,8 @@ def test_what_is_not_refused_has_a_verdict() -> None:
 
     model = build(replace(samples.DEPLOYMENT, require=()))
     assert {prop.name for prop in properties_of(model.pipeline)} == set(ASKED_BY_DEFAULT)
+
+
+def test_what_the_exit_status_is_about_stands_below_the_answer() -> None:
+    status, said = ended(ACKS_1, "--faults", "0", "--fail-on", "processing-order", "--more", "0")
+    assert said.splitlines()[-1] == f"--fail-on processing-order: exit status {status}"
