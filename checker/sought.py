@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.source import Source, assumed, said_as
+from checker.source import Source, advice, assumed, said_as
 from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import Judged, judge, rejected_in, with_rejected
+from model.deployment.dialects.judging import Judged, judge, rejected_in, with_left_out
 from model.deployment.dialects.pairing import Paired, pair
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import printable
 from model.deployment.libraries import LIBRARIES
+from model.deployment.problems import by_place, first_of
 from model.deployment.release import JAVA
 from model.deployment.setting import Origin
 
@@ -60,13 +61,25 @@ class Sought:
         """What keeps pipelines from being checked."""
         own = [one for one in self.own if isinstance(one, DeploymentError)]
         alone = () if self.judged else (error for found in self.findings.found for error in rejected_in(found))
-        every = (problem for one in self.judged for problem in (*one.problems, *one.rejected))
+        every = by_place(problem for one in self.judged if one.deployment is None for problem in one.wrong)
         left = (
             DeploymentError(f"{one.component.name or one.component.role}: {why}", file=one.file)
             for one, why in self.paired.unpaired
         )
         told = {str(problem): problem for problem in (*self.hidden, *left, *every, *alone)}
         return (*told.values(), *own)
+
+    @property
+    def besides(self) -> tuple[DeploymentError, ...]:
+        """What else to tell of pipelines with problems: settings that are misspelt most likely, and what can be done.
+
+        None of it would keep a pipeline from being checked.
+        """
+        wrong = [one for one in self.judged if one.deployment is None]
+        misspelt = {str(error): error for error in by_place(error for one in wrong for error in one.misspelt)}
+        if not wrong:
+            return ()
+        return (*misspelt.values(), *advice(self.partial, helps=any(one.rest is not None for one in wrong)))
 
     @property
     def hidden(self) -> tuple[DeploymentError, ...]:
@@ -81,8 +94,8 @@ class Sought:
 
     def only(self, place: str) -> Deployment:
         """The one deployment. Raises DeploymentError for what is wrong with it, and if there are more or none."""
-        for problem in self.problems:
-            raise problem
+        if self.problems:
+            raise first_of((*self.problems, *self.besides))
         if len(self.deployments) != 1:
             names = ", ".join(one.name for one in self.deployments[:8])
             what = f"has {len(self.deployments)} pipelines ({names}); one is needed here"
@@ -106,9 +119,10 @@ def seek(place: Path, source: Source) -> Sought:
         paired = replace(paired, pipelines=(paired.pipelines[source.pipeline - 1],))
     assume = assumed(source.assume)
     clients = _releases(source.clients)
-    judged = tuple(judge(one, source.kafka, assume, clients) for one in paired.pipelines)
-    if not source.partial:
-        judged = tuple(with_rejected(one, findings) for one in judged)
+    judged = tuple(
+        replace(with_left_out(judge(one, source.kafka, assume, clients), findings), partial=source.partial)
+        for one in paired.pipelines
+    )
     own = () if source.pipeline is not None else tuple(_read(one, assume) for one in findings.deployments)
     return Sought(findings, paired, judged, own, source.partial)
 

@@ -8,16 +8,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.deployment import read_deployment, read_properties
+from model.deployment import read_deployment
 from model.deployment.deployment import Deployment
 from model.deployment.dialects.document import YAML, read_document
 from model.deployment.dialects.own import is_deployment
 from model.deployment.dialects.telling import broken
 from model.deployment.errors import DeploymentError
 from model.deployment.hiding import HIDDEN, shown_value
+from model.deployment.leaving_out import with_notes
 from model.deployment.normalised import read_normalised
+from model.deployment.problems import first_of
+from model.deployment.properties_reader import rest_of_properties
 from model.deployment.setting import Origin, Setting
 from model.deployment.source import is_standard_input
+
+PARTIAL = "proofka check --partial checks what is left without the rejected values, as if nobody had said them"
+"""What can be done about values that were rejected, besides mending them."""
+
+NOT_EVEN_PARTIAL = "--partial leaves out values that were rejected; what is wrong here is in no single value: mend it"
+"""Why ``--partial`` does not help."""
 
 _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[bB]?))?")
 """What a value given for a placeholder may be, to be shown whatever it was for."""
@@ -73,19 +82,23 @@ class Source:
                 raise DeploymentError("--pipeline chooses one of several; this is one deployment")
             if self.fill:
                 raise DeploymentError("--set fills in the placeholders of other programs' files; this is a deployment")
+            if self.partial:
+                raise DeploymentError("--partial goes with files of others; take what is wrong out of a deployment")
             return _read_as_deployment(self.file, assume)
         if not self._given():
             raise DeploymentError("give a deployment FILE, or --kafka V with .properties files")
         if self.kafka is None:
             raise DeploymentError("--kafka V is needed with .properties files: defaults depend on the release")
-        return read_properties(
-            kafka=self.kafka,
-            topic=None if self.topic is None else Path(self.topic),
-            broker=self.broker,
-            producer=self.producer,
-            consumer=self.consumer,
-            assume=assume,
-        )
+        files = {
+            "topic": None if self.topic is None else Path(self.topic),
+            "producer": self.producer,
+            "consumer": self.consumer,
+            "broker": self.broker,
+        }
+        rest = rest_of_properties(self.kafka, files, assume=assume)
+        if rest.deployment is not None and (self.partial or not rest.problems):
+            return with_notes(rest.deployment, rest.problems)
+        raise first_of((*rest.problems, *advice(self.partial, helps=rest.deployment is not None)))
 
     def arguments(self, told: Iterable[str] = ()) -> list[str]:
         """The same source as command-line arguments.
@@ -116,6 +129,13 @@ class Source:
             "consumer": self.consumer,
         }
         return {name: value for name, value in options.items() if value is not None}
+
+
+def advice(partial: bool, *, helps: bool) -> tuple[DeploymentError, ...]:
+    """Say in a line below what is wrong whether ``--partial``, which is given or not, would go on without it."""
+    if partial:
+        return (DeploymentError(NOT_EVEN_PARTIAL),)
+    return (DeploymentError(PARTIAL),) if helps else ()
 
 
 def _is_of_others(file: Path) -> bool:

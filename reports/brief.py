@@ -11,6 +11,7 @@ from rich.text import Text
 from model.deployment.broker_rules import ABOVE_REPLICAS
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
+from model.deployment.leaving_out import PASSED_OVER
 from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
 from reports.by_fault import Behind, Happening, by_fault, grouped
@@ -23,7 +24,7 @@ MOST_HAPPENINGS = 3
 MOST_UNKNOWN = 3
 """How many settings that are not in force as written are named before the others are only counted."""
 
-_WEIGHTY = (GOES_ON, MEANT, *(f"(rule {rule})" for rule in ABOVE_REPLICAS))
+_WEIGHTY = (PASSED_OVER, GOES_ON, MEANT, *(f"(rule {rule})" for rule in ABOVE_REPLICAS))
 """Words in notes that the verdict may turn on."""
 
 MOST_SETS = 3

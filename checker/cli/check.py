@@ -369,7 +369,7 @@ def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bo
         _complain_of_rejected(sought, kafka)
     else:
         used = print_found(sought, kafka, each_value=False, most=None if details else MOST_FOUND)
-    for problem in sought.problems:
+    for problem in (*sought.problems, *sought.besides):
         complain(str(problem))
     if not (sought.judged or sought.own):
         complain(f"{sought.findings.place}: no pipeline to check")
@@ -435,11 +435,12 @@ def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repai
 
 
 def _complain_of_notes(deployment: Deployment) -> None:
-    """Say in a line on standard error that there are notes which the verdict may turn on."""
+    """Say in a line on standard error that there are notes which the verdict may turn on, but for values left out."""
+    from model.deployment.leaving_out import PASSED_OVER
     from reports import wording
     from reports.brief import weighty_notes
 
-    notes = weighty_notes(deployment)
+    notes = [note for note in weighty_notes(deployment) if not note.startswith(PASSED_OVER)]
     if notes:
         rest = f"; {wording.counted(len(notes) - 1, 'more note')}: without --quiet" if len(notes) > 1 else ""
         complain(f"{deployment.name}: {notes[0]}{rest}")

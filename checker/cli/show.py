@@ -72,7 +72,7 @@ def show(
     elif deployments:
         console().print("\n--pipeline N shows every effective setting of one of them")
     if sought is not None and sought.problems:
-        for problem in sought.problems:
+        for problem in (*sought.problems, *sought.besides):
             complain(str(problem))
         raise typer.Exit(EXIT_BAD_INPUT)
 

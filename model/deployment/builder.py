@@ -24,7 +24,7 @@ from model.deployment.follower_reads import SELECTOR, check_follower_reads, sent
 from model.deployment.given import GivenClient, GivenDeployment, complaint
 from model.deployment.group_rules import check_protocol, check_session, rebalancing_of
 from model.deployment.hiding import printable, shown_value
-from model.deployment.known_keys import GOES_ON, MEANT, MISPLACED
+from model.deployment.known_keys import MISPLACED, is_misspelt
 from model.deployment.libraries import library
 from model.deployment.must_know import FOLLOWER_BYTES
 from model.deployment.producer_faults import check_errors_are_heard, check_status, check_stop, with_splitting
@@ -342,7 +342,7 @@ def _misplaced(ignored: Iterable[Ignored], owner: str) -> Iterator[str]:
 def _misspelt(*read: Accepted) -> Iterator[str]:
     """Settings that nobody reads and whose name is nearly that of one: whoever wrote them believes in them."""
     for ignored in (one for accepted in read for one in accepted.ignored):
-        if MEANT in ignored.reason or f"{GOES_ON}; " in ignored.reason:
+        if is_misspelt(ignored.reason):
             place = f" ({_place_of(ignored)})" if ignored.origin.file is not None else ""
             yield f"{ignored.key}{place}: {ignored.reason}"
 

@@ -33,6 +33,11 @@ GOES_ON = "which warns and goes on"
 """What a note says of a setting that the real software does not know, most likely a misspelt one."""
 
 
+def is_misspelt(reason: str) -> bool:
+    """Tell of the reason why a setting is ignored whether the setting is misspelt most likely."""
+    return MEANT in reason or f"{GOES_ON}; " in reason
+
+
 def reason_to_ignore(section: Section, given: Given, *, as_found: bool = False) -> str | None:
     """Why this component does not read the setting at all; None if it does. An unknown key is an error.
 

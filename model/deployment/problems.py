@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from model.deployment.errors import DeploymentError
@@ -24,6 +24,16 @@ class Problems:
 
     def first(self) -> DeploymentError:
         """The first in the order of files and lines, with the others; there has to be one."""
-        first, *others = sorted(self.found, key=lambda error: (error.file or "", error.line or 0))
-        first.others = tuple(others)
-        return first
+        return first_of(by_place(self.found))
+
+
+def by_place(problems: Iterable[DeploymentError]) -> list[DeploymentError]:
+    """Sort problems by files and lines; those of no file come first."""
+    return sorted(problems, key=lambda error: (error.file or "", error.line or 0))
+
+
+def first_of(problems: Iterable[DeploymentError]) -> DeploymentError:
+    """Make one error of several, in their order; there has to be one."""
+    first, *others = problems
+    first.others = tuple(others)
+    return first

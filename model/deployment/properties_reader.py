@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from model.deployment.builder import build
+from model.deployment.accepting import note_settings
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment
 from model.deployment.hiding import shown_key
+from model.deployment.leaving_out import Rest, rest_of
 from model.deployment.options import outrank, read_options
+from model.deployment.problems import Problems, by_place, first_of
 from model.deployment.setting import Origin
 from model.deployment.source import MOST_KEYS, decode_properties, read_bytes
 from model.deployment.values import has_placeholder
@@ -31,18 +34,43 @@ def read_properties(
 ) -> Deployment:
     """Read and check a deployment in .properties files; a missing file means the defaults. Raises DeploymentError.
 
-    ``kafka`` is the release of brokers and clients, ``assume`` says what no file can tell.
+    ``kafka`` is the release of brokers and clients, ``assume`` says what no file can tell. The error tells all that is
+    wrong.
     """
-    files = [path for path in (topic, producer, consumer, broker) if path is not None]
+    files = {"topic": topic, "producer": producer, "consumer": consumer, "broker": broker}
+    rest = rest_of_properties(kafka, files, assume=assume)
+    if rest.deployment is None or rest.problems:
+        raise first_of(rest.problems)
+    return rest.deployment
+
+
+def rest_of_properties(
+    kafka: str, files: Mapping[str, Path | None], *, assume: Mapping[str, str] | None = None
+) -> Rest:
+    """Read a deployment in .properties files by the components that they are of, without the values that are wrong.
+
+    Raises DeploymentError for assumptions that make no sense.
+    """
+    problems = Problems()
+    read: dict[str, dict[str, Given]] = {}
+    for role, path in files.items():
+        if path is not None:
+            with problems.noted():
+                read[role] = read_settings(path)
     given = GivenDeployment(
-        name=files[0].stem if files else "defaults",
+        name=next((path.stem for path in files.values() if path is not None), "defaults"),
         kafka=Given("kafka", kafka, Origin("option", f"--kafka {kafka}")),
-        topic=read_settings(topic) if topic is not None else {},
-        broker=read_settings(broker) if broker is not None else {},
-        producer=_client(producer),
-        consumer=_client(consumer),
+        topic=read.get("topic", {}),
+        broker=read.get("broker", {}),
+        producer=GivenClient(read.get("producer", {}), present=files.get("producer") is not None),
+        consumer=GivenClient(read.get("consumer", {}), present=files.get("consumer") is not None),
     )
-    return build(outrank(given, read_options(assume or {})))
+    given = outrank(given, read_options(assume or {}))
+    if problems.found:
+        note_settings(given, problems, files.keys() - read.keys())
+        return Rest(tuple(by_place(problems.found)), None)
+    rest = rest_of(given)
+    return replace(rest, problems=tuple(by_place(rest.problems)))
 
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -97,7 +125,3 @@ def check_continuations(text: str, file: str) -> None:
 def count_lines(source: str) -> int:
     """How many line ends a piece of the file has: LF, CR LF or CR, as Java counts them."""
     return source.count("\n") + source.count("\r") - source.count("\r\n")
-
-
-def _client(path: Path | None) -> GivenClient:
-    return GivenClient(read_settings(path), present=True) if path is not None else GivenClient()

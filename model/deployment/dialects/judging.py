@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from model.deployment.builder import build
 from model.deployment.deployment import Deployment
-from model.deployment.dialects.component import ASSUMED_REPLICAS, EVERYTHING, Found, Left, Role
+from model.deployment.dialects.component import ASSUMED_REPLICAS, EVERYTHING, Found, Left
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
 from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, library_of
+from model.deployment.known_keys import is_misspelt
+from model.deployment.leaving_out import rest_of, with_notes
 from model.deployment.options import outrank, read_options
 from model.deployment.release import JAVA, NEWEST, Release, ReleaseError, parse_release
 from model.deployment.setting import Origin
@@ -22,32 +23,52 @@ UNCLEAN = "unclean.leader.election.enable"
 _OF_KRAFT = ("process.roles", "controller.quorum.", "controller.listener.names", "node.id")
 LAST_WITH_ZOOKEEPER = Release(3, 9)
 
-MOST_PROBLEMS = 100
-"""So many problems of one pipeline are told at most."""
-
 
 @dataclass(frozen=True)
 class Judged:
     """A pipeline with its deployment, or what is wrong with it.
 
     ``problems`` are what its client or broker refuses, and what still has to be filled in; ``rejected``: what the
-    readers of its files could not use. ``rest`` is what the deployment would be without the values that are wrong, for
-    an account of all others; None where not even that can be built.
+    readers of its files could not use; ``unbound``: names in these files that a framework binds to nothing, and that
+    are misspelt most likely. ``rest`` is what the deployment would be without the values that are wrong, for an account
+    of all others; None where not even that can be built. ``partial``: that is to be checked.
     """
 
     pipeline: Pipeline
     problems: tuple[DeploymentError, ...]
     rest: Deployment | None
     rejected: tuple[DeploymentError, ...] = ()
+    unbound: tuple[DeploymentError, ...] = ()
+    partial: bool = False
+
+    @property
+    def wrong(self) -> tuple[DeploymentError, ...]:
+        """All that is wrong, each said once."""
+        return tuple({str(one): one for one in (*self.problems, *self.rejected)}.values())
 
     @property
     def deployment(self) -> Deployment | None:
-        """The deployment to check: None where something is wrong."""
-        return None if self.problems or self.rejected else self.rest
+        """The deployment to check: None where something is wrong, or where even the rest cannot be built."""
+        if self.rest is None or (self.wrong and not self.partial):
+            return None
+        return with_notes(self.rest, self.wrong, self.unbound)
+
+    @property
+    def misspelt(self) -> tuple[DeploymentError, ...]:
+        """Settings that are ignored, and that are misspelt most likely, as lines beside what is wrong."""
+        ignored = () if self.rest is None else self.rest.ignored
+        doubtful = (one for one in ignored if is_misspelt(one.reason) and one.origin.file is not None)
+        errors = (
+            DeploymentError(one.reason, file=one.origin.file, line=one.origin.line, key=one.key) for one in doubtful
+        )
+        return (*errors, *self.unbound)
 
 
-def with_rejected(judged: Judged, findings: Findings) -> Judged:
-    """The same with what was rejected in its files, or reaches it from others: what that would change is not known."""
+def with_left_out(judged: Judged, findings: Findings) -> Judged:
+    """The same with what its files, or others that reach it, say in vain.
+
+    What was rejected keeps the verdict back: what that would change is not known. What is misspelt most likely is told.
+    """
     pipeline = judged.pipeline
     members = (pipeline.topic, pipeline.brokers, pipeline.producer, pipeline.consumer)
     files = {one.file for one in members if one is not None}
@@ -58,7 +79,14 @@ def with_rejected(judged: Judged, findings: Findings) -> Judged:
         for left in found.rejected
         if found.file in files or (left.reaches and left.reaches in reaching)
     ]
-    return replace(judged, rejected=tuple(rejected))
+    unbound = [
+        _error(left)
+        for found in findings.found
+        if found.file in files
+        for left in found.ignored
+        if is_misspelt(left.reason)
+    ]
+    return replace(judged, rejected=tuple(rejected), unbound=tuple(unbound))
 
 
 def rejected_in(found: Found) -> Iterator[DeploymentError]:
@@ -83,19 +111,8 @@ def judge(
 
     Raises DeploymentError for an option that makes no sense.
     """
-    options = read_options(assume or {})
-    given = _given(pipeline, kafka, clients or {})
-    problems: list[DeploymentError] = []
-    while len(problems) < MOST_PROBLEMS:
-        try:
-            return Judged(pipeline, tuple(problems), build(outrank(given, options)))
-        except DeploymentError as error:
-            problems.append(error)
-            less = _without(given, error)
-            if less is None:
-                break
-            given = less
-    return Judged(pipeline, tuple(problems), None)
+    rest = rest_of(outrank(_given(pipeline, kafka, clients or {}), read_options(assume or {})))
+    return Judged(pipeline, rest.problems, rest.deployment)
 
 
 def _given(pipeline: Pipeline, kafka: str | None, clients: Mapping[str, Given]) -> GivenDeployment:
@@ -168,36 +185,3 @@ def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:
         return GivenClient(version=clients.get(JAVA))
     one = placed.component
     return GivenClient(one.settings, one.client, clients.get(library_of(one.client)) or one.version, present=True)
-
-
-def _without(given: GivenDeployment, error: DeploymentError) -> GivenDeployment | None:
-    """The same without the value at which the error points; None if it points at none."""
-    for role, settings in _by_role(given):
-        for key, one in settings.items():
-            if (one.origin.file, one.origin.line) == (error.file, error.line) and error.line is not None:
-                less = {name: value for name, value in settings.items() if name != key}
-                if key == error.key or sum(_at(other, error) for other in settings.values()) == 1:
-                    return _put(given, role, less)
-    return None
-
-
-def _at(given: Given, error: DeploymentError) -> bool:
-    return (given.origin.file, given.origin.line) == (error.file, error.line)
-
-
-def _by_role(given: GivenDeployment) -> Iterator[tuple[Role | str, Settings]]:
-    yield Role.PRODUCER, given.producer.settings
-    yield Role.CONSUMER, given.consumer.settings
-    yield Role.TOPIC, given.topic
-    yield Role.BROKER, given.broker
-    yield "application", given.application
-
-
-def _put(given: GivenDeployment, role: Role | str, settings: Settings) -> GivenDeployment:
-    if role is Role.PRODUCER:
-        return replace(given, producer=replace(given.producer, settings=settings))
-    if role is Role.CONSUMER:
-        return replace(given, consumer=replace(given.consumer, settings=settings))
-    if role is Role.TOPIC:
-        return replace(given, topic=settings)
-    return replace(given, broker=settings) if role is Role.BROKER else replace(given, application=settings)

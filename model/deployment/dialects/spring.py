@@ -8,9 +8,11 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
+from model.deployment.defaults import is_known
 from model.deployment.dialects import spring_cloud, streams
 from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
 from model.deployment.dialects.application_files import beside_for_spring
@@ -30,6 +32,7 @@ from model.deployment.dialects.units import in_bytes, in_ms
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given
 from model.deployment.hiding import is_secret
+from model.deployment.known_keys import MEANT, NEAR
 
 NAME = "Spring Boot application"
 PREFIX = ("spring", "kafka")
@@ -227,7 +230,18 @@ def _sort_own(said: Said, path: tuple[str, ...], accounts: Accounts, application
         if names[0] == "listener":
             application.mentioned.add(Role.CONSUMER)
     else:
-        accounts.ignore(said, NOT_BOUND)
+        accounts.ignore(said, f"{NOT_BOUND}; {near}" if (near := _meant(path)) else NOT_BOUND)
+
+
+def _meant(path: tuple[str, ...]) -> str:
+    """Ask for the property that a name is nearly that of, or under which Spring passes a setting on as it is."""
+    key = ".".join(path[1:])
+    if path[0] in CLIENTS and is_known(path[0], key):
+        return f"{MEANT} {'.'.join(PREFIX)}.{path[0]}.{_RAW}.{key}?"
+    documented = {".".join(relaxed(tuple(name.split(".")))): name for name in properties()}
+    names = (*documented, *(".".join(names) for names in _unread()))
+    near = get_close_matches(".".join(relaxed(path)), names, n=1, cutoff=NEAR)
+    return f"{MEANT} {'.'.join(PREFIX)}.{documented[near[0]]}?" if near and near[0] in documented else ""
 
 
 def _by_name(said: Said, names: tuple[str, ...], row: _Row, accounts: Accounts, application: _Application) -> None:
