@@ -14,7 +14,7 @@ from model.deployment.known_keys import GOES_ON, MEANT
 from model.deployment.leaving_out import PASSED_OVER
 from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
-from reports.by_fault import Behind, Happening, by_fault, grouped
+from reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
 from reports.story import Story, Telling
 from reports.table import STYLE, remarks
 
@@ -42,6 +42,9 @@ AROUND_A_TRACE = 14
 FEWEST_LINES = 6
 """Lines for the steps of a trace, however many lines there are before it."""
 
+MAY_BE_PREVENTED = (Behind.CONFIGURATION, Behind.UNKNOWN)
+"""What settings are known to prevent, or may."""
+
 MOST_ANSWER, LEAST_ANSWER = 12, 5
 """Lines of the answer by fault, and where other lines come before it."""
 
@@ -68,13 +71,16 @@ def first_notes(deployment: Deployment) -> list[str]:
 class Answer:
     """What can happen, under a heading for who could prevent it. ``repair``: the command that looks for changes.
 
-    ``above``: how many lines of the screen are used already.
+    ``above``: how many lines of the screen are used already; ``search_follows``: what prevents it is looked for next.
     """
 
-    def __init__(self, deployment: Deployment, result: Result, repair: str, above: int = 0) -> None:
+    def __init__(
+        self, deployment: Deployment, result: Result, repair: str, above: int = 0, *, search_follows: bool = False
+    ) -> None:
         self.most = max(MOST_ANSWER - above, LEAST_ANSWER)
         self.happenings = [one for one in by_fault(deployment, result) if one.consequences]
         self.repair = repair
+        self.search_follows = search_follows
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         told = list(self._lines(options.max_width))
@@ -84,8 +90,16 @@ class Answer:
 
     def _lines(self, width: int) -> Iterator[Text]:
         for group in grouped(self.happenings):
-            yield Text(f"{group.heading}:", style="bold" if group.required else "")
+            yield Text(f"{self._heading(group)}:", style="bold" if group.required else "")
             yield from self._told(group.happenings, width, required=group.required)
+
+    def _heading(self, group: Group) -> str:
+        """The heading; where nobody knows who could prevent it, the line below or the end of the answer says more."""
+        if group.behind is not Behind.UNKNOWN:
+            return group.heading
+        if self.search_follows:
+            return f"{POSSIBLE[group.required]}; whether settings prevent it is not known yet"
+        return POSSIBLE[True] if group.required else group.heading
 
     def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Text]:
         shown = those[: MOST_HAPPENINGS if required else 1]
@@ -94,7 +108,7 @@ class Answer:
             yield from lines.wrapped(
                 one.sentence if required else one.sentence_of(2), width, first="  ", rest="    ", style=style
             )
-            if required and one.behind in (Behind.CONFIGURATION, Behind.UNKNOWN) and one is shown[0]:
+            if required and one.behind in MAY_BE_PREVENTED and one is shown[0]:
                 yield from lines.wrapped(self._change(one), width, first="    ", rest="      ")
         if more := len(those) - len(shown):
             names = wording.listed(
@@ -104,11 +118,18 @@ class Answer:
             yield from lines.wrapped(others, width, first="  ", rest="    ", style="dim")
 
     def _change(self, one: Happening) -> str:
-        if one.prevented_by:
-            return f"prevented by {one.prevented_by[0]}"
-        if one.prevented_by is not None:
-            return f"no single change is known to prevent it; several may: {self.repair}"
-        return f"what prevents it: {self.repair}"
+        if one.prevented_by is None and self.search_follows:
+            return "what prevents it is looked for: see the end of this answer"
+        return changes_to(one, self.repair)
+
+
+def changes_to(one: Happening, repair: str) -> str:
+    """Say what prevents what can happen, or which command looks for that."""
+    if one.prevented_by:
+        return f"prevented by {one.prevented_by[0]}"
+    if one.prevented_by is not None:
+        return f"no single change is known to prevent it; several may: {repair}"
+    return f"what prevents it: {repair}"
 
 
 class BriefTable:

@@ -93,13 +93,17 @@ class Happening:
         return f"{faults_in_words(self.faults)}: {wording.listed(told)} ({steps})"
 
 
+POSSIBLE = {True: "Required, and possible here", False: "Not required, and possible here"}
+"""What is said over what is possible, of required properties and others, where nothing is said of who could prevent."""
+
+_NOT_COMPUTED = "; whether settings prevent it was not computed"
 _HEADINGS = {
     (True, Behind.CONFIGURATION): "Required, and this configuration allows",
-    (True, Behind.UNKNOWN): "Required, and possible here; whether settings prevent it was not computed",
+    (True, Behind.UNKNOWN): POSSIBLE[True] + _NOT_COMPUTED,
     (True, Behind.APPLICATION): "Required, and only the application can prevent",
     (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
     (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
-    (False, Behind.UNKNOWN): "Not required, and possible here; whether settings prevent it was not computed",
+    (False, Behind.UNKNOWN): POSSIBLE[False] + _NOT_COMPUTED,
     (False, Behind.APPLICATION): "Not required, and only the application can prevent",
     (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
 }
@@ -112,6 +116,7 @@ class Group:
 
     heading: str
     required: bool
+    behind: Behind
     happenings: tuple[Happening, ...]
 
 
@@ -119,7 +124,7 @@ def grouped(happenings: Sequence[Happening]) -> tuple[Group, ...]:
     """Group what can happen under headings, required properties first; what says nothing new is left out."""
     told = [one for one in happenings if one.consequences]
     groups = (
-        Group(heading, required, tuple(one for one in told if (one.required, one.behind) == (required, behind)))
+        Group(heading, required, behind, tuple(one for one in told if (one.required, one.behind) == (required, behind)))
         for (required, behind), heading in _HEADINGS.items()
     )
     return tuple(group for group in groups if group.happenings)

@@ -49,11 +49,19 @@ def print_verdicts(
 
 
 def print_brief_verdicts(
-    out: Console, deployment: Deployment, result: Result, *, repair: str, above: int = 0, skipped: int = 0
+    out: Console,
+    deployment: Deployment,
+    result: Result,
+    *,
+    repair: str,
+    above: int = 0,
+    skipped: int = 0,
+    search_follows: bool = False,
 ) -> None:
     """The deployment, the answer by fault and the table, on one screen. ``repair`` looks for what prevents it.
 
-    ``above``: how many lines of the screen are used already; ``skipped``: how many pipelines could not be checked.
+    ``above``: how many lines of the screen are used already; ``skipped``: how many pipelines could not be checked;
+    ``search_follows``: what prevents it is looked for after this, and the end of the answer tells it.
     """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
@@ -62,7 +70,7 @@ def print_brief_verdicts(
     out.print()
     said = wording.plain(wording.brief_answer(result.verdicts))
     _print_wrapped(out, said, style=answer_style(result.verdicts))
-    out.print(brief.Answer(deployment, result, repair, above))
+    out.print(brief.Answer(deployment, result, repair, above, search_follows=search_follows))
     out.print()
     out.print(brief.BriefTable(result.verdicts))
     if skipped:
@@ -90,8 +98,13 @@ def _height(width: int, deployment: Deployment, result: Result, above: int, skip
     return len(captured.get().splitlines())
 
 
-def print_what_else(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
-    """What there is besides and how to see it, and how to get all this again."""
+def print_what_else(
+    out: Console, deployment: Deployment, result: Result, *, command: str, searched: str | None = None
+) -> None:
+    """What there is besides and how to see it, and how to get all this again.
+
+    ``searched``: what prevents it was looked for after the answer, and this command goes on with that.
+    """
     traces = len(tellings(result.verdicts, all_traces=True))
     words = ["--details: notes, assumptions, and what each step changed"]
     words += [f"--all-traces: {wording.counted(traces, 'trace')}"] if traces > 1 else []
@@ -102,6 +115,9 @@ def print_what_else(out: Console, deployment: Deployment, result: Result, *, com
         if happening.prevented_by:
             said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
             _print_wrapped(out, f"{said}, but not with {happening.prevented_by[0]}", style="bold")
+        elif searched is not None and happening.required and happening.behind in brief.MAY_BE_PREVENTED:
+            said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
+            _print_wrapped(out, f"{said}; {brief.changes_to(happening, searched)}", style="bold")
     for one in differences[:1]:
         more = f"; {len(differences) - 1} more: --details" if len(differences) > 1 else ""
         _print_wrapped(out, wording.sensitivity(one) + more)

@@ -338,21 +338,23 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
         status = exit_status(result.verdicts, asked.fail_on)
         return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
     shown = asked.written.json_file != STANDARD_OUTPUT
+    repair = asked.about("repair", source)
+    searches = bool(asked.more) and not interrupted
     if shown:
         with one_line_errors():
-            _print_verdicts(deployment, result, asked, asked.about("repair", source), screen)
+            _print_verdicts(deployment, result, asked, repair, screen, search_follows=searches)
     if asked.explain and not interrupted:
         with one_line_errors():
             result = _with_preventions(run, result)
     if shown:
         with one_line_errors():
             _print_why_and_traces(deployment, result, asked, asked.about("trace", source), screen)
-    if asked.more and not interrupted:
+    if searches:
         result = with_more(run, result, asked.budget(), asked.more)
     asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
         with one_line_errors():
-            _print_background(deployment, result, again, details=asked.details)
+            _print_background(deployment, result, asked, again, repair if searches else None)
             _print_what_fails(result, asked.fail_on)
     if interrupted and asked.checkpoint is not None:
         complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
@@ -417,7 +419,9 @@ def _with_preventions(run: Run, result: Result) -> Result:
     return replace(result, preventions=found)
 
 
-def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: _Screen) -> None:
+def _print_verdicts(
+    deployment: Deployment, result: Result, asked: _Asked, repair: str, screen: _Screen, *, search_follows: bool
+) -> None:
     from reports import terminal
 
     out = terminal.console()
@@ -430,7 +434,15 @@ def _print_verdicts(deployment: Deployment, result: Result, asked: _Asked, repai
         alone = skipped if screen.pipelines == 1 else 0
         terminal.print_verdicts(out, deployment, result, all_traces=asked.all_traces, skipped=alone)
     else:
-        terminal.print_brief_verdicts(out, deployment, result, repair=repair, above=above, skipped=skipped)
+        terminal.print_brief_verdicts(
+            out,
+            deployment,
+            result,
+            repair=repair,
+            above=above,
+            skipped=skipped,
+            search_follows=search_follows,
+        )
     sys.stdout.flush()
 
 
@@ -483,10 +495,11 @@ def _print_overview(written: Written, *, whole: bool) -> None:
     terminal.print_overview(terminal.console(), answers, whole=whole)
 
 
-def _print_background(deployment: Deployment, result: Result, command: str, *, details: bool) -> None:
+def _print_background(deployment: Deployment, result: Result, asked: _Asked, command: str, repair: str | None) -> None:
+    """Print what there is besides. ``repair``: what goes on with a search for changes that came before."""
     from reports import terminal
 
-    if details:
+    if asked.details:
         terminal.print_background(terminal.console(), deployment, result, command=command)
     else:
-        terminal.print_what_else(terminal.console(), deployment, result, command=command)
+        terminal.print_what_else(terminal.console(), deployment, result, command=command, searched=repair)

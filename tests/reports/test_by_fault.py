@@ -94,13 +94,17 @@ def test_what_the_best_deployment_suffers_too_is_told_apart() -> None:
     assert lies_behind(samples.DEPLOYMENT, "no-silent-loss", (*CRASH, ("kill", 1))) is Behind.UNKNOWN
 
 
-def screen(width: int, result: Result = samples.RESULT) -> str:
+def screen(width: int, result: Result = samples.RESULT, *, found: Result | None = None) -> str:
+    """What a check prints; ``found``: what a search after the answer made of the result."""
     written = io.StringIO()
     out = console(written)
     out.width = width
-    print_brief_verdicts(out, samples.DEPLOYMENT, result, repair="proofka repair orders.yaml")
+    repair = "proofka repair orders.yaml"
+    print_brief_verdicts(out, samples.DEPLOYMENT, result, repair=repair, search_follows=found is not None)
     print_brief_trace(out, samples.DEPLOYMENT, result, trace="proofka trace orders.yaml")
-    print_what_else(out, samples.DEPLOYMENT, result, command=samples.COMMAND)
+    print_what_else(
+        out, samples.DEPLOYMENT, found or result, command=samples.COMMAND, searched=None if found is None else repair
+    )
     return written.getvalue()
 
 
@@ -135,6 +139,26 @@ def test_a_change_that_prevents_it_stands_beside_it() -> None:
     assert "what prevents it: proofka repair orders.yaml" in screen(120, replace(result, preventions=None))
 
 
+@pytest.mark.parametrize("fault_sets", [(("kill", 1),), (("kill", 2),)])
+def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: CutSet) -> None:
+    """While a search follows nobody is sent elsewhere; the end of the answer tells what came of the search."""
+    result = replace(samples.RESULT, verdicts=(violated("no-acked-loss", fault_sets, required=True),))
+    change = Prevention("no-acked-loss", fault_sets, "producer.acks=all")
+    for found, told in (
+        (replace(result, preventions=(change,)), "but not with producer.acks=all"),
+        (replace(result, preventions=()), "no single change is known to prevent it; several may: proofka repair"),
+        (result, "what prevents it: proofka repair orders.yaml"),
+    ):
+        text = " ".join(screen(120, result, found=found).split())
+        assert "not computed" not in text
+        assert "what prevents it is looked for" in text
+        first, last = text.split(" property verdict ", 1)
+        assert "proofka repair" not in first
+        assert told in last
+        assert ("is not known yet" in first) == (fault_sets == (("kill", 2),))
+    assert "not computed" not in screen(120, result)
+
+
 def test_nothing_to_tell_prints_no_heading() -> None:
     holds = replace(samples.RESULT, verdicts=(samples.verdict("no-skip", Status.HOLDS),))
     assert "Required, and" not in screen(80, holds)
@@ -145,7 +169,7 @@ def test_what_nobody_computed_is_said_to_be_so() -> None:
     several = violated("no-acked-loss", (("kill", 2),), required=True)
     one = violated("no-acked-loss", (("kill", 1),), required=True)
     result = replace(samples.RESULT, verdicts=(several,))
-    assert "Required, and possible here; whether settings prevent it was not computed:" in screen(120, result)
+    assert "Required, and possible here:" in screen(120, result)
     change = Prevention("no-acked-loss", (("kill", 2),), "producer.acks=all")
     assert "Required, and this configuration allows:" in screen(120, replace(result, preventions=(change,)))
     assert "what prevents it: proofka repair" in screen(120, result)
