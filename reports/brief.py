@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.broker_rules import ABOVE_REPLICAS
+from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_WRITES
+from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
 from model.deployment.leaving_out import PASSED_OVER
@@ -24,8 +25,8 @@ MOST_HAPPENINGS = 3
 MOST_UNKNOWN = 3
 """How many settings that are not in force as written are named before the others are only counted."""
 
-_WEIGHTY = (PASSED_OVER, GOES_ON, MEANT, *(f"(rule {rule})" for rule in ABOVE_REPLICAS))
-"""Words in notes that the verdict may turn on."""
+_WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON, MEANT)
+"""Words in notes that the verdict may turn on, those first that decide most."""
 
 MOST_SETS = 3
 """How many smallest fault sets stand in a row of the table."""
@@ -55,12 +56,19 @@ def weighty_notes(deployment: Deployment) -> list[str]:
     The real software does not know them, misspelt as they are, another component would read them, or brokers make
     something else of them.
     """
-    return [note for note in deployment.notes if any(words in note for words in _WEIGHTY)]
+    weights = [(words, note) for words in _WEIGHTY for note in deployment.notes if words in note]
+    return list(dict.fromkeys(note for _, note in weights))
+
+
+def reasons(deployment: Deployment) -> list[str]:
+    """Tell of what alone explains the answer: that brokers refuse every write of this producer."""
+    refused = deployment.acks is Acks.ALL and deployment.min_insync_replicas > deployment.replicas
+    return [note for note in deployment.notes if refused and REFUSES_WRITES in note]
 
 
 def first_notes(deployment: Deployment) -> list[str]:
-    """Tell of the first of these, and how many there are besides."""
-    told = weighty_notes(deployment)
+    """Tell of the first of these but for reasons, which the answer tells, and how many there are besides."""
+    told = [note for note in weighty_notes(deployment) if note not in reasons(deployment)]
     more = len(told) - MOST_UNKNOWN
     return [
         *told[:MOST_UNKNOWN],
@@ -71,26 +79,36 @@ def first_notes(deployment: Deployment) -> list[str]:
 class Answer:
     """What can happen, under a heading for who could prevent it. ``repair``: the command that looks for changes.
 
-    ``above``: how many lines of the screen are used already; ``search_follows``: what prevents it is looked for next.
+    ``above``: how many lines of the screen are used already, None where nothing is to be left out;
+    ``search_follows``: what prevents it is looked for next.
     """
 
     def __init__(
-        self, deployment: Deployment, result: Result, repair: str, above: int = 0, *, search_follows: bool = False
+        self,
+        deployment: Deployment,
+        result: Result,
+        repair: str,
+        above: int | None = 0,
+        *,
+        search_follows: bool = False,
     ) -> None:
-        self.most = max(MOST_ANSWER - above, LEAST_ANSWER)
+        self.most = None if above is None else max(MOST_ANSWER - above, LEAST_ANSWER)
         self.happenings = [one for one in by_fault(deployment, result) if one.consequences]
         self.repair = repair
         self.search_follows = search_follows
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        told = list(self._lines(options.max_width))
-        yield from told[: self.most]
-        if len(told) > self.most:
+        told = [list(text) for text in self._texts(options.max_width)]
+        if self.most is None:
+            yield from (line for text in told for line in text)
+            return
+        yield from lines.first_of(told, self.most, options.max_width)
+        if sum(map(len, told)) > self.most:
             yield Text("  more of this: --details", style="dim")
 
-    def _lines(self, width: int) -> Iterator[Text]:
+    def _texts(self, width: int) -> Iterator[Iterable[Text]]:
         for group in grouped(self.happenings):
-            yield Text(f"{self._heading(group)}:", style="bold" if group.required else "")
+            yield [Text(f"{self._heading(group)}:", style="bold" if group.required else "")]
             yield from self._told(group.happenings, width, required=group.required)
 
     def _heading(self, group: Group) -> str:
@@ -101,21 +119,21 @@ class Answer:
             return f"{POSSIBLE[group.required]}; whether settings prevent it is not known yet"
         return POSSIBLE[True] if group.required else group.heading
 
-    def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Text]:
-        shown = those[: MOST_HAPPENINGS if required else 1]
+    def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Iterable[Text]]:
+        shown = those if self.most is None else those[: MOST_HAPPENINGS if required else 1]
         style = "red" if required else "dim"
         for one in shown:
-            yield from lines.wrapped(
-                one.sentence if required else one.sentence_of(2), width, first="  ", rest="    ", style=style
-            )
+            whole = required or self.most is None
+            said = one.sentence if whole else one.sentence_of(2)
+            yield lines.wrapped(said, width, first="  ", rest="    ", style=style)
             if required and one.behind in MAY_BE_PREVENTED and one is shown[0]:
-                yield from lines.wrapped(self._change(one), width, first="    ", rest="      ")
+                yield lines.wrapped(self._change(one), width, first="    ", rest="      ")
         if more := len(those) - len(shown):
             names = wording.listed(
                 list(dict.fromkeys(wording.fault_set(one.faults) for one in those[len(shown) :]))[:4]
             )
             others = f"and with {wording.counted(more, 'other fault set')}, such as {names}"
-            yield from lines.wrapped(others, width, first="  ", rest="    ", style="dim")
+            yield lines.wrapped(others, width, first="  ", rest="    ", style="dim")
 
     def _change(self, one: Happening) -> str:
         if one.prevented_by is None and self.search_follows:
@@ -159,9 +177,9 @@ class BriefTable:
             )
         yield table
         yield Text()
-        below = [line for one in remarks(self.verdicts, footnotes=False) for line in _remark(one, options.max_width)]
-        yield from below[:MOST_REMARKS]
-        if len(below) > MOST_REMARKS:
+        below = [_remark(one, options.max_width) for one in remarks(self.verdicts, footnotes=False)]
+        yield from lines.first_of(below, MOST_REMARKS, options.max_width)
+        if sum(map(len, below)) > MOST_REMARKS:
             yield Text("  more on the bounds: --details", style="dim")
 
 
@@ -197,7 +215,8 @@ class BriefStory:
             if position not in left_out:
                 yield from of_step
             elif position - 1 not in left_out:
-                yield Text(f"{'...':>{self.story.digits}} more steps: {self.command}", style="dim", no_wrap=True)
+                more = Text(f"{'...':>{self.story.digits}} more steps: {self.command}", style="dim", no_wrap=True)
+                yield more if more.cell_len <= width else lines.cut(more, width)
 
 
 def most_telling(told: Sequence[Telling], happenings: Sequence[Happening]) -> Telling | None:

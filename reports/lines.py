@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -29,3 +29,23 @@ def title(text: str, width: int) -> Iterator[Text]:
     lines = [line.plain for line in wrapped(text, width, first="── ", rest="   ")]
     lines[-1] += " " + "─" * max(0, width - len(lines[-1]) - 1)
     yield from (Text(line, style="bold", no_wrap=True) for line in lines)
+
+
+def cut(text: Text, width: int) -> Text:
+    """Mark the last line that is shown of a text as one after which the text goes on."""
+    shown = text.copy()
+    shown.truncate(max(width - 4, 1))
+    shown.rstrip()
+    return shown.append(" ...")
+
+
+def first_of(texts: Sequence[Sequence[Text]], most: int, width: int) -> list[Text]:
+    """As many lines of several texts as are wanted; a text of which only a part is shown ends in an ellipsis."""
+    shown: list[Text] = []
+    for text in texts:
+        room = most - len(shown)
+        if len(text) <= room:
+            shown += text
+        elif room > 0:
+            shown += [*text[: room - 1], cut(text[room - 1], width)]
+    return shown

@@ -14,6 +14,7 @@ from reports import assumptions, brief, lines, summary, wording
 from reports.by_fault import by_fault, faults_in_words
 from reports.console import console as console
 from reports.explained import explained
+from reports.resting import resting
 from reports.story import Story, tellings, untold
 from reports.table import VerdictTable, engine_line
 
@@ -25,23 +26,32 @@ def print_answer(out: Console, result: Result, *, alone: bool = True, called: st
 
 
 def print_result(
-    out: Console, deployment: Deployment, result: Result, *, command: str, all_traces: bool = False
+    out: Console, deployment: Deployment, result: Result, *, command: str, repair: str, all_traces: bool = False
 ) -> None:
-    """Everything a check says. ``command`` reproduces it."""
-    print_verdicts(out, deployment, result, all_traces=all_traces)
+    """Everything a check says. ``command`` reproduces it, ``repair`` looks for what prevents violations."""
+    print_verdicts(out, deployment, result, repair=repair, all_traces=all_traces)
     print_why(out, result)
     print_traces(out, result, all_traces=all_traces)
     print_background(out, deployment, result, command=command)
 
 
 def print_verdicts(
-    out: Console, deployment: Deployment, result: Result, *, all_traces: bool = False, skipped: int = 0
+    out: Console,
+    deployment: Deployment,
+    result: Result,
+    *,
+    repair: str,
+    all_traces: bool = False,
+    skipped: int = 0,
+    search_follows: bool = False,
 ) -> None:
-    """The deployment, the answer and the table. ``skipped``: how many pipelines could not be checked."""
+    """The deployment, the answer, all that can happen and the table. ``skipped``, ``search_follows``: as below."""
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     out.print()
     print_answer(out, result, alone=False)
+    _print_reasons(out, deployment, result)
+    out.print(brief.Answer(deployment, result, repair, above=None, search_follows=search_follows))
     out.print()
     out.print(VerdictTable(result.verdicts, all_sets=all_traces))
     if skipped:
@@ -70,6 +80,7 @@ def print_brief_verdicts(
     out.print()
     said = wording.plain(wording.brief_answer(result.verdicts))
     _print_wrapped(out, said, style=answer_style(result.verdicts))
+    _print_reasons(out, deployment, result)
     out.print(brief.Answer(deployment, result, repair, above, search_follows=search_follows))
     out.print()
     out.print(brief.BriefTable(result.verdicts))
@@ -109,20 +120,36 @@ def print_what_else(
     words = ["--details: notes, assumptions, and what each step changed"]
     words += [f"--all-traces: {wording.counted(traces, 'trace')}"] if traces > 1 else []
     words += ["--report review.html: to step through the traces"] if traces else []
-    differences = [one for one in result.sensitivities if one.status is not Status.UNKNOWN]
+    required = {verdict.property for verdict in result.verdicts if verdict.required}
+    differences = sorted(
+        (one for one in result.sensitivities if one.status is not Status.UNKNOWN),
+        key=lambda one: (one.property not in required, one.status is not Status.VIOLATED),
+    )
     out.print()
-    for happening in by_fault(deployment, result)[:1]:
-        if happening.prevented_by:
-            said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
-            _print_wrapped(out, f"{said}, but not with {happening.prevented_by[0]}", style="bold")
-        elif searched is not None and happening.required and happening.behind in brief.MAY_BE_PREVENTED:
-            said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
-            _print_wrapped(out, f"{said}; {brief.changes_to(happening, searched)}", style="bold")
+    _print_found(out, deployment, result, searched)
     for one in differences[:1]:
         more = f"; {len(differences) - 1} more: --details" if len(differences) > 1 else ""
         _print_wrapped(out, wording.sensitivity(one) + more)
     _print_wrapped(out, "; ".join(words), style="dim")
     out.print(Text(wording.plain(f"again: {command}"), style="dim"), soft_wrap=True)
+
+
+def _print_reasons(out: Console, deployment: Deployment, result: Result) -> None:
+    """What the answer rests on: what brokers refuse, and what no file says."""
+    for reason in brief.reasons(deployment):
+        _print_wrapped(out, reason, style=answer_style(result.verdicts))
+    for assumed in resting(deployment, result):
+        _print_wrapped(out, assumed, style="yellow")
+
+
+def _print_found(out: Console, deployment: Deployment, result: Result, searched: str | None) -> None:
+    """What prevents what can happen first, or which command goes on looking for it."""
+    for happening in by_fault(deployment, result)[:1]:
+        said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
+        if happening.prevented_by:
+            _print_wrapped(out, f"{said}, but not with {happening.prevented_by[0]}", style="bold")
+        elif searched is not None and happening.required and happening.behind in brief.MAY_BE_PREVENTED:
+            _print_wrapped(out, f"{said}; {brief.changes_to(happening, searched)}", style="bold")
 
 
 def print_why(out: Console, result: Result) -> None:
@@ -141,8 +168,10 @@ def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> N
         _print_wrapped(out, f"{wording.counted(more, 'more trace')}: --all-traces", style="dim")
 
 
-def print_background(out: Console, deployment: Deployment, result: Result, *, command: str) -> None:
-    """What was assumed, changed or ignored, and how to get all this again."""
+def print_background(
+    out: Console, deployment: Deployment, result: Result, *, command: str, searched: str | None = None
+) -> None:
+    """What was assumed, changed or ignored, and how to get all this again. ``searched``: as above."""
     _print_section(
         out,
         "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",
@@ -150,6 +179,8 @@ def print_background(out: Console, deployment: Deployment, result: Result, *, co
     )
     _print_section(out, "Notes", assumptions.note_lines(deployment, result))
     out.print()
+    if searched is not None:
+        _print_found(out, deployment, result, searched)
     _print_wrapped(out, engine_line(result), style="dim")
     versions = ", ".join(f"{name} {version}" for name, version in sorted(result.versions.items()))
     _print_wrapped(out, f"versions: {versions}", style="dim")

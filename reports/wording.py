@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import ceil
 
 from model.deployment.setting import Origin
@@ -282,11 +282,21 @@ def brief_answer(verdicts: Sequence[Verdict]) -> str:
     if len(required) == 1:
         return f"No: the required property, {violated[0].property}, can fail."
     holding = [verdict for verdict in required if verdict.status is not Status.VIOLATED]
-    rest = (
-        f"; {listed([f'{one.property} {outcome(one.status, ())}' for one in holding])}" if 0 < len(holding) < 4 else ""
-    )
+    rest = f"; {'; '.join(_outcomes(holding))}" if 0 < len(holding) < 4 else ""
     names = f": {_named(violated)}" if len(violated) < 6 else ""
     return f"No: {len(violated)} of the {len(required)} required properties can fail{names}{rest}."
+
+
+_SEVERAL = {"holds": "hold", "is": "are"}
+"""The verbs of outcomes, of one property and of several."""
+
+
+def _outcomes(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What came of properties, those together of which the same did."""
+    for names, said in grouped(verdicts, lambda verdict: outcome(verdict.status, ())):
+        verb, _, rest = said.partition(" ")
+        several = f"{_SEVERAL[verb]} {rest}".rstrip()
+        yield f"{listed(list(names))} {several if len(names) > 1 else said}"
 
 
 def not_checked(pipelines: int) -> str:

@@ -62,7 +62,7 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
-from checker.cli.show import print_found
+from checker.cli.show import print_sought
 from checker.cli.written import STANDARD_OUTPUT, Written
 from checker.interruption import interrupts
 from checker.reductions.choice import Reduction, chosen
@@ -167,7 +167,7 @@ def check(
             written.refuse_several(len(deployments))
     if sought is not None:
         with one_line_errors():
-            above = _print_sought(sought, kafka, quiet=quiet, details=is_whole)
+            above = print_sought(sought, kafka, quiet=quiet, details=is_whole)
 
     asked = _Asked(
         faults=faults,
@@ -362,38 +362,6 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 
-def _print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bool) -> int:
-    """Print what was found and what keeps pipelines from being checked; return the lines that it took."""
-    from reports.several import MOST_FOUND
-
-    used = 0
-    if quiet:
-        _complain_of_rejected(sought, kafka)
-    else:
-        used = print_found(sought, kafka, each_value=False, most=None if details else MOST_FOUND)
-    for problem in (*sought.problems, *sought.besides):
-        complain(str(problem))
-    if not (sought.judged or sought.own):
-        complain(f"{sought.findings.place}: no pipeline to check")
-    return used
-
-
-def _complain_of_rejected(sought: Sought, kafka: str | None) -> None:
-    """Say in a line on standard error what ``--partial`` passes over; without it each value is an error."""
-    if not sought.partial:
-        return
-    from model.deployment.dialects.accounting import Fate, accounts_of
-    from reports import wording
-
-    rejected = sum(one.count(Fate.REJECTED) for one in accounts_of(sought.findings, sought.judged, kafka))
-    if rejected or sought.findings.unread:
-        files = f", and {wording.counted(len(sought.findings.unread), 'file')} cannot be read" * bool(
-            sought.findings.unread
-        )
-        said = f"{wording.counted(rejected, 'value')} rejected{files}: taken as if nobody had said them"
-        complain(f"{sought.findings.place}: {said}; proofka show names them")
-
-
 def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     """What asks for one deployment only: the one with this number, of all that are checked."""
     if sought is None or len(sought.checks) == 1:
@@ -432,7 +400,15 @@ def _print_verdicts(
         _complain_of_notes(deployment)
     elif asked.details:
         alone = skipped if screen.pipelines == 1 else 0
-        terminal.print_verdicts(out, deployment, result, all_traces=asked.all_traces, skipped=alone)
+        terminal.print_verdicts(
+            out,
+            deployment,
+            result,
+            repair=repair,
+            all_traces=asked.all_traces,
+            skipped=alone,
+            search_follows=search_follows,
+        )
     else:
         terminal.print_brief_verdicts(
             out,
@@ -499,7 +475,5 @@ def _print_background(deployment: Deployment, result: Result, asked: _Asked, com
     """Print what there is besides. ``repair``: what goes on with a search for changes that came before."""
     from reports import terminal
 
-    if asked.details:
-        terminal.print_background(terminal.console(), deployment, result, command=command)
-    else:
-        terminal.print_what_else(terminal.console(), deployment, result, command=command, searched=repair)
+    tell = terminal.print_background if asked.details else terminal.print_what_else
+    tell(terminal.console(), deployment, result, command=command, searched=repair)

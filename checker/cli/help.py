@@ -9,6 +9,9 @@ import typer
 from checker.cli.completing import complete_word
 from checker.cli.errors import fail, plain
 
+NUMBERED = frozenset({"claim", "client rule"})
+"""Kinds of words whose numbers look alike."""
+
 
 def help_on(
     context: typer.Context,
@@ -44,6 +47,9 @@ def help_on(
         close = near(word)
         there = f"did you mean {', '.join(close)}?" if close else "proofka help lists what there is"
         fail(f"{plain(word)[:100]}: no such word; {there}")
+    kinds = {entry.kind for entry in entries}
+    if kinds >= NUMBERED:
+        typer.echo(f"{plain(word)} numbers a {' and a '.join(sorted(NUMBERED))}: these have only the number in common")
     print_paged(console(), *(EntryReport(entry) for entry in entries))
 
 

@@ -100,3 +100,35 @@ def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: in
         out.print()
         out.print(AccountReport(account))
     return 0
+
+
+def print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: bool) -> int:
+    """Print what was found and what keeps pipelines from being checked; return the lines that it took."""
+    from reports.several import MOST_FOUND
+
+    used = 0
+    if quiet:
+        _complain_of_rejected(sought, kafka)
+    else:
+        used = print_found(sought, kafka, each_value=False, most=None if details else MOST_FOUND)
+    for problem in (*sought.problems, *sought.besides):
+        complain(str(problem))
+    if not (sought.judged or sought.own):
+        complain(f"{sought.findings.place}: no pipeline to check")
+    return used
+
+
+def _complain_of_rejected(sought: Sought, kafka: str | None) -> None:
+    """Say in a line on standard error what ``--partial`` passes over; without it each value is an error."""
+    if not sought.partial:
+        return
+    from model.deployment.dialects.accounting import Fate, accounts_of
+    from reports import wording
+
+    rejected = sum(one.count(Fate.REJECTED) for one in accounts_of(sought.findings, sought.judged, kafka))
+    if rejected or sought.findings.unread:
+        files = f", and {wording.counted(len(sought.findings.unread), 'file')} cannot be read" * bool(
+            sought.findings.unread
+        )
+        said = f"{wording.counted(rejected, 'value')} rejected{files}: taken as if nobody had said them"
+        complain(f"{sought.findings.place}: {said}; proofka show names them")

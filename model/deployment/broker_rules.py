@@ -285,6 +285,9 @@ def _replicas(brokers: Brokers, notes: list[str]) -> Setting:
 ABOVE_REPLICAS = ("B03", "B04")
 """The rules about a ``min.insync.replicas`` that exceeds the number of replicas."""
 
+REFUSES_WRITES = "with NotEnoughReplicasException (rule B04)"
+"""How a note ends that says that every write with acks=all is refused."""
+
 
 def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> Setting:
     setting = brokers.setting("min.insync.replicas")
@@ -294,8 +297,8 @@ def _min_insync_replicas(brokers: Brokers, replicas: int, notes: list[str]) -> S
         return setting
     if brokers.topic.release.line < (3, 7):
         notes.append(
-            f"min.insync.replicas={value} exceeds the {replicas} replicas: {software} accepts it and refuses every "
-            f"write with acks=all with NotEnoughReplicasException (rule B04)"
+            f"min.insync.replicas={value} exceeds the number of replicas, {replicas}: {software} accepts it and "
+            f"refuses every write with acks=all {REFUSES_WRITES}"
         )
         return setting
     notes.append(f"{software} uses min.insync.replicas={replicas}, the number of replicas, not {value} (rule B03)")

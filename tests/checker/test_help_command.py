@@ -205,3 +205,10 @@ def test_the_man_page_has_every_command_and_option() -> None:
             if parameter.param_type_name == "option" and not parameter.hidden:
                 assert parameter.opts[0] in section, (name, parameter.opts)
     assert not re.search(r"^'", page, re.MULTILINE)
+
+
+def test_a_number_of_a_rule_and_of_a_claim_is_said_to_be_of_two_things() -> None:
+    said = proofka("help", "F01").stdout
+    assert "have only the number in common" in said
+    assert said.count("── F01: ") == 2
+    assert "in common" not in proofka("help", "P08").stdout

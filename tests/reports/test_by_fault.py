@@ -9,13 +9,18 @@ from importlib.resources import files
 
 import pytest
 
+from model.deployment.broker_rules import REFUSES_WRITES
+from model.deployment.choices import Acks
+from model.deployment.known_keys import GOES_ON
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
-from reports.brief import most_telling
+from reports.brief import first_notes, most_telling, reasons
 from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
+from reports.lines import first_of, wrapped
 from reports.story import tellings
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
+from reports.wording import brief_answer
 from tests.reports import samples
 
 CRASH: CutSet = (("producer-crash", 1),)
@@ -157,6 +162,35 @@ def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: Cut
         assert told in last
         assert ("is not known yet" in first) == (fault_sets == (("kill", 2),))
     assert "not computed" not in screen(120, result)
+
+
+def test_that_every_write_is_refused_is_part_of_the_answer() -> None:
+    """Whatever else is noted of the deployment; with fewer acks writes are not refused, and it is a note."""
+    note = f"min.insync.replicas=4 exceeds the number of replicas, 3: refused {REFUSES_WRITES}"
+    others = tuple(f"{name}: unknown, {GOES_ON}" for name in ("a", "b", "c", "d"))
+    one = replace(samples.DEPLOYMENT, replicas=3, min_insync_replicas=4, notes=(*others, note), acks=Acks.ALL)
+    assert reasons(one) == [note]
+    assert note not in first_notes(one)
+    fewer = replace(one, acks=Acks.LEADER)
+    assert reasons(fewer) == []
+    assert first_notes(fewer)[0] == note
+
+
+def test_a_text_that_is_cut_off_says_so() -> None:
+    texts = [list(wrapped(words, 30, rest="  ")) for words in ("a short text", "a text of some more words " * 3)]
+    shown = [line.plain for line in first_of(texts, 2, 30)]
+    assert shown[0] == "a short text"
+    assert shown[1].endswith(" ...")
+    assert max(map(len, shown)) <= 30
+    assert [line.plain for line in first_of(texts, 9, 30)][-1].endswith("words")
+
+
+def test_what_holds_beside_a_violation_is_said_once() -> None:
+    kill = violated("no-skip", (("kill", 1),), required=True)
+    holding = [samples.verdict(name, Status.HOLDS, required=True) for name in ("no-acked-loss", "no-log-duplicate")]
+    open_one = samples.verdict("log-order", Status.UNKNOWN, required=True)
+    said = brief_answer([kill, *holding, open_one])
+    assert said.endswith("can fail: no-skip; no-acked-loss and no-log-duplicate hold; log-order is undecided.")
 
 
 def test_nothing_to_tell_prints_no_heading() -> None:

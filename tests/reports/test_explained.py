@@ -75,7 +75,7 @@ def test_every_report_says_it_where_it_was_asked() -> None:
         assert "topic.flush.messages=1" in page(samples.DEPLOYMENT, RESULT, command="x").replace("\\", "")
         assert "none of the known changes" not in page(samples.DEPLOYMENT, samples.RESULT, command="x")
     out = StringIO()
-    terminal.print_result(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x")
+    terminal.print_result(terminal.console(out), samples.DEPLOYMENT, RESULT, command="x", repair="y")
     assert (
         out.getvalue().index("can fail") < out.getvalue().index("\nWhy\n") < out.getvalue().index("violated by {kill},")
     )

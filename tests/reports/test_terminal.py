@@ -36,7 +36,7 @@ def shown(
     all_traces: bool = False,
 ) -> str:
     out = sheet(width)
-    print_result(out, deployment, result, command=samples.COMMAND, all_traces=all_traces)
+    print_result(out, deployment, result, command=samples.COMMAND, repair="proofka repair", all_traces=all_traces)
     return text_of(out)
 
 
@@ -87,7 +87,12 @@ def test_the_table_shows_six_fault_sets_unless_all_are_asked_for(width: int) -> 
 
 def test_lanes_that_nothing_happens_in_are_left_out() -> None:
     trace = replace(samples.KILL_TRACE, steps=(samples.SEND, samples.CRASH))
-    text = shown(80, result=replace(samples.RESULT, verdicts=(replace(samples.VIOLATED, traces=(trace,)),)))
+    text = shown(
+        80,
+        result=replace(
+            samples.RESULT, verdicts=(replace(samples.VIOLATED, cut_sets=(trace.faults,), traces=(trace,)),)
+        ),
+    )
     assert "   producer\n   │ consumer\n 1 ● │  the application" in text
     assert " 2 │ ✗  FAULT consumer-crash: the consumer crashes" in text
 

@@ -1,0 +1,64 @@
+"""A pass names the assumptions that it rests on: those with another value of which it may fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment
+from properties.verdict import Result, Status
+from reports.inherent import table
+from reports.resting import resting
+from tests.checker.test_cli import proofka
+from tests.reports import samples
+
+LATEST = 'kafka: "4.0"\ntopic: {replicas: 3, min.insync.replicas: 2}\nconsumer: {group.id: g, %s}\n'
+
+
+def told(tmp_path: Path, consumer: str, status: Status = Status.HOLDS) -> str:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST % consumer, encoding="utf-8")
+    verdicts = (samples.verdict("no-skip", status, required=True),)
+    return " ".join(resting(read_deployment(file), Result(verdicts, samples.ENGINE, (), {})))
+
+
+def test_the_table_names_what_there_is() -> None:
+    for row in table("resting"):
+        assumption = ASSUMPTIONS[row["assumption"]]
+        assert row["worse"] in assumption.values
+        assert row["worse"] != assumption.default
+        assert set(row["properties"].split()) <= set(KNOWN_PROPERTIES)
+
+
+def test_a_group_that_is_assumed_to_have_offsets_is_named(tmp_path: Path) -> None:
+    assert "the group has committed offsets from the start (group=established)" in told(
+        tmp_path, "auto.offset.reset: latest"
+    )
+    assert "commit=after" not in told(tmp_path, "auto.offset.reset: latest")
+    assert "commit=after" in told(tmp_path, "enable.auto.commit: false")
+
+
+def test_what_makes_no_difference_or_is_said_is_not_named(tmp_path: Path) -> None:
+    assert "group=" not in told(tmp_path, "auto.offset.reset: earliest")
+    assert "group=" not in told(tmp_path, "auto.offset.reset: latest, group: established")
+    assert told(tmp_path, "auto.offset.reset: latest", Status.VIOLATED) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("consumer", "property_", "worse"),
+    [
+        ("auto.offset.reset: latest", "no-skip", "group=new"),
+        ("auto.offset.reset: earliest", "no-skip", "processing=handed-off"),
+        ("auto.offset.reset: earliest", "no-skip", "on_processing_error=skip"),
+        ("enable.auto.commit: false", "no-skip", "commit=before"),
+        ("enable.auto.commit: false", "no-log-duplicate", "on_restart=resend"),
+    ],
+)
+def test_with_the_worse_value_the_property_fails(consumer: str, property_: str, worse: str, tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(LATEST % consumer, encoding="utf-8")
+    asked = ("check", file, "--require", property_, "--faults", "1", "--quiet")
+    assert proofka(*asked).exit_code == 0
+    assert proofka(*asked, "--assume", worse).exit_code == 1
