@@ -12,7 +12,7 @@ from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_WRITES
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from model.deployment.known_keys import GOES_ON, MEANT
-from model.deployment.leaving_out import PASSED_OVER
+from model.deployment.leaving_out import AS_READ, PASSED_OVER
 from properties.verdict import Result, Status, Verdict
 from reports import lines, wording
 from reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
@@ -23,7 +23,7 @@ MOST_HAPPENINGS = 3
 """How many sentences of a kind are printed before the others are only counted."""
 
 MOST_UNKNOWN = 3
-"""How many settings that are not in force as written are named before the others are only counted."""
+"""How many notes are printed before the answer, settings that are not in force as written first; others are counted."""
 
 _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON, MEANT)
 """Words in notes that the verdict may turn on, those first that decide most."""
@@ -67,13 +67,14 @@ def reasons(deployment: Deployment) -> list[str]:
 
 
 def first_notes(deployment: Deployment) -> list[str]:
-    """Tell of the first of these but for reasons, which the answer tells, and how many there are besides."""
+    """Tell of the first of these but for reasons, which the answer tells, then of what readers of files noted.
+
+    Last comes how many there are besides.
+    """
     told = [note for note in weighty_notes(deployment) if note not in reasons(deployment)]
+    told += [note for note in deployment.notes if f", {AS_READ}: " in note and note not in told]
     more = len(told) - MOST_UNKNOWN
-    return [
-        *told[:MOST_UNKNOWN],
-        *([f"{wording.counted(more, 'more setting')} that may not be in force: --details"] if more > 0 else []),
-    ]
+    return [*told[:MOST_UNKNOWN], *([f"{wording.counted(more, 'more note')}: --details"] if more > 0 else [])]
 
 
 class Answer:

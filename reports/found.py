@@ -18,27 +18,23 @@ STYLES = {Fate.USED: "", Fate.IGNORED: "dim", Fate.REJECTED: "bold"}
 
 
 class FoundReport:
-    """The files, in a line or two each; what could not be read; and the pipelines, by number."""
+    """The files, in a line or two each; what could not be read; and the pipelines, by number.
 
-    def __init__(self, findings: Findings, paired: Paired, accounts: Sequence[Account]) -> None:
+    ``notes``: with what a reader of a file noted.
+    """
+
+    def __init__(self, findings: Findings, paired: Paired, accounts: Sequence[Account], *, notes: bool = True) -> None:
         self.findings = findings
         self.paired = paired
         self.accounts = accounts
+        self.notes = notes
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
-        own, read = self.findings.deployments, self.accounts
-        counts = [wording.counted(len(own), "deployment")] if own else []
-        counts += [wording.counted(len(read), "configuration")] if read or not own else []
-        others = f", {wording.counted(self.findings.others, 'other file')} passed over" if self.findings.others else ""
-        yield from lines.wrapped(f"{self.findings.place}: {', '.join(counts)}{others}", width, style="bold")
+        yield from self.heading(width)
         for account in self.accounts:
             yield from self._file(account, width)
-        for path in own:
-            yield from lines.wrapped(f"{self._short(str(path))}: a deployment", width, rest="    ")
-        for unread in self.findings.unread:
-            where = f"line {unread.line}: " if unread.line is not None else ""
-            told = f"{self._short(unread.file)}: cannot be read: {where}{unread.reason}"
+        for told in (*self._own(), *self._unread()):
             yield from lines.wrapped(told, width, rest="    ")
         if self.findings.links:
             links = wording.listed([self._short(link) for link in self.findings.links])
@@ -56,14 +52,39 @@ class FoundReport:
             told = f"{pipeline.name}: {self._made_of(pipeline)}"
             yield from lines.wrapped(told, width, first=f"{number:>3}  ", rest="     ")
 
-    def _file(self, account: Account, width: int) -> Iterator[Text]:
-        found = account.found
+    def heading(self, width: int) -> Iterator[Text]:
+        """What there is, counted."""
+        own, read = self.findings.deployments, self.accounts
+        counts = [wording.counted(len(own), "deployment")] if own else []
+        counts += [wording.counted(len(read), "configuration")] if read or not own else []
+        others = f", {wording.counted(self.findings.others, 'other file')} passed over" if self.findings.others else ""
+        yield from lines.wrapped(f"{self.findings.place}: {', '.join(counts)}{others}", width, style="bold")
+
+    def files(self) -> tuple[tuple[str, bool], ...]:
+        """Each file in a line, and whether something in it was rejected; those of which that is so come first."""
+        read = [(self._counted(account), account.count(Fate.REJECTED) > 0) for account in self.accounts]
+        every = [*((told, True) for told in self._unread()), *read, *((told, False) for told in self._own())]
+        return tuple(sorted(every, key=lambda one: not one[1]))
+
+    def _own(self) -> Iterator[str]:
+        return (f"{self._short(str(path))}: a deployment" for path in self.findings.deployments)
+
+    def _unread(self) -> Iterator[str]:
+        for unread in self.findings.unread:
+            where = f"line {unread.line}: " if unread.line is not None else ""
+            yield f"{self._short(unread.file)}: cannot be read: {where}{unread.reason}"
+
+    def _counted(self, account: Account) -> str:
         counts = [(account.count(fate), fate) for fate in Fate]
         told = ", ".join(f"{count} {fate}" for count, fate in counts if count) or "no values"
-        yield from lines.wrapped(f"{self._short(found.file)}: {found.dialect}; {told}", width, rest="    ")
+        return f"{self._short(account.found.file)}: {account.found.dialect}; {told}"
+
+    def _file(self, account: Account, width: int) -> Iterator[Text]:
+        found = account.found
+        yield from lines.wrapped(self._counted(account), width, rest="    ")
         for component in found.components:
             yield from lines.wrapped(described(component), width, first="    ", rest="      ")
-        for note in found.notes:
+        for note in found.notes if self.notes else ():
             yield from lines.wrapped(note, width, first="    ", rest="      ", style="dim")
 
     def _made_of(self, pipeline: Pipeline) -> str:
@@ -86,6 +107,42 @@ class FoundReport:
         """The name of a file from where the search began."""
         place = self.findings.place
         return file if file == place else file.removeprefix(place.rstrip("/") + "/")
+
+
+class FirstFound:
+    """The same in so many lines at most: files with rejected values first. ``more``: what shows all of it."""
+
+    def __init__(self, report: FoundReport, most: int, more: str) -> None:
+        self.report = report
+        self.most = most
+        self.more = more
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from self._told(console, options)
+
+    def lines(self, out: Console) -> int:
+        """How many lines that is."""
+        return len(self._told(out, out.options))
+
+    def _told(self, console: Console, options: ConsoleOptions) -> list[Text]:
+        whole = [one for one in self.report.__rich_console__(console, options) if isinstance(one, Text)]
+        told = [line for one in whole for line in one.split() if line.plain.strip()]
+        if len(told) <= self.most:
+            return told
+        width = options.max_width
+        first = lines.first_of([list(self.report.heading(width))], 1, width)
+        files = self.report.files()
+        shown = files[: self.most - 2]
+        first += [
+            line
+            for told, _ in shown
+            for line in lines.first_of([list(lines.wrapped(told, width, rest="    "))], 1, width)
+        ]
+        left = files[len(shown) :]
+        wrong = sum(is_rejected for _, is_rejected in left)
+        of_them = f", {wrong} of them with rejected values" if wrong else ""
+        rest = f"{len(left)} more{of_them}" if left else "more of this"
+        return [*first, Text(f"  {rest}: {self.more}", style="dim", no_wrap=True)]
 
 
 class AccountReport:

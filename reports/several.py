@@ -6,8 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.segment import Segment
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -37,33 +36,6 @@ class Checked:
     deployment: Deployment
     result: Result
     trace: str
-
-
-class Capped:
-    """What else is rendered, in so many lines at most. ``more``: what shows all of it."""
-
-    def __init__(self, what: RenderableType, most: int, more: str) -> None:
-        self.what = what
-        self.most = most
-        self.more = more
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        told = self._told(console, options)
-        shown = told if len(told) <= self.most else told[: self.most - 1]
-        for line in shown:
-            yield from line
-            yield Segment.line()
-        if len(shown) < len(told):
-            yield Text(f"  more of this: {self.more}", style="dim", no_wrap=True)
-
-    def lines(self, out: Console) -> int:
-        """How many lines that is."""
-        return min(len(self._told(out, out.options)), self.most)
-
-    def _told(self, out: Console, options: ConsoleOptions) -> list[list[Segment]]:
-        """The lines in which there is anything."""
-        told = out.render_lines(self.what, options, pad=False)
-        return [line for line in told if any(segment.text.strip() for segment in line)]
 
 
 class Lines:

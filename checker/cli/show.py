@@ -80,19 +80,18 @@ def show(
 def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: int | None = None) -> int:
     """Tell what there is in a folder, and, if that is wanted, what became of each value of its files.
 
-    Returns how many lines were printed: ``most`` at most, where that is given.
+    Returns how many lines were printed: ``most`` at most, where that is given. The screen of a single pipeline has
+    notes of its own.
     """
     from model.deployment.dialects.accounting import accounts_of
     from reports.console import console
-    from reports.found import AccountReport, FoundReport
+    from reports.found import AccountReport, FirstFound, FoundReport
 
     accounts = accounts_of(sought.findings, sought.judged, kafka)
     out = console()
-    report = FoundReport(sought.findings, sought.paired, accounts)
+    report = FoundReport(sought.findings, sought.paired, accounts, notes=most is None or len(sought.checks) != 1)
     if most is not None:
-        from reports.several import Capped
-
-        shown = Capped(report, most, f"proofka show {shlex.quote(sought.findings.place)}")
+        shown = FirstFound(report, most, f"proofka show {shlex.quote(sought.findings.place)}")
         out.print(shown)
         return shown.lines(out)
     out.print(report)

@@ -12,7 +12,18 @@ import typer
 
 from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED
 from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.options import Assume, Clients, Faults, Kafka, PipelineNumber, Seconds
+from checker.cli.options import (
+    Assume,
+    Clients,
+    Environment,
+    Faults,
+    Fill,
+    Kafka,
+    Partly,
+    PipelineNumber,
+    Seconds,
+    Topic,
+)
 from checker.cli.rechecking import is_result
 from checker.cli.written import attempt, check_file
 from model.whole_file import write_whole
@@ -47,7 +58,11 @@ def trace(
         Path | None, typer.Option("--layers", metavar="FILE", help="Draw the states per layer (.png or .svg).")
     ] = None,
     kafka: Kafka = None,
+    topic: Topic = None,
     assume: Assume = None,
+    fill: Fill = None,
+    environment: Environment = False,
+    partly: Partly = False,
     clients: Clients = None,
     pipeline: PipelineNumber = None,
     faults: Faults = None,
@@ -62,7 +77,17 @@ def trace(
     written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
     with one_line_errors():
         _refuse_what_cannot_be(number, step, written)
-        source = Source(file, kafka, assume=tuple(assume or ()), pipeline=pipeline, clients=tuple(clients or ()))
+        source = Source(
+            file,
+            kafka,
+            topic,
+            assume=tuple(assume or ()),
+            fill=tuple(fill or ()),
+            environment=environment,
+            pipeline=pipeline,
+            partial=partly,
+            clients=tuple(clients or ()),
+        )
         name, result = _result_of(source, file, faults, seconds)
         from reports.story import tellings
 

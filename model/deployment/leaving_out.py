@@ -17,6 +17,9 @@ MOST_PROBLEMS = 100
 PASSED_OVER = "taken as if nobody had said it"
 """What a note says of a value that was rejected, and that ``--partial`` leaves out."""
 
+AS_READ = "as it is read"
+"""What stands before what the reader of a file noted."""
+
 
 @dataclass(frozen=True)
 class Rest:
@@ -46,11 +49,11 @@ def rest_of(given: GivenDeployment) -> Rest:
 
 
 def with_notes(
-    deployment: Deployment, passed_over: Iterable[DeploymentError], misspelt: Iterable[DeploymentError] = ()
+    deployment: Deployment, passed_over: Iterable[DeploymentError], others: Iterable[str] = ()
 ) -> Deployment:
-    """Note in a deployment what was left out of it, and what is misspelt, so that every answer on it says so."""
+    """Note in a deployment what was left out of it, and what else there is, so that every answer on it says so."""
     told = (f"{PASSED_OVER}: {one}" for one in by_place(passed_over))
-    return replace(deployment, notes=(*told, *deployment.notes, *(str(one) for one in misspelt)))
+    return replace(deployment, notes=(*told, *deployment.notes, *others))
 
 
 def _without(given: GivenDeployment, errors: Iterable[DeploymentError]) -> GivenDeployment | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,21 @@ def test_a_name_that_spring_binds_to_nothing_is_told_with_the_one_that_is_meant(
     file.write_text(f"spring.kafka.{name}=1\nspring.kafka.consumer.group-id=a\n", encoding="utf-8")
     said = "".join(proofka("check", file, *QUICK).stdout.split())
     assert (f"didyoumeanspring.kafka.{meant}?" in said) if meant else ("didyoumean" not in said)
+
+
+def test_what_the_reader_of_a_file_noted_is_on_the_first_screen_and_in_the_result(tmp_path: Path) -> None:
+    """However many lines the list of files would take."""
+    for number in range(4):
+        (tmp_path / f"other{number}.yaml").write_text("a: [\n# kafka\n", encoding="utf-8")
+    (tmp_path / "application.properties").write_text("spring.kafka.consumer.group-id=a\n", encoding="utf-8")
+    result = tmp_path / "result.json"
+    run = proofka("check", tmp_path, "--partial", "--json", result, *QUICK)
+    said = "a record that fails is delivered ten times"
+    assert "as it is read" in run.stdout
+    assert " ".join(run.stdout.split()).count(said) == 1
+    assert any(said in note for note in json.loads(result.read_text(encoding="utf-8"))["deployment"]["notes"])
+
+
+def test_the_trace_that_a_screen_names_is_told(folder: Path) -> None:
+    assert proofka("trace", folder, "--partial", "--faults", "0", "--time", "20").exit_code == 0
+    assert proofka("trace", folder, "--faults", "0").exit_code == 2

@@ -6,12 +6,11 @@ import io
 from dataclasses import replace
 
 import pytest
-from rich.text import Text
 
 from model.deployment.required_properties import KNOWN_PROPERTIES
 from model.faults import Fault
 from properties.verdict import CutSet, Result, Status
-from reports.several import MOST_FOUND, Capped, Checked, Lines, print_checked, print_same, print_together
+from reports.several import MOST_FOUND, Checked, Lines, print_checked, print_same, print_together
 from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
 from tests.reports import samples
 from tests.reports.test_by_fault import violated
@@ -87,17 +86,6 @@ def test_one_pipeline_of_a_folder_is_one_screen(width: int, steps: int) -> None:
     text = written.getvalue()
     assert MOST_FOUND + len(text.splitlines()) <= 60
     assert "1 pipeline is not checked" in text
-
-
-@pytest.mark.parametrize(("there", "printed"), [(3, 3), (6, 6), (7, 6), (40, 6)])
-def test_what_was_found_is_cut(there: int, printed: int) -> None:
-    written = io.StringIO()
-    out = console(written)
-    capped = Capped(Text("\n".join(f"line {number}" for number in range(there))), 6, "proofka show fleet")
-    out.print(capped)
-    told = written.getvalue().splitlines()
-    assert len(told) == printed == capped.lines(out)
-    assert ("proofka show fleet" in told[-1]) is (there > 6)
 
 
 def test_a_result_without_a_violation_has_no_trace() -> None:

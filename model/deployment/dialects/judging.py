@@ -13,7 +13,7 @@ from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, library_of
 from model.deployment.known_keys import is_misspelt
-from model.deployment.leaving_out import rest_of, with_notes
+from model.deployment.leaving_out import AS_READ, rest_of, with_notes
 from model.deployment.options import outrank, read_options
 from model.deployment.release import JAVA, NEWEST, Release, ReleaseError, parse_release
 from model.deployment.setting import Origin
@@ -30,8 +30,9 @@ class Judged:
 
     ``problems`` are what its client or broker refuses, and what still has to be filled in; ``rejected``: what the
     readers of its files could not use; ``unbound``: names in these files that a framework binds to nothing, and that
-    are misspelt most likely. ``rest`` is what the deployment would be without the values that are wrong, for an account
-    of all others; None where not even that can be built. ``partial``: that is to be checked.
+    are misspelt most likely; ``notes``: what the readers noted. ``rest`` is what the deployment would be without the
+    values that are wrong, for an account of all others; None where not even that can be built. ``partial``: that is to
+    be checked.
     """
 
     pipeline: Pipeline
@@ -39,6 +40,7 @@ class Judged:
     rest: Deployment | None
     rejected: tuple[DeploymentError, ...] = ()
     unbound: tuple[DeploymentError, ...] = ()
+    notes: tuple[str, ...] = ()
     partial: bool = False
 
     @property
@@ -51,7 +53,7 @@ class Judged:
         """The deployment to check: None where something is wrong, or where even the rest cannot be built."""
         if self.rest is None or (self.wrong and not self.partial):
             return None
-        return with_notes(self.rest, self.wrong, self.unbound)
+        return with_notes(self.rest, self.wrong, (*map(str, self.unbound), *self.notes))
 
     @property
     def misspelt(self) -> tuple[DeploymentError, ...]:
@@ -86,7 +88,10 @@ def with_left_out(judged: Judged, findings: Findings) -> Judged:
         for left in found.ignored
         if is_misspelt(left.reason)
     ]
-    return replace(judged, rejected=tuple(rejected), unbound=tuple(unbound))
+    notes = [
+        f"{found.file}, {AS_READ}: {note}" for found in findings.found if found.file in files for note in found.notes
+    ]
+    return replace(judged, rejected=tuple(rejected), unbound=tuple(unbound), notes=tuple(notes))
 
 
 def rejected_in(found: Found) -> Iterator[DeploymentError]:

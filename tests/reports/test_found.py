@@ -1,0 +1,60 @@
+"""What was found in a folder, on the lines that a check has for it: what is wrong first, and nothing goes unsaid."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from model.deployment.dialects.accounting import accounts_of
+from model.deployment.dialects.finding import find
+from model.deployment.dialects.judging import judge
+from model.deployment.dialects.pairing import pair
+from reports.console import console
+from reports.found import FirstFound, FoundReport
+from reports.several import MOST_FOUND
+
+
+def found(folder: Path, wrong: set[int], files: int, width: int = 80) -> list[str]:
+    for number in range(files):
+        place = folder / f"service{number}"
+        place.mkdir()
+        acks = "seven" if number in wrong else "all"
+        (place / "producer.properties").write_text(f"bootstrap.servers=b:9092\nacks={acks}\n", encoding="utf-8")
+    findings = find(folder, {})
+    paired = pair(findings)
+    accounts = accounts_of(findings, [judge(one) for one in paired.pipelines])
+    written = io.StringIO()
+    out = console(written)
+    out.width = width
+    first = FirstFound(FoundReport(findings, paired, accounts), MOST_FOUND, "proofka show fleet")
+    out.print(first)
+    told = written.getvalue().splitlines()
+    assert len(told) == first.lines(out) <= MOST_FOUND
+    return told
+
+
+def test_what_has_rejected_values_comes_first(tmp_path: Path) -> None:
+    told = found(tmp_path, {3}, 4)
+    assert told[1].startswith("service3/")
+    assert "1 rejected" in told[1]
+    assert [line.split("/")[0] for line in told[2:5]] == ["service0", "service1", "service2"]
+    assert told[-1].strip() == "more of this: proofka show fleet"
+
+
+@pytest.mark.parametrize(("wrong", "said"), [({7, 8}, "5 more: "), (set(range(9)), "5 more, 5 of them with rejected")])
+def test_what_there_is_no_line_for_is_counted(wrong: set[int], said: str, tmp_path: Path) -> None:
+    told = found(tmp_path, wrong, 9)
+    assert said in told[-1]
+    assert "proofka show fleet" in told[-1]
+
+
+def test_what_fits_is_told_whole(tmp_path: Path) -> None:
+    assert any("producer of service0" in line for line in found(tmp_path, set(), 1, 160))
+
+
+def test_a_line_that_is_too_long_says_so(tmp_path: Path) -> None:
+    told = found(tmp_path, set(), 9, 40)
+    assert max(map(len, told[:-1])) <= 40
+    assert told[1].endswith(" ...")
