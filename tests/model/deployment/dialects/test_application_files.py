@@ -10,7 +10,7 @@ import pytest
 from model.deployment.dialects.accounting import Fate, accounts_of
 from model.deployment.dialects.component import Component
 from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import judge, with_rejected
+from model.deployment.dialects.judging import judge, with_left_out
 from model.deployment.dialects.pairing import pair
 
 BASE = "spring:\n  kafka:\n    producer: {acks: '0', retries: 3}\n"
@@ -97,7 +97,7 @@ def test_the_tests_of_an_application_are_laid_over_it(tmp_path: Path) -> None:
 def test_what_is_rejected_in_one_keeps_back_the_verdict_on_the_others(tmp_path: Path) -> None:
     broken = BASE + "    listener: {ack-mode: SOMETIMES}\n"
     findings = find(put(tmp_path, {"application.yml": broken, "application-prod.yml": PROD}), {})
-    judged = [with_rejected(judge(one), findings) for one in pair(findings).pipelines]
+    judged = [with_left_out(judge(one), findings) for one in pair(findings).pipelines]
     assert judged
     assert all(one.deployment is None for one in judged)
     places = {(Path(str(error.file)).name, error.line) for one in judged for error in one.rejected}

@@ -9,7 +9,7 @@ import pytest
 from model.deployment.dialects.accounting import Fate, accounts_of
 from model.deployment.dialects.component import Component, Role
 from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import judge, with_rejected
+from model.deployment.dialects.judging import judge, with_left_out
 from model.deployment.dialects.pairing import pair
 
 WORKER = """group.id=w
@@ -132,7 +132,7 @@ def test_what_is_rejected_of_a_worker_keeps_its_connectors_back(tmp_path: Path) 
     worker = WORKER + "exactly.once.source.support=maybe\n"
     findings = _found(tmp_path, {"w.properties": worker, "src.json": SOURCE})
     (pipeline,) = pair(findings).pipelines
-    (rejected,) = with_rejected(judge(pipeline), findings).rejected
+    (rejected,) = with_left_out(judge(pipeline), findings).rejected
     assert (Path(rejected.file or "").name, rejected.line) == ("w.properties", 7)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from model.deployment.dialects.component import EVERYTHING, Role
 from model.deployment.dialects.document import Document
 from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge, with_rejected
+from model.deployment.dialects.judging import judge, with_left_out
 from model.deployment.dialects.pairing import pair
 from model.deployment.dialects.recognising import dialect_of
 from model.deployment.dialects.shell_script import DIALECT
@@ -114,4 +114,4 @@ def test_what_reaches_a_topic_of_another_file_keeps_its_verdict_back(
     (tmp_path / "sub" / "change.sh").write_text(change)
     findings = find(tmp_path, {})
     (pipeline,) = pair(findings).pipelines
-    assert bool(with_rejected(judge(pipeline), findings).rejected) == kept_back
+    assert bool(with_left_out(judge(pipeline), findings).rejected) == kept_back

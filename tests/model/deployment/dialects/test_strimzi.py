@@ -11,7 +11,7 @@ from model.deployment.dialects.component import Role
 from model.deployment.dialects.document import read_document
 from model.deployment.dialects.finding import find
 from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.judging import judge, with_rejected
+from model.deployment.dialects.judging import judge, with_left_out
 from model.deployment.dialects.kubernetes import STRIMZI
 from model.deployment.dialects.pairing import pair
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
@@ -235,5 +235,5 @@ def test_a_patch_is_no_whole_resource(tmp_path: Path, kustomization: str, is_pat
     findings = find(tmp_path, {})
     pipelines = pair(findings).pipelines
     assert len(pipelines) == (1 if is_patch else 2)
-    rejected = with_rejected(judge(pipelines[0]), findings).rejected
+    rejected = with_left_out(judge(pipelines[0]), findings).rejected
     assert [(error.file or "").endswith("prod/patches/topic.yaml") for error in rejected] == [True] * is_patch
