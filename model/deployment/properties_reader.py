@@ -13,6 +13,7 @@ from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment
 from model.deployment.hiding import shown_key
 from model.deployment.leaving_out import Rest, rest_of
+from model.deployment.mode import with_mode
 from model.deployment.options import outrank, read_options
 from model.deployment.problems import Problems, by_place, first_of
 from model.deployment.setting import Origin
@@ -57,11 +58,13 @@ def rest_of_properties(
         if path is not None:
             with problems.noted():
                 read[role] = read_settings(path)
+    release = Given("kafka", kafka, Origin("option", f"--kafka {kafka}"))
+    topic = read.get("topic", {})
     given = GivenDeployment(
         name=next((path.stem for path in files.values() if path is not None), "defaults"),
-        kafka=Given("kafka", kafka, Origin("option", f"--kafka {kafka}")),
-        topic=read.get("topic", {}),
-        broker=read.get("broker", {}),
+        kafka=release,
+        topic=topic,
+        broker=with_mode(release, topic, read.get("broker", {})),
         producer=GivenClient(read.get("producer", {}), present=files.get("producer") is not None),
         consumer=GivenClient(read.get("consumer", {}), present=files.get("consumer") is not None),
     )

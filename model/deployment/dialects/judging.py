@@ -9,19 +9,17 @@ from model.deployment.deployment import Deployment
 from model.deployment.dialects.component import ASSUMED_REPLICAS, EVERYTHING, Found, Left
 from model.deployment.dialects.finding import Findings
 from model.deployment.dialects.pairing import Pipeline, Placed
-from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
+from model.deployment.era import ZOOKEEPER
 from model.deployment.errors import DeploymentError
 from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, library_of
 from model.deployment.known_keys import is_misspelt
 from model.deployment.leaving_out import AS_READ, rest_of, with_notes
+from model.deployment.mode import LAST_WITH_ZOOKEEPER, with_mode
 from model.deployment.options import outrank, read_options
-from model.deployment.release import JAVA, NEWEST, Release, ReleaseError, parse_release
+from model.deployment.release import JAVA, NEWEST, Release
 from model.deployment.setting import Origin
 
 REPLICAS = "replication.factor"
-UNCLEAN = "unclean.leader.election.enable"
-_OF_KRAFT = ("process.roles", "controller.quorum.", "controller.listener.names", "node.id")
-LAST_WITH_ZOOKEEPER = Release(3, 9)
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ def _given(pipeline: Pipeline, kafka: str | None, clients: Mapping[str, Given]) 
         name=pipeline.name,
         kafka=release,
         topic=topic,
-        broker=_with_mode(release, topic, _settings(pipeline.brokers)),
+        broker=with_mode(release, topic, _settings(pipeline.brokers)),
         producer=_client(pipeline.producer, clients),
         consumer=_client(pipeline.consumer, clients),
         application=application,
@@ -164,24 +162,6 @@ def _topic(pipeline: Pipeline) -> Settings:
 
 def _settings(placed: Placed | None) -> Settings:
     return {} if placed is None else placed.component.settings
-
-
-def _with_mode(release: Given, topic: Settings, broker: Settings) -> Settings:
-    """Brokers of which nobody says whether they have ZooKeeper have it where unclean election is on.
-
-    From 3.3 to 3.8 it is honoured with ZooKeeper and ignored without (rule B09): the mode that loses more is taken.
-    """
-    try:
-        line = parse_release(release.value).line
-    except ReleaseError:
-        return broker
-    said = [settings[UNCLEAN] for settings in (topic, broker) if UNCLEAN in settings]
-    unclean = bool(said) and said[0].value.strip().lower() == "true"
-    told = any(key == ZOOKEEPER or key.startswith(_OF_KRAFT) for key in broker)
-    if told or not unclean or not FIRST_KRAFT <= line <= LAST_WITH_ZOOKEEPER.line:
-        return broker
-    why = "no file says the mode, and unclean election counts with it"
-    return {**broker, ZOOKEEPER: Given(ZOOKEEPER, "some", Origin("assumption", why))}
 
 
 def _client(placed: Placed | None, clients: Mapping[str, Given]) -> GivenClient:

@@ -1,0 +1,48 @@
+"""The mode of brokers of which no file says it: the same for files named by options as for those of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from checker.sought import seek
+from checker.source import Source
+from model.deployment import Deployment, read_properties
+
+UNCLEAN = "unclean.leader.election.enable=true\nreplication.factor=3\n"
+
+
+Reader = Callable[[Path, str], Deployment]
+
+
+def by_options(folder: Path, kafka: str) -> Deployment:
+    broker = folder / "broker.properties"
+    return read_properties(kafka=kafka, topic=folder / "topic.properties", broker=broker if broker.exists() else None)
+
+
+def as_folder(folder: Path, kafka: str) -> Deployment:
+    return seek(folder, Source(folder, kafka=kafka)).only(str(folder))
+
+
+@pytest.mark.parametrize("read", [by_options, as_folder])
+@pytest.mark.parametrize(
+    ("kafka", "topic", "broker", "zookeeper", "honoured"),
+    [
+        ("3.6", UNCLEAN, "", True, True),
+        ("3.6", UNCLEAN, "process.roles=broker\nnode.id=1\n", False, False),
+        ("3.6", "replication.factor=3\n", "", False, False),
+        ("3.2", UNCLEAN, "", True, True),
+        ("4.0", UNCLEAN, "", False, True),
+    ],
+)
+def test_where_unclean_election_counts_the_mode_that_honours_it_is_taken(
+    tmp_path: Path, read: Reader, kafka: str, topic: str, broker: str, *, zookeeper: bool, honoured: bool
+) -> None:
+    (tmp_path / "topic.properties").write_text(topic, encoding="utf-8")
+    (tmp_path / "producer.properties").write_text("acks=all\n", encoding="utf-8")
+    if broker:
+        (tmp_path / "broker.properties").write_text(broker, encoding="utf-8")
+    deployment = read(tmp_path, kafka)
+    assert (deployment.zookeeper, deployment.unclean_leader_election) == (zookeeper, honoured)
