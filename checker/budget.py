@@ -13,9 +13,10 @@ DEFAULT_SECONDS = 8.0
 the program before and the traces behind, the answer is there after ten."""
 
 SECONDS_FOR_CLOCKS = 30.0
-"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named, of
-properties that are not known to be violated. Of one that is, only the list of fault sets is open: ``DEFAULT_SECONDS``.
-"""
+"""Seconds from the beginning of a check to the end of timed re-exploration of few faults, when no total is named."""
+
+SECONDS_FOR_FAULT_SETS = 8.0
+"""The same of a property that is known to be violated, of which only the list of fault sets is open."""
 
 ANSWERED_TO = 1
 """Number of faults up to which every property is decided when the user names no total, however long that takes."""
@@ -175,7 +176,7 @@ class Meter:
         ``is_violated``: a violation of the property is known already.
         """
         ended = self.out_of_time(layer)
-        most = DEFAULT_SECONDS if is_violated else SECONDS_FOR_CLOCKS
+        most = SECONDS_FOR_FAULT_SETS if is_violated else SECONDS_FOR_CLOCKS
         if ended is None and self._timed and self._budget.seconds is None and self.elapsed > most:
             return "time"
         return ended

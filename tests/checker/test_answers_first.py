@@ -156,12 +156,12 @@ def test_an_interrupt_in_timed_re_exploration_never_passes(
     asked, questions = Budget(), 0
     out_of_time = limits.Meter.out_of_time_for_clocks
 
-    def counted(meter: limits.Meter, layer: int) -> str | None:
+    def counted(meter: limits.Meter, layer: int, *, is_violated: bool = False) -> str | None:
         nonlocal questions
         questions += 1
         if questions == moment:
             asked.stop.set()
-        return out_of_time(meter, layer)
+        return out_of_time(meter, layer, is_violated=is_violated)
 
     monkeypatch.setattr(limits.Meter, "out_of_time_for_clocks", counted)
     for name, verdict in verdicts_of(explored(open_ended(), asked)).items():

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from checker import budget
-from checker.budget import ANSWERED_TO, DEFAULT_SECONDS, SECONDS_FOR_CLOCKS, Budget, Meter, processors
+from checker.budget import (
+    ANSWERED_TO,
+    DEFAULT_SECONDS,
+    SECONDS_FOR_CLOCKS,
+    SECONDS_FOR_FAULT_SETS,
+    Budget,
+    Meter,
+    processors,
+)
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def test_clocks_have_a_default_limit_for_few_faults(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Meter, "elapsed", SECONDS_FOR_CLOCKS + 1)
     assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO) == "time"
     assert Meter(Budget(), timed=False).out_of_time_for_clocks(ANSWERED_TO) is None
-    monkeypatch.setattr(Meter, "elapsed", DEFAULT_SECONDS + 1)
+    monkeypatch.setattr(Meter, "elapsed", SECONDS_FOR_FAULT_SETS + 1)
     assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO) is None
     assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO, is_violated=True) == "time"
     assert Meter(Budget(), timed=False).out_of_time_for_clocks(ANSWERED_TO, is_violated=True) is None
