@@ -99,7 +99,7 @@ class Run:
         self._replayer = Replayer(prepared.model.system)
         self._engine = engine
         self._reductions = reductions
-        self._explorer = engine.begin(lambda: verdict_id([*self._ids.values(), *sorted(reductions)]), budget)
+        self._explorer = engine.begin(lambda: self._identity(reductions), budget)
         self.timing = Timing(prepared, self._replayer)
         self.reduced: list[Reduced] = []
         self.explorations: list[AnyExploration] = []
@@ -136,6 +136,11 @@ class Run:
         for prop in one.properties:
             self._homes.setdefault(prop.name, []).append(number)
         return number
+
+    def _identity(self, reductions: frozenset[Reduction]) -> str:
+        """Identify what snapshots are of: snapshots number explorations, so that the same groups are asked for too."""
+        groups = [" ".join(prop.name for prop in one.properties) for one in self._all_groups]
+        return verdict_id([*self._ids.values(), *sorted(reductions), *groups])
 
     @cached_property
     def _ids(self) -> dict[str, str]:
@@ -289,6 +294,9 @@ class Run:
             if report is not None:
                 report(combination)
             for in_time in self._in_time_of(number):
+                if any(self._in_time[home][in_time.name].timely for home in self._homes[in_time.name]):
+                    # Known already, maybe with more fault sets than are found so far by exploring it deeper.
+                    continue
                 if in_time.keep_first(self.explorations[number], partial(self._run_of_group, number)):
                     # Hashing the question takes longer than what is shown of it now.
                     on_verdict(self._conclusion(number).verdict(self._asked(number, in_time.name), ""))

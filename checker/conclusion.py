@@ -93,8 +93,10 @@ class Conclusion:
         traces = tuple(self._trace(prop, timely) for timely in in_time.timely)
         undecided, stopped = in_time.undecided, in_time.stopped
         witnessed = WITNESS + prop.name in exploration.observed() | in_time.observed()
-        if undecided:
-            coverage = _decided_part(coverage, undecided, stopped)
+        if stopped is not None:
+            coverage = _decided_part(coverage, in_time.decided - 1, stopped)
+        elif undecided:
+            coverage = _decided_part(coverage, min(sum(count for _, count in one) for one in undecided) - 1, None)
         left_open = self._left_open(prop)
         notes: tuple[str, ...] = ()
         if traces:
@@ -111,10 +113,11 @@ class Conclusion:
     def _left_open(self, prop: Property) -> tuple[str, ...] | None:
         """Why it is not known whether anything violates the property, in notes; None where it is known."""
         in_time, coverage = self.in_time[prop.name], self._coverage()
-        if in_time.undecided:
+        was_answered = self._was_answered(in_time)
+        if in_time.undecided and not was_answered:
             sets = "; with ".join(map(faults_in_words, in_time.undecided))
             return (f"it was not decided whether there is time for what violates it with {sets}",)
-        if in_time.stopped is not None:
+        if in_time.stopped is not None and not was_answered:
             return ()
         if self.deployment.faults.any_number:
             return ("not decided for any number of faults: there is no time for what violates it with few",)
@@ -122,6 +125,12 @@ class Conclusion:
             bounds = ", ".join(coverage.bounds_reached)
             return (f"from some state every way on ends at a bound ({bounds}): enlarge it",)
         return None if self._is_covered(coverage) else ()
+
+    def _was_answered(self, in_time: InTime) -> bool:
+        """Tell whether a second look was stopped by limits that larger fault sets met, and only these are open."""
+        if in_time.stopped is None or not self.deployment.faults.is_open_ended or in_time.decided <= ANSWERED_TO:
+            return False
+        return all(sum(run.combination.values()) < in_time.decided for run in in_time.timely)
 
     def _closed(self, closed: Closure) -> _Finding:
         """What was found of a property that was asked for any number of faults, and that few faults do not violate."""
@@ -202,12 +211,8 @@ class Conclusion:
         return coverage.complete_to >= wanted or self.exploration.exhausted()
 
 
-def _decided_part(coverage: Coverage, undecided: Iterable[CutSet], stopped: str | None) -> Coverage:
-    """What was covered where it is open whether there is time for what violates the property with some sets of faults.
-
-    The smallest fault sets are all there only below these.
-    """
-    below = min(sum(count for _, count in faults) for faults in undecided) - 1
+def _decided_part(coverage: Coverage, below: int, stopped: str | None) -> Coverage:
+    """What was covered where only of at most ``below`` faults it is known whether there is time for a violation."""
     coverage = replace(coverage, stopped=coverage.stopped or stopped)
     if below >= coverage.complete_to:
         return coverage

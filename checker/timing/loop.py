@@ -129,6 +129,9 @@ class InTime:
         self._spent = 0
         self.stopped: str | None = None
         """Why the second look was not taken to its end, if it was not."""
+        self.decided = 0
+        """All sets of fewer faults than this were decided, whatever stopped the second look after that."""
+        self._decided_with: tuple[Lemma, ...] = ()
         self.looks = 0
         self.again: EmbeddedExploration | None = None
         self._left: list[Faults] = []
@@ -200,6 +203,8 @@ class InTime:
         for violation in found.violations[self.name]:
             if self._is_violated_by_part(faults_of(found, violation)):
                 found.take_back(violation)
+        if self.stopped is None and not self.undecided:
+            self.decided, self._decided_with = layers, tuple(self.lemmas)
 
     def keep_first(self, found: AnyExploration, run_of: RunOf) -> bool:
         """Judge the first violation found, before its layer was explored whole; tell whether there is time for it.
@@ -236,10 +241,7 @@ class InTime:
         return False
 
     def _has_times_for_one_alike(self, exploration: EmbeddedExploration, violation: Violation) -> bool:
-        """Whether there are times for a violation of a timed re-exploration, or for another one like it.
-
-        Clocks that its part does not see can exclude the one and not the other.
-        """
+        """Whether there are times for a violation, or for one like it, which clocks outside its part can tell apart."""
         faults = faults_of(exploration, violation)
         candidates = islice(_one_and_alike(exploration, violation), ALIKE)
         return any(self._is_timely(faults, self._own_run(exploration, one)) for one in candidates)
@@ -400,7 +402,7 @@ class InTime:
     def undecided(self) -> list[CutSet]:
         """The sets of faults of which it is not known whether they violate the property in time."""
         if self.stopped is not None:
-            left = self._untimely
+            left = [faults for faults in self._untimely if sum(faults.values()) >= self.decided]
         elif self.again is not None:
             left = self._not_excluded(self.again)
         else:
@@ -410,8 +412,9 @@ class InTime:
 
     @property
     def rests_on(self) -> tuple[TimingLemma, ...]:
-        """The lemmas without which it was not shown that no more violates the property."""
-        return in_words(lemma.contradiction for lemma in self.lemmas)
+        """The lemmas without which it was not shown that no more violates the property, with the faults decided."""
+        lemmas = self.lemmas if self.stopped is None else self._decided_with
+        return in_words(lemma.contradiction for lemma in lemmas)
 
     def _further_lemmas(self, exploration: AnyExploration, violations: Sequence[Violation]) -> list[Lemma]:
         """Why some of these violations cannot happen in time, as far as it was not known."""

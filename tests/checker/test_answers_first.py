@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +21,7 @@ from model.pipeline import build
 from properties.catalogue import properties_of
 from properties.verdict import CutSet, Status, Verdict
 from reports.wording import answer
-from tests.checker.asking import SMALL, example
+from tests.checker.asking import SMALL, deployment_of, example
 
 MOST = tuple((kind.value, 1) for kind in (Fault.KILL, Fault.LEADER_MOVE, Fault.SLOW_FOLLOWER, Fault.POWER_LOSS))
 EVERYTHING = sum(count for _, count in MOST)
@@ -142,6 +143,19 @@ def test_each_verdict_is_told_as_it_is_decided() -> None:
     assert len(told) > len(last), "no verdict was told again after a deeper exploration"
 
 
+def test_no_row_is_told_again_with_less() -> None:
+    told: list[Verdict] = []
+    explored(open_ended(), PLENTY, told.append, Depth(all_fault_sets=True))
+    again = 0
+    for number, one in enumerate(told):
+        later = [other for other in told[number + 1 :] if other.property == one.property]
+        if one.status is Status.VIOLATED and later:
+            again += 1
+            assert all(set(one.cut_sets) <= set(other.cut_sets) for other in later), one.property
+        assert all(other.coverage.complete_to >= one.coverage.complete_to for other in later), one.property
+    assert again, "no violation was told again, so nothing is tested"
+
+
 def test_an_interrupt_before_anything_is_explored_decides_nothing() -> None:
     asked = Budget()
     asked.stop.set()
@@ -236,3 +250,38 @@ def test_groups_to_deepen_come_in_the_order_of_who_asked() -> None:
         names = [{prop.name for prop in one.properties} for one in groups]
         assert first in names[0]
         assert second in names[1] | names[0]
+
+
+IN_TIME = """\
+kafka: "4.0"
+topic: {replicas: 3, min.insync.replicas: 2}
+producer: {acks: all, delivery.timeout.ms: 120000, on_send_error: drop}
+assume: {faults: {kill: 1, leader-move: 1, lost-response: 1}}
+bounds: {records: 1, log: 2}
+require: [no-dropped-record]
+"""
+
+
+def test_what_was_decided_in_time_stands_when_larger_fault_sets_meet_a_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A property that rests on time holds up to the layer before the one in which its second look is stopped."""
+    out_of_time = limits.Meter.out_of_time_for_clocks
+
+    def over_beyond_two(meter: limits.Meter, layer: int, *, is_violated: bool = False) -> str | None:
+        return "time" if layer > 2 else out_of_time(meter, layer, is_violated=is_violated)
+
+    monkeypatch.setattr(limits.Meter, "out_of_time_for_clocks", over_beyond_two)
+    prepared = prepared_for(deployment_of(IN_TIME, tmp_path))
+    deployment = prepared.model.pipeline.deployment
+    asked = [prop for prop in properties_of(prepared.model.pipeline) if prop.name == "no-dropped-record"]
+    told: list[Verdict] = []
+    run = Run(deployment, prepared, group(prepared, asked), PLENTY)
+    run.explore(None, told.append)
+    (last,) = run.verdicts()
+    covered = [one.coverage.complete_to for one in told]
+    assert (last.status, last.coverage.complete_to, last.coverage.stopped) == (Status.HOLDS, 2, "time")
+    assert last.lemmas
+    assert not last.notes
+    assert covered == sorted(covered), "a row was taken back"
+    assert covered[-1] == 2

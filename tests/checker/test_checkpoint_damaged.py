@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,7 +14,14 @@ from typer.testing import CliRunner
 
 from checker import cli, embedded
 from checker.budget import Budget
+from checker.check import Run
 from checker.checkpoint import LOCK, MANIFEST, Checkpoint, CheckpointError
+from checker.engine import EmbeddedEngine
+from checker.questions import group, prepare
+from model.faults import Fault
+from model.pipeline import build
+from properties.catalogue import properties_of
+from tests.checker.asking import SMALL, example
 from tests.checker.checkpointed import DEPLOYMENT, ONE_BY_ONE, QUICK, Again, some_maze
 from tests.checker.test_cli import fails_in_one_line, proofka
 from tests.checker.test_threads import check_equal
@@ -166,6 +174,22 @@ def test_other_questions_are_refused_by_the_command(tmp_path: Path) -> None:
     small = ("published", "kip-320", "--replicas", "2", "--checkpoint", tmp_path)
     fails_in_one_line(proofka(*small), str(tmp_path), "is the checkpoint of another question")
     fails_in_one_line(proofka(*QUICK, "--epochs", 0, "--checkpoint", tmp_path), "another question")
+
+
+def test_the_same_properties_in_other_groups_are_another_question(tmp_path: Path) -> None:
+    """Snapshots number explorations, which see other parts of the system where other properties are named first."""
+    deployment = replace(example("acks-1", (Fault.KILL,)), replicas=2, bounds=SMALL)
+    prepared = prepare(build(deployment))
+    first, *later = properties_of(prepared.model.pipeline)
+    together = group(prepared, [first, *later])
+    apart = group(prepared, [first]), group(prepared, later)
+    names = [one.name for groups in (together, (*apart[0], *apart[1])) for part in groups for one in part.properties]
+    assert names[: len(names) // 2] == names[len(names) // 2 :], "the order alone tells them apart"
+    engine = EmbeddedEngine((tmp_path, 0.0))
+    Run(deployment, prepared, apart[0], Budget(), engine, later=apart[1])
+    Run(deployment, prepared, apart[0], Budget(), engine, later=apart[1])
+    with pytest.raises(CheckpointError, match="another question"):
+        Run(deployment, prepared, together, Budget(), engine)
 
 
 @pytest.mark.slow
