@@ -138,9 +138,9 @@ class Run:
         return number
 
     def _identity(self, reductions: frozenset[Reduction]) -> str:
-        """Identify what snapshots are of: snapshots number explorations, so that the same groups are asked for too."""
-        groups = [" ".join(prop.name for prop in one.properties) for one in self._all_groups]
-        return verdict_id([*self._ids.values(), *sorted(reductions), *groups])
+        """Identify what snapshots are of, with the groups, since snapshots number explorations."""
+        names = (" ".join(prop.name for prop in one.properties) for one in self._all_groups)
+        return verdict_id([*self._ids.values(), *sorted(reductions), *names])
 
     @cached_property
     def _ids(self) -> dict[str, str]:
@@ -189,6 +189,8 @@ class Run:
         self.explorations[number] = self._explorer.exploration(
             Asked(one.system, one.question, old.at_most, self.meter, infer=old.infer, kept=False)
         )
+        for in_time in self._in_time_of(number):
+            in_time.decided = 0
 
     def _explore_layers(
         self, numbers: Sequence[int], on_progress: OnProgress | None, on_verdict: OnVerdict | None
@@ -294,10 +296,9 @@ class Run:
             if report is not None:
                 report(combination)
             for in_time in self._in_time_of(number):
-                if any(self._in_time[home][in_time.name].timely for home in self._homes[in_time.name]):
-                    # Known already, maybe with more fault sets than are found so far by exploring it deeper.
-                    continue
-                if in_time.keep_first(self.explorations[number], partial(self._run_of_group, number)):
+                # One that is known already may be known with more fault sets than exploring it deeper found so far.
+                known = any(self._in_time[home][in_time.name].timely for home in self._homes[in_time.name])
+                if not known and in_time.keep_first(self.explorations[number], partial(self._run_of_group, number)):
                     # Hashing the question takes longer than what is shown of it now.
                     on_verdict(self._conclusion(number).verdict(self._asked(number, in_time.name), ""))
 

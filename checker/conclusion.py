@@ -99,9 +99,14 @@ class Conclusion:
             coverage = _decided_part(coverage, min(sum(count for _, count in one) for one in undecided) - 1, None)
         left_open = self._left_open(prop)
         notes: tuple[str, ...] = ()
+        if left_open is not None and self._was_answered(in_time):
+            coverage = _decided_part(coverage, in_time.decided - 1, None)
+            if stopped is None:
+                notes = tuple(f"with more than {coverage.complete_to} faults: {why}" for why in left_open)
+            left_open = None
         if traces:
             status = Status.VIOLATED
-            notes = left_open if undecided and left_open is not None else ()
+            notes = left_open if undecided and left_open is not None else notes
         elif left_open is not None:
             status, notes = Status.UNKNOWN, left_open
         else:
@@ -113,11 +118,10 @@ class Conclusion:
     def _left_open(self, prop: Property) -> tuple[str, ...] | None:
         """Why it is not known whether anything violates the property, in notes; None where it is known."""
         in_time, coverage = self.in_time[prop.name], self._coverage()
-        was_answered = self._was_answered(in_time)
-        if in_time.undecided and not was_answered:
+        if in_time.undecided:
             sets = "; with ".join(map(faults_in_words, in_time.undecided))
             return (f"it was not decided whether there is time for what violates it with {sets}",)
-        if in_time.stopped is not None and not was_answered:
+        if in_time.stopped is not None:
             return ()
         if self.deployment.faults.any_number:
             return ("not decided for any number of faults: there is no time for what violates it with few",)
@@ -127,10 +131,12 @@ class Conclusion:
         return None if self._is_covered(coverage) else ()
 
     def _was_answered(self, in_time: InTime) -> bool:
-        """Tell whether a second look was stopped by limits that larger fault sets met, and only these are open."""
-        if in_time.stopped is None or not self.deployment.faults.is_open_ended or in_time.decided <= ANSWERED_TO:
+        """Tell whether enough was decided before larger fault sets met a limit or a bound, and only these are open."""
+        if not self.deployment.faults.is_open_ended or in_time.decided <= ANSWERED_TO:
             return False
-        return all(sum(run.combination.values()) < in_time.decided for run in in_time.timely)
+        return self._is_covered(self._coverage()) and all(
+            sum(run.combination.values()) < in_time.decided for run in in_time.timely
+        )
 
     def _closed(self, closed: Closure) -> _Finding:
         """What was found of a property that was asked for any number of faults, and that few faults do not violate."""

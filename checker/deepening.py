@@ -92,11 +92,12 @@ def _rank(one: Group, order: Sequence[Collection[str]]) -> tuple[int, int, int]:
 def decides(base: Verdict, deeper: Verdict) -> bool:
     """Tell whether exploring a property deeper says more than the answer for few faults.
 
-    A violation stands however far its layer came: every smaller fault set was explored before.
+    A violation stands however far its layer came: every smaller fault set was explored before. Fault sets that the
+    answer has are not given up where there was no time to decide them once more.
     """
     covered, before = deeper.coverage.complete_to, base.coverage.complete_to
     if deeper.status is Status.VIOLATED:
-        return covered >= before
+        return covered >= before and set(base.cut_sets) <= set(deeper.cut_sets)
     return deeper.status in PASSES and covered > before
 
 

@@ -130,7 +130,7 @@ class InTime:
         self.stopped: str | None = None
         """Why the second look was not taken to its end, if it was not."""
         self.decided = 0
-        """All sets of fewer faults than this were decided, whatever stopped the second look after that."""
+        """All sets of fewer faults than this were decided, whatever was left open with more."""
         self._decided_with: tuple[Lemma, ...] = ()
         self.looks = 0
         self.again: EmbeddedExploration | None = None
@@ -203,7 +203,7 @@ class InTime:
         for violation in found.violations[self.name]:
             if self._is_violated_by_part(faults_of(found, violation)):
                 found.take_back(violation)
-        if self.stopped is None and not self.undecided:
+        if self.stopped is None and not self.undecided and self.name not in found.undecided:
             self.decided, self._decided_with = layers, tuple(self.lemmas)
 
     def keep_first(self, found: AnyExploration, run_of: RunOf) -> bool:
@@ -408,7 +408,7 @@ class InTime:
         else:
             left = self._left
         left = [faults for faults in left if not self._is_violated_by_part(faults)]
-        return sorted(named(faults) for faults in smallest(left, lambda faults: faults))
+        return sorted({named(faults) for faults in smallest(left, lambda faults: faults)})
 
     @property
     def rests_on(self) -> tuple[TimingLemma, ...]:

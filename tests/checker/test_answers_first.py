@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from checker import budget as limits
+from checker.breadth_first import Search
 from checker.budget import ANSWERED, ANSWERED_TO, Budget
 from checker.check import OnVerdict, Run
 from checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
 from checker.questions import Prepared, group, prepare
+from checker.shard import Shard
 from checker.timing.loop import InTime
 from model.deployment import Deployment
 from model.deployment.explored import FaultBudget
@@ -239,6 +242,11 @@ def test_what_covers_less_is_not_adopted(found: dict[str, Verdict]) -> None:
     assert adopted(one, unknown).coverage.complete_to == 1
     assert not decides(one, replace(none, status=Status.VIOLATED))
     assert decides(one, replace(one, status=Status.VIOLATED))
+    kill, move = (("kill", 1),), (("leader-move", 1),)
+    violated = replace(one, status=Status.VIOLATED, cut_sets=(kill, move))
+    more, fewer = replace(violated, cut_sets=(kill, move, (("slow-follower", 1),))), replace(violated, cut_sets=(kill,))
+    assert [decides(violated, other) for other in (more, fewer)] == [True, False]
+    assert set(adopted(violated, fewer).cut_sets) == {kill, move}
 
 
 def test_groups_to_deepen_come_in_the_order_of_who_asked() -> None:
@@ -285,3 +293,25 @@ def test_what_was_decided_in_time_stands_when_larger_fault_sets_meet_a_limit(
     assert not last.notes
     assert covered == sorted(covered), "a row was taken back"
     assert covered[-1] == 2
+
+
+def test_a_goal_that_larger_fault_sets_leave_open_at_a_bound_keeps_its_answer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    decide = Search.decide_goal
+
+    def decided(search: Search, stuck: Callable[[Shard, int], None], undecided: Callable[[], None]) -> None:
+        if sum(search.shard.combination) > 2:
+            undecided()
+        else:
+            decide(search, stuck, undecided)
+
+    monkeypatch.setattr(Search, "decide_goal", decided)
+    prepared = prepared_for(deployment_of(IN_TIME, tmp_path))
+    pipeline = prepared.model.pipeline
+    asked = [prop for prop in properties_of(pipeline) if prop.goal is not None]
+    run = Run(pipeline.deployment, prepared, group(prepared, asked), PLENTY)
+    run.explore(None)
+    (last,) = run.verdicts()
+    assert (last.status, last.coverage.complete_to) == (Status.HOLDS, 2)
+    assert last.notes[0].startswith("with more than 2 faults: from some state every way on ends at a bound")
