@@ -6,7 +6,8 @@ still possible refuse it, and none of its changes gets rid of them. Only then is
 known to violate something, and then as the deployment itself is. What that finds are further runs.
 
 Before that search, a few sets of likely changes (:mod:`properties.likely_settings`) are tried: the first repair that
-they give is shown soon, and need not be the cheapest.
+they give is shown soon, and need not be the cheapest. A deployment with many states is first explored in part for that:
+each violation found in part of the states is one of the whole.
 
 That a repair is the cheapest rests on one assumption: of what a set of changes leaves possible, none of them alone gets
 rid together with others. Changes that do nothing without another one are known (``companions``), and before nothing is
@@ -39,6 +40,9 @@ MODELS_KEPT = 8
 """The same changes may be asked about for other properties soon after."""
 LIKELY_SETS = 6
 """The number of sets of likely changes to try before the search for the cheapest begins."""
+
+FIRST_LOOK = 100_000
+"""The number of states after which the first exploration of the deployment as it is stops: a second or two."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,17 @@ class Repairs:
     @property
     def violated(self) -> tuple[str, ...]:
         """The required properties that were violated before."""
-        return tuple(v.property for v in self.before.verdicts if v.status is Status.VIOLATED)
+        return violated(self.before)
 
     @property
     def whole(self) -> tuple[Repair, ...]:
         """The repairs with which none of the wanted properties is violated."""
         return tuple(repair for repair in self.found if set(repair.mends) >= set(self.wanted))
+
+
+def violated(result: Result) -> tuple[str, ...]:
+    """The properties that a result says to be violated."""
+    return tuple(verdict.property for verdict in result.verdicts if verdict.status is Status.VIOLATED)
 
 
 class Watch(Protocol):
@@ -146,6 +155,8 @@ class Search:
         self._wholes: dict[Chosen, Result] = {}
         self._explored: set[Chosen] = set()
         self._refuted: set[Chosen] = set()
+        self._likely: Repair | None = None
+        self._as_it_is = Trial(deployment)
         self._trial = lru_cache(MODELS_KEPT)(self._made)
 
     def repairs(self, most: int = 3) -> Repairs:
@@ -154,37 +165,64 @@ class Search:
         What was not decided, or passed only vacuously, counts as mended where it is not violated.
         """
         wanted = self.deployment.require
-        before = self._first()
         found: list[Repair] = []
-        stopped = self._budget.stop.is_set()
-        if not stopped and Status.VIOLATED in self._before.values():
-            likely: Repair | None = None
-            try:
-                likely = self._likely(frozenset(wanted))
-                self._list_cheapest(frozenset(wanted), most, found)
-                if not found:
-                    self._list_front(frozenset(wanted), found)
-            except _Stopped:
-                stopped = True
-                if likely is not None and not found:
-                    found.append(likely)
+        stopped = False
+        try:
+            self._search(frozenset(wanted), most, found)
+        except _Stopped:
+            stopped = True
+            if self._likely is not None and not found:
+                found.append(self._likely)
         mended = {name for repair in found for name in repair.mends}
         hopeless = () if stopped or not found else tuple(name for name in wanted if name not in mended)
         found.sort(key=lambda repair: (-len(repair.mends), repair.cost))
+        before = self._wholes[NOTHING]
         return Repairs(before, wanted, tuple(found), hopeless, len(self._explored), len(self._refuted), stopped)
 
-    def _first(self) -> Result:
-        """What is found of the deployment as it is."""
-        self._watch.trying(())
-        run = Trial(self.deployment).explored(self.deployment.require, self._budget)
-        result = run.result()
-        self._before = {verdict.property: verdict.status for verdict in result.verdicts}
-        self._learn(run, NOTHING)
-        self._wholes[NOTHING] = result
-        return result
+    def _search(self, wanted: frozenset[str], most: int, found: list[Repair]) -> None:
+        """Search for likely repairs first, then for the cheapest. Raises :class:`_Stopped`."""
+        self._look(replace(self._budget, states=FIRST_LOOK))
+        self._go_on()
+        if any(verdict.coverage.stopped == "states" for verdict in self._wholes[NOTHING].verdicts):
+            self._likely = self._soon(wanted)
+            self._go_on()
+            self._look(self._budget)
+            self._judge_again()
+            self._go_on()
+        if violated(self._wholes[NOTHING]):
+            self._likely = self._likely or self._soon(wanted)
+            self._list_cheapest(wanted, most, found)
+            if not found:
+                self._list_front(wanted, found)
 
-    def _likely(self, names: frozenset[str]) -> Repair | None:
+    def _look(self, budget: Budget) -> None:
+        """Explore the deployment as it is, and learn what violates it within the budget.
+
+        A property that a first look leaves open is taken to hold: nothing less counts as mended then.
+        """
+        is_first = budget is not self._budget
+        self._watch.trying(())
+        run = self._as_it_is.explored(self.deployment.require, budget)
+        result = run.result()
+        self._before = {
+            verdict.property: Status.HOLDS if is_first and verdict.status is Status.UNKNOWN else verdict.status
+            for verdict in result.verdicts
+        }
+        self._learn(run, NOTHING)
+        if NOTHING not in self._wholes or len(violated(self._wholes[NOTHING])) <= len(violated(result)):
+            self._wholes[NOTHING] = result  # of a second look that is stopped early less may be known
+
+    def _judge_again(self) -> None:
+        """Judge what was tried before the deployment as it is was known as a whole."""
+        wholes = {chosen: result for chosen, result in self._wholes.items() if chosen}
+        self._clauses = {name: clauses for name, clauses in self._clauses.items() if not name}
+        for chosen, result in wholes.items():
+            self._judge(chosen, result)
+
+    def _soon(self, names: frozenset[str]) -> Repair | None:
         """A repair of the likeliest changes, soon found and not known to be the cheapest; None where these fail."""
+        if not self._known:
+            return None
         tried: set[Chosen] = set()
         while len(tried) < LIKELY_SETS:
             chosen = self._likeliest(names)
@@ -351,7 +389,11 @@ class Search:
         self._learn(run, chosen)
         self._go_on()
         self._wholes[chosen] = run.result()
-        for verdict in self._wholes[chosen].verdicts:
+        self._judge(chosen, self._wholes[chosen])
+
+    def _judge(self, chosen: Chosen, result: Result) -> None:
+        """Refuse a set of changes with which something is not violated, and not mended either."""
+        for verdict in result.verdicts:
             if verdict.status is not Status.VIOLATED and not self._is_mended(verdict):
                 self._of(verdict.property).append(self._offered.other_than(chosen))
 
@@ -367,7 +409,11 @@ class Search:
                 counterexample = Counterexample(name, run_along(one.actions))
                 broken = self._before[name] is not Status.VIOLATED
                 clause = anything if broken else Clause(anything.by, NOTHING)
-                self._known.append(_Known(counterexample, one.faults, clause))
+                known = next((known for known in self._known if known.counterexample == counterexample), None)
+                if known is None:
+                    self._known.append(_Known(counterexample, one.faults, clause))
+                else:
+                    known.clause = known.clause.after(chosen)
                 wrong.add(name)
         return wrong
 

@@ -163,6 +163,44 @@ def test_the_likeliest_repair_is_told_before_the_cheapest_is_known(monkeypatch: 
     assert [repair.mends for repair in found.found] == [("no-acked-loss",)], "what was found until then is kept"
 
 
+def test_the_likeliest_repair_does_not_wait_for_all_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of the states violates something already; what is found in the end is as it is without that look."""
+    told: list[str] = []
+
+    class Telling(Unwatched):
+        def trying(self, changes: Sequence[Change]) -> None:
+            told.append("as it is" if not changes else "trying")
+
+        def found(self, repair: Repair) -> None:
+            told.append("found")
+
+    asked = asking(monkeypatch, ("no-acked-loss",))
+    at_once = search(asked).repairs()
+    monkeypatch.setattr(repairing, "FIRST_LOOK", 100)
+    found = search(asked, watch=Telling()).repairs()
+    looks = [number for number, one in enumerate(told) if one == "as it is"]
+    assert (len(looks), looks[0]) == (2, 0)
+    assert "found" in told[: looks[1]]
+    assert [(one.changes, one.needed) for one in found.found] == [(one.changes, one.needed) for one in at_once.found]
+    assert [one.status for one in found.before.verdicts] == [one.status for one in at_once.before.verdicts]
+    assert found.before.verdicts[0].coverage.stopped is None
+
+
+def test_what_a_first_look_found_is_kept_when_the_second_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop = threading.Event()
+
+    class Stopping(Unwatched):
+        def found(self, repair: Repair) -> None:
+            stop.set()
+
+    monkeypatch.setattr(repairing, "FIRST_LOOK", 100)
+    asked = asking(monkeypatch, ("no-acked-loss",))
+    found = Search(asked, Budget(threads=1, stop=stop), Stopping()).repairs()
+    assert found.stopped
+    assert found.violated == ("no-acked-loss",)
+    assert [repair.mends for repair in found.found] == [("no-acked-loss",)]
+
+
 def test_where_no_likely_change_is_offered_the_search_finds_the_repair(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repairing, "likely_for", lambda *_: ())
     found = search(asking(monkeypatch, ("no-acked-loss",))).repairs(most=1)
