@@ -28,7 +28,7 @@ from checker.check import Run
 from checker.clauses import Chosen, Clause, Offered
 from checker.survival import Counterexample, run_along
 from checker.trial import Trial
-from model.deployment.changing import Change, changed, changes_of, companions
+from model.deployment.changing import Change, changed, changes_of, companions, upgrades_of
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
@@ -70,7 +70,8 @@ class Repairs:
 
     Then each has a set of them to which none can be added, at the least cost. ``hopeless``: those that no repair here
     mends. ``explored`` sets of changes were explored, ``refuted`` ones refused because a known run is possible with
-    them; ``stopped``: the time ran out before the search was over, so that there may be cheaper ones.
+    them; ``stopped``: the search ended before it was over, so that there may be cheaper ones. ``undecided``: properties
+    that some set of changes was not shown to mend, and not to violate either.
     """
 
     before: Result
@@ -80,6 +81,7 @@ class Repairs:
     explored: int
     refuted: int
     stopped: bool
+    undecided: tuple[str, ...] = ()
 
     @property
     def violated(self) -> tuple[str, ...]:
@@ -95,6 +97,11 @@ class Repairs:
 def violated(result: Result) -> tuple[str, ...]:
     """The properties that a result says to be violated."""
     return tuple(verdict.property for verdict in result.verdicts if verdict.status is Status.VIOLATED)
+
+
+def _is_cut_short(verdict: Verdict) -> bool:
+    """Whether a property is open because there are more states than were allowed."""
+    return verdict.status is Status.UNKNOWN and verdict.coverage.stopped == "states"
 
 
 class Watch(Protocol):
@@ -144,7 +151,7 @@ class Search:
 
     def __init__(self, deployment: Deployment, budget: Budget, watch: Watch | None = None) -> None:
         self.deployment = deployment
-        offered = changes_of(deployment)
+        offered = [*changes_of(deployment), *upgrades_of(deployment)]
         with_others = companions(deployment, offered)
         self._offered = Offered([*offered, *with_others], with_others)
         self._budget = budget
@@ -177,7 +184,12 @@ class Search:
         hopeless = () if stopped or not found else tuple(name for name in wanted if name not in mended)
         found.sort(key=lambda repair: (-len(repair.mends), repair.cost))
         before = self._wholes[NOTHING]
-        return Repairs(before, wanted, tuple(found), hopeless, len(self._explored), len(self._refuted), stopped)
+        figures = len(self._explored), len(self._refuted)
+        return Repairs(before, wanted, tuple(found), hopeless, *figures, stopped, self._undecided())
+
+    def _undecided(self) -> tuple[str, ...]:
+        tried = (verdict for chosen, one in self._wholes.items() if chosen for verdict in one.verdicts)
+        return tuple(dict.fromkeys(verdict.property for verdict in tried if verdict.status is Status.UNKNOWN))
 
     def _search(self, wanted: frozenset[str], most: int, found: list[Repair]) -> None:
         """Search for likely repairs first, then for the cheapest. Raises :class:`_Stopped`."""
@@ -198,14 +210,14 @@ class Search:
     def _look(self, budget: Budget) -> None:
         """Explore the deployment as it is, and learn what violates it within the budget.
 
-        A property that a first look leaves open is taken to hold: nothing less counts as mended then.
+        A property that a first look was too short for is taken to hold: nothing less counts as mended then.
         """
         is_first = budget is not self._budget
         self._watch.trying(())
         run = self._as_it_is.explored(self.deployment.require, budget)
         result = run.result()
         self._before = {
-            verdict.property: Status.HOLDS if is_first and verdict.status is Status.UNKNOWN else verdict.status
+            verdict.property: Status.HOLDS if is_first and _is_cut_short(verdict) else verdict.status
             for verdict in result.verdicts
         }
         self._learn(run, NOTHING)
@@ -251,13 +263,15 @@ class Search:
         return chosen
 
     def _list_cheapest(self, names: frozenset[str], most: int, found: list[Repair]) -> None:
-        """The cheapest repairs, of which none has a part in another."""
+        """The cheapest repairs, of which none has a part in another. After an upgrade no other upgrade is told."""
         taken: list[Chosen] = []
         while len(found) < most and (chosen := self._cheapest(names, taken)) is not None:
             chosen, needed = self._without_needless(chosen, names)
             taken.append(chosen)
             found.append(self._repair(chosen, needed=needed))
             self._watch.found(found[-1])
+            if any(change.is_upgrade for change in found[-1].changes):
+                return
 
     def _list_front(self, names: frozenset[str], found: list[Repair]) -> None:
         """The cheapest repair of each largest set of properties that can hold together."""

@@ -2,7 +2,8 @@
 
 The table (``tables/strengthenings.csv``) holds what is known to prevent something; what it prevents in a deployment is
 for a check to say. ``cost`` ranks them: 1 costs nothing that is noticed, 2 and 3 are settings that cost latency,
-throughput or availability, 4 and 5 change a program, 6 needs machines or another store.
+throughput or availability, 4 and 5 change a program, 6 needs machines or another store. From 20 on a change is an
+upgrade, which costs more than any changes of settings together: another release has to be tested and rolled out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 
+from model.deployment.accepting import components_of
 from model.deployment.assumptions import PRODUCER_KEYS
 from model.deployment.builder import build
 from model.deployment.deployment import Deployment
@@ -54,7 +56,7 @@ class Change:
 
     def __str__(self) -> str:
         """As a deployment file has it: what the application does stands in ``producer`` or ``consumer`` there."""
-        return " and ".join(f"{_section(scope, key)}.{key}={value}" for scope, key, value in self.values)
+        return " and ".join(f"{_name(scope, key)}={value}" for scope, key, value in self.values)
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
@@ -62,9 +64,23 @@ class Change:
         return frozenset((scope, key) for scope, key, _ in self.values)
 
     @property
+    def is_upgrade(self) -> bool:
+        """Whether it names releases, of brokers or clients."""
+        return not self.places.isdisjoint(_RELEASES)
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """The effective settings that it gives a value to: ``application.commit``."""
         return tuple(_SETTINGS.get(f"{scope}.{key}", f"{scope}.{key}") for scope, key, _ in self.values)
+
+
+RELEASE = "release"
+"""The key of the scope ``kafka`` for the release of the brokers."""
+
+VERSION = "version"
+"""The key of a producer or consumer for the release of its client."""
+
+_RELEASES = {("kafka", RELEASE), ("producer", VERSION), ("consumer", VERSION)}
 
 
 def _section(scope: str, key: str) -> str:
@@ -73,7 +89,16 @@ def _section(scope: str, key: str) -> str:
     return "broker" if scope == "kafka" else scope
 
 
-_SETTINGS = {"kafka.elr": "broker.eligible.leader.replicas.version"}
+def _name(scope: str, key: str) -> str:
+    return scope if (scope, key) == ("kafka", RELEASE) else f"{_section(scope, key)}.{key}"
+
+
+_SETTINGS = {
+    "kafka.elr": "broker.eligible.leader.replicas.version",
+    "kafka.release": "broker.release",
+    "producer.version": "producer.client",
+    "consumer.version": "consumer.client",
+}
 """Words of the format that are no settings of Kafka -> the setting that they give a value to."""
 
 _OF_KAFKA = ("topic", "broker", "producer", "consumer")
@@ -109,18 +134,42 @@ def _values(text: str) -> Iterator[tuple[str, str, str]]:
 def changes_of(deployment: Deployment) -> list[Change]:
     """The changes of the table that make this deployment another one, and one that its clients and brokers accept.
 
+    Upgrades are not among them. Raises :class:`Unchangeable`.
+    """
+    settings = (change for change in strengthenings() if not change.is_upgrade)
+    return [change for change in settings if _asked_with(deployment, [change]) not in (None, question(deployment))]
+
+
+def upgrades_of(deployment: Deployment) -> list[Change]:
+    """The newer releases of the table, of brokers and clients, that make this deployment another one.
+
+    A release that makes the same of the deployment as a cheaper change does, of settings or releases, is not offered.
     Raises :class:`Unchangeable`.
     """
-    found = []
+    found: list[Change] = []
+    asked = [question(deployment), *(_asked_with(deployment, [change]) for change in changes_of(deployment))]
     for change in strengthenings():
-        try:
-            if question(changed(deployment, [change])) != question(deployment):
-                found.append(change)
-        except Unchangeable:
-            raise
-        except DeploymentError:
+        made = _asked_with(deployment, [change]) if change.is_upgrade else None
+        if made is None or not _is_newer(deployment, change):
             continue
+        # What differs between these releases has fields of its own: the number of the release alone says nothing.
+        one = replace(made, kafka=deployment.kafka)
+        if one not in asked:
+            asked.append(one)
+            found.append(change)
     return found
+
+
+def _is_newer(deployment: Deployment, change: Change) -> bool:
+    """Whether every release that the change names is newer than the one before."""
+    assert deployment.given is not None
+    before, after = components_of(deployment.given), components_of(_with(deployment.given, change))
+    releases = {
+        "kafka": (before.kafka, after.kafka),
+        "producer": (before.producer.release, after.producer.release),
+        "consumer": (before.consumer.release, after.consumer.release),
+    }
+    return all(was.full < now.full for was, now in (releases[scope] for scope, _, _ in change.values))
 
 
 def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change, list[tuple[Change, ...]]]:
@@ -130,14 +179,16 @@ def companions(deployment: Deployment, offered: Sequence[Change]) -> dict[Change
     there is one. Two others are tried with what is refused. Raises :class:`Unchangeable`.
     """
     found: dict[Change, list[tuple[Change, ...]]] = {}
+    pairs = [*((one,) for one in offered), *combinations(offered, 2)]
+    without = {ones: _asked_with(deployment, ones) for ones in pairs}
     for change in strengthenings():
-        if change in offered or not _is_of(deployment, change):
+        if change in offered or change.is_upgrade or not _is_of(deployment, change):
             continue
         for size in (1, 2) if _asked_with(deployment, [change]) is None else (1,):
             sets = [
                 ones
                 for ones in combinations(offered, size)
-                if _asked_with(deployment, [change, *ones]) not in (None, _asked_with(deployment, ones))
+                if _asked_with(deployment, [change, *ones]) not in (None, without[ones])
             ]
             if sets:
                 found[change] = sets
@@ -223,6 +274,12 @@ def _with(given: GivenDeployment, change: Change) -> GivenDeployment:
     for scope, key, value in change.values:
         one = Given(key, value, ORIGIN)
         match scope:
+            case "producer" if key == VERSION:
+                given = replace(given, producer=replace(given.producer, version=one))
+            case "consumer" if key == VERSION:
+                given = replace(given, consumer=replace(given.consumer, version=one))
+            case "kafka" if key == RELEASE:
+                given = replace(given, kafka=one)
             case "topic":
                 given = replace(given, topic={**given.topic, key: one})
             case "broker":

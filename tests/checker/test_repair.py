@@ -291,3 +291,12 @@ def test_changes_that_only_go_together_are_found(tmp_path: Path) -> None:
 def test_nothing_to_repair() -> None:
     found = search(replace(deployment(), require=("no-skip",))).repairs()
     assert (found.found, found.violated, found.explored) == ((), (), 0)
+
+
+def test_an_upgrade_is_a_repair_and_no_newer_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before KIP-890 a request that is late can leave a transaction open. 4.0 and 4.3 mend it too."""
+    one = read_deployment(Path(__file__).parents[2] / "examples" / "transactions.yaml")
+    monkeypatch.setattr(repairing, "changes_of", lambda _: [])
+    found = search(replace(one, require=("no-hanging-transaction",))).repairs(most=3)
+    assert [[str(change) for change in repair.changes] for repair in found.found] == [["kafka=3.9.1"]]
+    assert holding(found.found[0].result) == {"no-hanging-transaction"}

@@ -18,11 +18,14 @@ from model.deployment.changing import (
     lowered_from,
     strengthenings,
     turned,
+    upgrades_of,
 )
 from model.deployment.choices import Acks, Commit, OnSendError
 from model.deployment.deployment import Deployment
 from model.deployment.errors import UnknownKeyError
+from model.deployment.libraries import LIBRARIES
 from model.deployment.question import question
+from model.deployment.release import NEWEST
 
 
 def deployment(folder: Path, text: str = "producer: {acks: 1}") -> Deployment:
@@ -67,15 +70,19 @@ def test_a_change_is_written_as_a_file_has_it(change: Change, tmp_path: Path) ->
     client = f"client: {change.library}{version}" if change.library else ""
     sections = {"topic": "replicas: 3", "broker": "", "producer": client, "consumer": client}
     said = dict(sections)
+    kafka = {"before": "4.0", "after": "4.0"}
     for part in str(change).split(" and "):
         place, _, value = part.partition("=")
+        if place == "kafka":
+            kafka = {"before": "3.5", "after": value}
+            continue
         section, _, key = place.partition(".")
         said[section] = ", ".join(filter(None, [*said[section].split(", "), f"{key}: '{value}'"]))
     said["topic"] = said["topic"].replace("replicas: 3, replication.factor", "replication.factor")
     files = [tmp_path / "before.yaml", tmp_path / "after.yaml"]
     for file, words in zip(files, (sections, said), strict=True):
         text = "".join(f"{section}: {{{inner}}}\n" for section, inner in words.items())
-        file.write_text(f'kafka: "4.0"\n{text}', encoding="utf-8")
+        file.write_text(f'kafka: "{kafka[file.stem]}"\n{text}', encoding="utf-8")
     try:
         expected = changed(read_deployment(files[0]), [change])
     except DeploymentError:
@@ -163,6 +170,60 @@ def test_less_than_before_is_noticed(tmp_path: Path) -> None:
     for value, was in (("0", "0"), ("5000", None)):
         text = f"producer: {{client: librdkafka, settings: {{message.timeout.ms: {value}}}}}"
         assert lowered_from(deployment(tmp_path, text), hour) == was
+
+
+def of_release(folder: Path, text: str, kafka: str) -> Deployment:
+    file = folder / "old.yaml"
+    file.write_text(f'kafka: "{kafka}"\ntopic: {{replicas: 3}}\n{text}\n', encoding="utf-8")
+    return read_deployment(file)
+
+
+TRANSACTIONS = "producer: {transactional.id: t}\nconsumer: {group.id: g, isolation.level: read_committed}"
+
+
+def test_an_upgrade_is_of_brokers_and_of_the_clients_that_come_with_them(tmp_path: Path) -> None:
+    old = of_release(tmp_path, TRANSACTIONS, "3.5")
+    offered = {str(change): change for change in upgrades_of(old)}
+    new = changed(old, [offered["kafka=4.0"]])
+    assert (new.kafka, new.client) == ((4, 0, 0), "java 4.0")
+    assert new.transactional is not None and new.transactional.epoch_each
+    assert not any(change.is_upgrade for change in changes_of(old)), "explanations try settings alone"
+    assert min(change.cost for change in offered.values()) > 3 * max(
+        c.cost for c in strengthenings() if not c.is_upgrade
+    )
+
+
+def test_clients_whose_release_is_named_are_upgraded_with_the_brokers(tmp_path: Path) -> None:
+    version = "producer: {transactional.id: t, version: 3.5}\nconsumer: {group.id: g, version: 3.5}"
+    old = of_release(tmp_path, version, "3.5")
+    offered = {str(change): change for change in upgrades_of(old)}
+    assert {"kafka=4.0", "kafka=4.0 and producer.version=4.0 and consumer.version=4.0"} <= set(offered)
+    alone, both = (changed(old, [offered[words]]) for words in list(offered) if words.startswith("kafka=4.0"))
+    assert (alone.client, both.client) == ("java 3.5", "java 4.0")
+
+
+def test_no_release_is_offered_that_is_older_or_changes_nothing(tmp_path: Path) -> None:
+    newest = ".".join(map(str, NEWEST))
+    assert upgrades_of(of_release(tmp_path, TRANSACTIONS, newest)) == []
+    assert upgrades_of(of_release(tmp_path, "producer: {acks: 1}", "4.0")) == [], "broker.elr=on makes the same of it"
+    zookeeper = "broker: {zookeeper.connect: z}"
+    assert [str(c) for c in upgrades_of(of_release(tmp_path, zookeeper, "2.0"))] == ["kafka=3.9.1"], "4.0 has none"
+
+
+def test_the_newest_releases_that_are_modelled_are_among_the_upgrades() -> None:
+    told = {(c.library, value) for c in strengthenings() if c.is_upgrade for _, _, value in c.values}
+    assert ("", ".".join(map(str, NEWEST))) in told
+    for name, one in LIBRARIES.items():
+        versions = {value for library, value in told if library == name}
+        assert versions == ({".".join(map(str, one.newest))} if versions else set())
+
+
+def test_what_needs_a_newer_release_goes_with_it(tmp_path: Path) -> None:
+    old = of_release(tmp_path, f"broker: {{transaction.version: 0}}\n{TRANSACTIONS}", "3.5")
+    upgrades = upgrades_of(old)
+    version = find("broker.transaction.version=2")
+    with_it = companions(old, [*changes_of(old), *upgrades])[version]
+    assert ["kafka=4.0"] in [[str(one) for one in ones] for ones in with_it]
 
 
 def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
