@@ -62,11 +62,31 @@ def known(deployment: Deployment, name: str, fault: str) -> Known:
     era = era_of(deployment)
     if era is None or fault not in _TRIED or _assumes_another_environment(deployment):
         return Known.UNKNOWN
-    rows = _rows_of(era)
-    said = Known(rows.get((name, fault)) or rows.get((name, ANY)) or rows.get((ANY, fault)) or Known.SETTINGS)
+    said = _known_in(era, name, fault)
     if said in (Known.APPLICATION, Known.UNDECIDED) and _application_does_more(deployment, fault):
         return Known.UNKNOWN
     return said
+
+
+def _known_in(era: str, name: str, fault: str) -> Known:
+    rows = _rows_of(era)
+    return Known(rows.get((name, fault)) or rows.get((name, ANY)) or rows.get((ANY, fault)) or Known.SETTINGS)
+
+
+def release_with_settings(deployment: Deployment, name: str, fault: str) -> str | None:
+    """The first newer release of brokers with settings that prevent it, with this client; None where none is known."""
+    if fault not in _TRIED:
+        return None
+    library, version = _client(deployment)
+    newer = (
+        era
+        for era in _eras()
+        if (era.client, era.mode) == (library, KRAFT)
+        and era.brokers[0] > _patched(deployment.kafka)
+        and (era.versions is None or (version is not None and era.versions[0] <= version[:2] <= era.versions[1]))
+    )
+    found = next((era for era in newer if _known_in(era.name, name, fault) is Known.SETTINGS), None)
+    return None if found is None else ".".join(map(str, found.brokers[0][:2]))
 
 
 def era_of(deployment: Deployment) -> str | None:

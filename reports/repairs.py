@@ -12,7 +12,7 @@ from model.deployment.changing import Change, lowered_from
 from model.deployment.choices import Acks
 from model.deployment.deployment import Deployment
 from properties.verdict import Result, Status, Verdict
-from reports import lines, wording
+from reports import lines, unmended, wording
 
 
 class Repair(Protocol):
@@ -51,6 +51,8 @@ class Repairs(Protocol):
     def refuted(self) -> int: ...
     @property
     def stopped(self) -> bool: ...
+    @property
+    def undecided(self) -> Sequence[str]: ...
 
 
 def named(changes: Sequence[Change]) -> str:
@@ -59,11 +61,15 @@ def named(changes: Sequence[Change]) -> str:
 
 
 class RepairReport:
-    """Each repair with its changes and their costs, cheapest first; or the front of what can be had."""
+    """Each repair with its changes and their costs, cheapest first; or the front of what can be had.
 
-    def __init__(self, deployment: Deployment, repairs: Repairs) -> None:
+    ``ended``: what ended a search that was stopped, as in ``interrupted`` or ``the 60 s ran out (--time)``.
+    """
+
+    def __init__(self, deployment: Deployment, repairs: Repairs, ended: str = "") -> None:
         self.deployment = deployment
         self.repairs = repairs
+        self.ended = ended
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width, repairs = options.max_width, self.repairs
@@ -73,11 +79,32 @@ class RepairReport:
         for number, repair in enumerate(repairs.found, start=1):
             yield Text()
             yield from self._repair(number, repair, width)
+        steps = list(self._next_steps())
+        if steps:
+            yield Text()
+            yield from lines.wrapped("What comes next:", width, style="bold")
+        for line in steps:
+            yield from lines.wrapped(line, width, first="  ", rest="    ")
         evidence = list(self._evidence())
         if evidence:
             yield Text()
         for line in evidence:
             yield from lines.wrapped(line, width, rest="  ", style="dim")
+
+    def _next_steps(self) -> Iterator[str]:
+        """What can be done about each violated property that no set of changes mends, once all were tried."""
+        repairs = self.repairs
+        mended = {name for repair in repairs.found for name in repair.mends}
+        left = [one for one in repairs.before.verdicts if one.status is Status.VIOLATED and one.property not in mended]
+        if repairs.stopped or not left:
+            return
+        yield from unmended.next_steps(self.deployment, left)
+        yield from unmended.tried_releases(self.deployment)
+        if repairs.undecided:
+            names = wording.listed(repairs.undecided)
+            yield f"some sets of changes were not decided for {names}: --memory allows more, --faults asks about less"
+        else:
+            yield "the search came to its end: more time (--time) finds nothing else"
 
     def _evidence(self) -> Iterator[str]:
         """What was explored of each repair: a pass says nothing beyond that."""
@@ -98,7 +125,8 @@ class RepairReport:
         repairs, name = self.repairs, self.deployment.name
         wrong = wording.listed(repairs.violated)
         cheaper = ": cheaper repairs may exist" if repairs.found else ""
-        stopped = f" The search was stopped before its end{cheaper}." if repairs.stopped else ""
+        why = f" ({self.ended})" if self.ended else ""
+        stopped = f" The search was stopped before its end{why}{cheaper}." if repairs.stopped else ""
         if not repairs.violated and repairs.stopped:
             return f"{name}: no violation was found.{stopped}"
         if not repairs.violated:
@@ -145,7 +173,7 @@ class RepairReport:
         for line in _open([verdict for verdict in repair.result.verdicts if verdict.property not in missing]):
             yield from lines.wrapped(line, width, first="    ", rest="      ")
         if not repair.needed:
-            less = "the time ran out before it was known whether it needs all of these"
+            less = f"{self.ended or 'stopped'} before it was known whether it needs all of these"
             yield from lines.wrapped(less, width, first="    ", rest="      ")
         for line in _checked(repair.result.verdicts):
             yield from lines.wrapped(line, width, first="    ", rest="      ", style="dim")
@@ -175,7 +203,9 @@ def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def costs(before: Deployment, repair: Repair) -> Iterator[str]:
-    """What a repair costs, in words: latency, what stops, and how many brokers writes need."""
+    """What a repair costs, in words: an upgrade, latency, what stops, and how many brokers writes need."""
+    if any(change.is_upgrade for change in repair.changes):
+        yield upgrade(before, repair.deployment)
     for change in repair.changes:
         was = lowered_from(before, change)
         if was is not None:
@@ -188,6 +218,34 @@ def costs(before: Deployment, repair: Repair) -> Iterator[str]:
     if before_it != now:
         less = f", not with {now + 1}" if now < before_it else ""
         yield f"writes go on with {wording.counted(now, 'broker')} away{less} (before: with {before_it})"
+
+
+_RELEASES = (("brokers", "broker", "release"), ("producer", "producer", "client"), ("consumer", "consumer", "client"))
+"""Who runs a release, and the scope and key of the effective setting that names the release."""
+
+
+def upgrade(before: Deployment, after: Deployment) -> str:
+    """Say which releases have to run, and what has to be done beside."""
+    was, now = ({(one.scope, one.key): one.value for one in made.settings} for made in (before, after))
+    runs: dict[str, list[str]] = {}
+    for who, *key in _RELEASES:
+        old, new = was[key[0], key[1]], now[key[0], key[1]]
+        if old != new:
+            runs.setdefault(f"{new} instead of {old}", []).append(who)
+    named = [f"{wording.listed(who)} {release}" for release, who in runs.items()]
+    said = f"upgrade, the most expensive change: run {wording.listed(named)}"
+    if before.zookeeper and not after.zookeeper:
+        said += ", in KRaft mode: migrate from ZooKeeper"
+    major, minor, _ = after.kafka
+    if after.kafka != before.kafka and after.kafka >= RELEASES_HAVE_FEATURES:
+        raised = after.transactional is not None and after.transactional.epoch_each
+        brings = " (transactions of version 2, KIP-890)" if raised else ""
+        said += f"; then raise the features{brings}: kafka-features.sh upgrade --release-version {major}.{minor}"
+    return said
+
+
+RELEASES_HAVE_FEATURES = (4, 0, 0)
+"""From here on kafka-features.sh raises all features to those of a release (KIP-1022)."""
 
 
 def tolerated(deployment: Deployment) -> int:

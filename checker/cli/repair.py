@@ -68,8 +68,9 @@ def repair(
     Each repair is checked as the deployment itself is, of all required properties, and shown with what it costs.
     Without --faults, and where the file names no total, single faults are repaired; larger sets are explored only where
     single faults violate nothing. Where no changes make all properties hold, those are shown that make as many hold
-    together as can be. A terminal shows each repair once it is found. Once the time is over, or at Ctrl-C, what was
-    found until then is shown.
+    together as can be. Upgrades of brokers and clients, to releases that are modelled, come after all settings. A
+    terminal shows each repair once it is found. Once the time is over, or at Ctrl-C, what was found until then is
+    shown. Of a property that nothing mends it is said who could prevent the violation, and what to ask next.
 
     Exit status: 0 every required property holds, of itself or with the first repair; 1 one is violated and no repair
     mends all; 2 the input is wrong; 3 with the first repair, or before, one is not decided, or the search was stopped
@@ -97,13 +98,13 @@ def repair(
         deployment = narrowed(source.read(), faults, require, profile)
         if deployment.faults.any_number:
             fail("--faults any: a repair is looked for within a number of faults; say one")
-        found = _searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)
-    console().print(RepairReport(deployment, found))
+        found, ended = _searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)
+    console().print(RepairReport(deployment, found, ended))
     raise typer.Exit(_status(found))
 
 
-def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> Repairs:
-    """Search for repairs until the time is over or somebody interrupts.
+def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> tuple[Repairs, str]:
+    """Search for repairs until the time is over or somebody interrupts, and say what ended the search before its end.
 
     Where nobody says how many faults, single faults come first: what one of them violates needs no larger set of faults
     to be mended, and the answer names that bound. Only where single faults violate nothing, larger sets are explored.
@@ -116,7 +117,14 @@ def _searched(deployment: Deployment, budget: Budget, seconds: float | None, mos
 
     faults = deployment.faults
     bounded = [faults.up_to(ANSWERED_TO), faults] if faults.total is None else [faults]
-    timer = threading.Timer(seconds or threading.TIMEOUT_MAX, budget.stop.set)
+    out_of_time = threading.Event()
+
+    def end() -> None:
+        if not budget.stop.is_set():
+            out_of_time.set()
+            budget.stop.set()
+
+    timer = threading.Timer(seconds or threading.TIMEOUT_MAX, end)
     timer.daemon = True
     try:
         with interrupts(budget.stop), RepairProgress(console(stderr=True)) as progress:
@@ -128,10 +136,11 @@ def _searched(deployment: Deployment, budget: Budget, seconds: float | None, mos
     except (SolverUndecided, ReplayMismatch) as error:
         complain(f"no verdict: {error}")
         raise typer.Exit(EXIT_UNDECIDED) from None
-    if found.stopped:
-        complain(f"the {seconds:g} s ran out (--time)" if seconds and not timer.is_alive() else "interrupted")
     timer.cancel()
-    return found
+    ended = f"the {seconds:g} s ran out (--time)" if seconds and out_of_time.is_set() else "interrupted"
+    if found.stopped:
+        complain(ended)
+    return found, ended if found.stopped else ""
 
 
 def _status(found: Repairs) -> int:

@@ -100,6 +100,42 @@ def test_what_was_found_is_printed_when_it_is_ended(
     assert "producer.acks=all" in ran.stdout
     assert "The search was stopped before its end" in " ".join(ran.stdout.split())
     assert ran.stderr == "interrupted\n"
+    assert "(interrupted): cheaper repairs may exist" in " ".join(ran.stdout.split())
+
+
+def test_who_interrupts_is_not_told_that_the_time_ran_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of a repair that may need less, nor where the search took until the limit to stop."""
+
+    def until_stopped(most: int) -> Repairs:
+        signal.raise_signal(signal.SIGINT)
+        time.sleep(1.5)
+        ended = found(of(V), of(H), stopped=True)
+        return replace(ended, found=(replace(ended.found[0], needed=False),))
+
+    monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=until_stopped))
+    ran = repair(tmp_path, "--time", "1")
+    said = " ".join(ran.stdout.split())
+    assert ran.stderr == "interrupted\n"
+    assert "interrupted before it was known whether it needs all of these" in said
+    assert "ran out" not in said
+
+
+def test_what_comes_next_is_said_where_nothing_mends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(repairs: Repairs) -> str:
+        monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
+        return " ".join(repair(tmp_path).stdout.split())
+
+    wrong = verdict("p0", V, required=True, cut_sets=((("kill", 1),),))
+    nothing = found(replace(samples.RESULT, verdicts=(wrong,)), None)
+    said = run(nothing)
+    assert "None of the known changes that are modelled mends that. What comes next: p0 with 1 kill: " in said
+    assert "no newer release that is modelled makes a difference here" in said
+    assert "more time (--time) finds nothing else" in said
+    said = run(replace(nothing, undecided=("p0",)))
+    assert "some sets of changes were not decided for p0: --memory allows more" in said
+    assert "more time" not in said
+    assert "What comes next" not in run(replace(nothing, stopped=True)), "more time may find something"
+    assert "What comes next" not in run(found(of(V, H), of(H, H)))
 
 
 def test_the_time_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +147,7 @@ def test_the_time_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Search, "repairs", until_stopped)
     ran = repair(tmp_path, "--time", "0.1")
     assert (ran.exit_code, ran.stderr) == (3, "the 0.1 s ran out (--time)\n")
+    assert "stopped before its end (the 0.1 s ran out (--time))" in " ".join(ran.stdout.split())
 
 
 @pytest.mark.parametrize("command", ["repair", "trace"])

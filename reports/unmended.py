@@ -1,0 +1,83 @@
+"""What comes next where no known change mends a violated property: who could prevent it, and what to ask then.
+
+:mod:`reports.inherent` knows what the best deployment of the same client and release suffers as well, and in which
+newer release it does not. ``tables/fault_remedies.csv`` has what prevents a fault itself, outside of what is modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from model.deployment.changing import Unchangeable, upgrades_of
+from model.deployment.deployment import Deployment
+from model.faults import ENDS_PRODUCER, Fault
+from properties.verdict import CutSet, Verdict
+from reports import wording
+from reports.inherent import NO_FAULT, Known, known, release_with_settings, table
+
+
+def next_steps(deployment: Deployment, violated: Iterable[Verdict]) -> Iterator[str]:
+    """Say what can be done about these properties, by the faults that violate each."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for verdict in violated:
+        for step, cut_sets in _by_step(deployment, verdict).items():
+            faults = "; or with ".join(map(wording.faults_needed, cut_sets))
+            found.setdefault((faults, step), []).append(verdict.property)
+    for (faults, step), names in found.items():
+        yield f"{wording.listed(names)} with {faults}: {step}"
+
+
+def _by_step(deployment: Deployment, verdict: Verdict) -> dict[str, list[CutSet]]:
+    found: dict[str, list[CutSet]] = {}
+    for cut_set in verdict.cut_sets:
+        found.setdefault(_step(deployment, verdict.property, cut_set), []).append(cut_set)
+    return found
+
+
+def _step(deployment: Deployment, name: str, cut_set: CutSet) -> str:
+    """What can be done about one set of faults."""
+    remedies = [_remedies()[kind] for kind, _ in cut_set if kind in _remedies()]
+    if remedies:
+        return f"prevent the fault itself, and take it out of assume.faults: {'; '.join(remedies)}"
+    if (size := sum(count for _, count in cut_set)) > 1:
+        return f"whether settings prevent {size} faults together was not computed; --faults {size - 1} asks about fewer"
+    fault = cut_set[0][0] if cut_set else NO_FAULT
+    release = release_with_settings(deployment, name, fault)
+    newer = "" if release is None else f'; with brokers {release} settings do: ask with kafka: "{release}"'
+    match known(deployment, name, fault):
+        case Known.NOTHING | Known.UNDECIDED:
+            which = "inherent: no setting of this client and release prevents it, and no application is known to"
+            return f"{which}{newer or '; no newer release is known to: leave the property out, or prevent the fault'}"
+        case Known.APPLICATION:
+            which = "no setting of this client and release prevents it: the application must"
+            return f"{which} ({_of_application(fault)}), together with the best settings{newer}"
+        case Known.SETTINGS:
+            which = "settings of this client and release prevent it where nothing else stands against them"
+            return f"{which}: take settings back that this deployment gives, and ask again"
+        case Known.UNKNOWN:
+            return f"whether any setting of this client and release prevents it was not computed{newer}"
+
+
+def _of_application(fault: str) -> str:
+    """What of the application helps against a fault, as a deployment file names it."""
+    if fault in ENDS_PRODUCER:
+        return "producer.on_restart"
+    return "consumer.commit and consumer.sink" if fault == Fault.CONSUMER_CRASH else "producer.on_send_error"
+
+
+@cache
+def _remedies() -> dict[str, str]:
+    return {row["fault"]: row["remedy"] for row in table("fault_remedies")}
+
+
+def tried_releases(deployment: Deployment) -> Iterator[str]:
+    """Say which newer releases were tried, or that none makes a difference."""
+    try:
+        upgrades = upgrades_of(deployment)
+    except Unchangeable:
+        return
+    if upgrades:
+        yield f"newer releases were tried as well, in vain: {wording.listed([str(change) for change in upgrades])}"
+    else:
+        yield "no newer release that is modelled makes a difference here"
