@@ -32,7 +32,7 @@ from model.deployment.changing import Change, changed, changes_of, companions, u
 from model.deployment.deployment import Deployment
 from model.deployment.errors import DeploymentError
 from model.deployment.explored import FaultBudget
-from properties.likely_settings import likely_for
+from properties.likely_settings import LikelySetting, likely_for
 from properties.verdict import CutSet, Result, Status, Verdict
 
 NOTHING: Chosen = frozenset()
@@ -130,6 +130,12 @@ class Unwatched:
         """Do nothing."""
 
 
+def _may_prevent(change: Change, row: LikelySetting) -> bool:
+    """Whether a change gives the setting of a row a value that is not known to let violations happen."""
+    values = (value for name, (_, _, value) in zip(change.settings, change.values, strict=True) if name == row.name)
+    return any(not row.safe or row.is_safe(value) for value in values)
+
+
 @dataclass
 class _Known:
     """A run that violates a property with some faults, and what may get rid of it."""
@@ -196,13 +202,13 @@ class Search:
         self._look(replace(self._budget, states=FIRST_LOOK))
         self._go_on()
         if any(verdict.coverage.stopped == "states" for verdict in self._wholes[NOTHING].verdicts):
-            self._likely = self._soon(wanted)
+            self._soon(wanted)
             self._go_on()
             self._look(self._budget)
             self._judge_again()
             self._go_on()
         if violated(self._wholes[NOTHING]):
-            self._likely = self._likely or self._soon(wanted)
+            self._soon(wanted)
             self._list_cheapest(wanted, most, found)
             if not found:
                 self._list_front(wanted, found)
@@ -231,21 +237,35 @@ class Search:
         for chosen, result in wholes.items():
             self._judge(chosen, result)
 
-    def _soon(self, names: frozenset[str]) -> Repair | None:
-        """A repair of the likeliest changes, soon found and not known to be the cheapest; None where these fail."""
-        if not self._known:
-            return None
+    def _soon(self, names: frozenset[str]) -> None:
+        """Look for a repair of the likeliest changes, or of an upgrade: soon found, and not known to be the cheapest.
+
+        A set of changes that mends a part, and breaks nothing, is kept until one mends more.
+        """
+        if not self._known or (self._likely is not None and names <= set(self._likely.mends)):
+            return
         tried: set[Chosen] = set()
         while len(tried) < LIKELY_SETS:
             chosen = self._likeliest(names)
             if chosen is None or chosen in tried:
-                return None
+                break
             tried.add(chosen)
-            if not self._wrong(chosen, names):
-                repair = self._repair(chosen, needed=False)
+            if self._mends_soon(chosen, names):
+                return
+        upgrades = (number for number, change in enumerate(self._offered.changes) if change.is_upgrade)
+        any(self._mends_soon(frozenset({number}), names) for number in upgrades)
+
+    def _mends_soon(self, chosen: Chosen, names: frozenset[str]) -> bool:
+        """Try a set of changes, and tell of it where it mends more than what was found so far; whether it mends all."""
+        wrong = self._wrong(chosen, names)
+        if chosen in self._wholes:
+            repair = self._repair(chosen, needed=False)
+            mends = set(repair.mends)
+            held = {name for name, status in self._before.items() if status is Status.HOLDS}
+            if held < mends and (self._likely is None or len(self._likely.mends) < len(mends)):
+                self._likely = repair
                 self._watch.found(repair)
-                return repair
-        return None
+        return not wrong
 
     def _likeliest(self, names: frozenset[str]) -> Chosen | None:
         """For each known run the likeliest change that may get rid of the run; None where a run has none."""
@@ -253,9 +273,9 @@ class Search:
         for one in self._known:
             if one.counterexample.property not in names or chosen & one.clause.by:
                 continue
-            settings = (row.name for row in likely_for(one.counterexample.property, one.faults))
+            likely = likely_for(one.counterexample.property, one.faults)
             possible = [n for n in sorted(one.clause.by) if self._offered.goes_with(n, chosen)]
-            ways = (n for name in settings for n in possible if name in self._offered.changes[n].settings)
+            ways = (n for row in likely for n in possible if _may_prevent(self._offered.changes[n], row))
             way = next(ways, None)
             if way is None:
                 return None
@@ -414,17 +434,17 @@ class Search:
     def _learn(self, run: Run, chosen: Chosen) -> set[str]:
         """Keep the runs that violate something, and say what they violate.
 
-        What was not violated without any change may be broken by one: giving that up is another way out.
+        A run that is not one of the deployment as it is may be due to a change: giving that up is another way out.
         """
         wrong = set()
         anything = self._offered.other_than(chosen)
         for name in (prop.name for group in run.groups for prop in group.properties):
             for one in run.in_time(name).timely:
                 counterexample = Counterexample(name, run_along(one.actions))
-                broken = self._before[name] is not Status.VIOLATED
-                clause = anything if broken else Clause(anything.by, NOTHING)
                 known = next((known for known in self._known if known.counterexample == counterexample), None)
                 if known is None:
+                    is_older = not chosen or self._as_it_is.has(counterexample)
+                    clause = Clause(anything.by, NOTHING) if is_older else anything
                     self._known.append(_Known(counterexample, one.faults, clause))
                 else:
                     known.clause = known.clause.after(chosen)

@@ -145,7 +145,10 @@ class RepairReport:
                 if repairs.hopeless
                 else ""
             )
-            return f"{name}: {wrong} violated. No set of changes mends all; what can hold together:{hopeless}{stopped}"
+            all_of_it = "was found that mends all" if repairs.stopped else "mends all"
+            return (
+                f"{name}: {wrong} violated. No set of changes {all_of_it}; what can hold together:{hopeless}{stopped}"
+            )
         none = (
             " Nothing was found until then: give it longer (--time), or less to do (--faults, --require)."
             if repairs.stopped

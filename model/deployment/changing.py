@@ -2,8 +2,9 @@
 
 The table (``tables/strengthenings.csv``) holds what is known to prevent something; what it prevents in a deployment is
 for a check to say. ``cost`` ranks them: 1 costs nothing that is noticed, 2 and 3 are settings that cost latency,
-throughput or availability, 4 and 5 change a program, 6 needs machines or another store. From 20 on a change is an
-upgrade, which costs more than any changes of settings together: another release has to be tested and rolled out.
+throughput or availability, 4 and 5 change a program, 6 needs machines or another store, 7 makes transactions of what a
+program sends. From 30 on a change is an upgrade, which costs more than any changes of settings together: another
+release has to be tested and rolled out.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from checker.trial import Trial
 from model.deployment import DeploymentError, read_deployment
 from model.deployment.changing import Change, changed, strengthenings
 from model.deployment.deployment import Deployment
+from properties.likely_settings import likely_for
 from properties.verdict import Result, Status
 
 TEXT = """\
@@ -126,6 +127,74 @@ def test_what_cannot_all_hold_is_a_front(monkeypatch: pytest.MonkeyPatch) -> Non
         assert set(repair.mends) == holding(repair.result)
         assert not any(set(repair.mends) < set(other.mends) for other in found.found)
     assert {"no-silent-loss"} < {name for repair in found.found for name in repair.mends}
+
+
+RIVALS = """\
+kafka: "4.0"
+topic: {replicas: 2}
+producer: {settings: {acks: all, enable.idempotence: false}}
+assume: {faults: {total: 1, lost-response: 1, producer-crash: 1}}
+bounds: {records: 1, log: 2}
+require: [no-silent-loss, no-log-duplicate]
+"""
+
+
+def rivals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    """A deployment where sending again after a restart, and idempotence, each mend what the other does not."""
+    file = tmp_path / "d.yaml"
+    file.write_text(RIVALS, encoding="utf-8")
+    two = [
+        c
+        for c in strengthenings()
+        if str(c) in ("producer.on_restart=resend", IDEMPOTENCE) and c.library in ("", "java")
+    ]
+    monkeypatch.setattr(repairing, "changes_of", lambda _: two)
+    monkeypatch.setattr(repairing, "companions", lambda *_: {})
+    return read_deployment(file)
+
+
+def test_a_change_is_not_blamed_for_what_another_one_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together they store a record twice after a restart: idempotence alone still mends what a retry stores twice."""
+    found = search(rivals(tmp_path, monkeypatch)).repairs()
+    told = {(*map(str, repair.changes), *repair.mends) for repair in found.found}
+    assert told == {("producer.on_restart=resend", "no-silent-loss"), (IDEMPOTENCE, "no-log-duplicate")}
+    assert found.hopeless == ()
+
+
+def test_what_mends_a_part_is_told_and_kept_until_more_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = threading.Event()
+
+    class Stopping(Unwatched):
+        def found(self, repair: Repair) -> None:
+            stop.set()
+
+    asked = rivals(tmp_path, monkeypatch)
+    found = Search(asked, Budget(threads=1, stop=stop), Stopping()).repairs()
+    assert found.stopped
+    assert [(len(one.changes), one.mends, one.needed) for one in found.found] == [(2, ("no-silent-loss",), False)]
+    assert found.violated == ("no-silent-loss", "no-log-duplicate")
+
+
+def test_a_value_that_violations_may_depend_on_is_not_likely_to_prevent_them() -> None:
+    """Who forgets at a restart what is not acknowledged stores nothing twice; to send it again is no way out."""
+    (row,) = [row for row in likely_for("no-log-duplicate", (("producer-crash", 1),)) if row.key == "on_restart"]
+    forget, resend = (
+        next(c for c in strengthenings() if str(c) == f"producer.on_restart={v}") for v in ("forget", "resend")
+    )
+    assert repairing._may_prevent(forget, row)
+    assert not repairing._may_prevent(resend, row)
+
+
+@pytest.mark.slow
+def test_transactions_mend_what_a_crash_of_the_producer_leaves_under_way() -> None:
+    """What an idempotent producer had in flight when it crashed may be stored after what the next one sends."""
+    one = read_deployment(Path(__file__).parents[2] / "examples" / "idempotent.yaml")
+    found = search(replace(one, faults=one.faults.up_to(1))).repairs(most=1)
+    assert [[change.settings[0] for change in repair.changes] for repair in found.whole] == [
+        ["producer.transactional.id"]
+    ]
 
 
 def test_a_search_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
