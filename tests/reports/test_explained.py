@@ -100,6 +100,7 @@ class Found:
     explored: int = 7
     refuted: int = 1200
     stopped: bool = False
+    undecided: tuple[str, ...] = ()
 
     @property
     def whole(self) -> tuple[Repaired, ...]:
