@@ -12,8 +12,9 @@ from checker.granted import taken_for_granted
 from checker.questions import LIMIT, WITNESS, Prepared
 from checker.reduced import Reduced
 from checker.solver import Replayer
-from checker.timing.loop import InTime, Timely
+from checker.timing.loop import InTime
 from checker.timing.promptness import promptly
+from checker.timing.timely import Timely
 from checker.traces import build_trace
 from model.deployment.deployment import Deployment
 from properties.property import Property
@@ -112,7 +113,7 @@ class Conclusion:
         else:
             status = Status.HOLDS if witnessed else Status.VACUOUS
         cut_sets = tuple(trace.faults for trace in traces)
-        remarks = (*notes, *self.reduced.remarks)
+        remarks = (*notes, *_not_shortest(in_time.timely), *self.reduced.remarks)
         return _Finding(status, cut_sets, traces, witnessed, exploration.states, coverage, remarks)
 
     def _left_open(self, prop: Property) -> tuple[str, ...] | None:
@@ -215,6 +216,13 @@ class Conclusion:
         total = self.deployment.faults.total
         wanted = ANSWERED_TO if total is None else total
         return coverage.complete_to >= wanted or self.exploration.exhausted()
+
+
+def _not_shortest(found: Iterable[Timely]) -> Iterator[str]:
+    """Name the traces that may not be the shortest, in a note, if there are any."""
+    longer = "; with ".join(faults_in_words(one.faults) for one in found if not one.is_shortest)
+    if longer:
+        yield f"the trace may not be the shortest with {longer}: not all shorter runs were judged in time"
 
 
 def _decided_part(coverage: Coverage, below: int, stopped: str | None) -> Coverage:

@@ -9,7 +9,6 @@ violates the property without clocks need no second look: clocks only take runs 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
@@ -23,11 +22,10 @@ from checker.timing.constraints import RunningClocks
 from checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
 from checker.timing.network import Contradiction
 from checker.timing.refinement import Lemma, Timing, differences_in
-from checker.timing.schedule import Schedule
 from checker.timing.tables import TooManyFlags
 from checker.timing.timed_kernel import TimedKernel
+from checker.timing.timely import Timely, in_order
 from checker.timing.wording import in_words
-from model.faults import Fault
 from model.language import Action, State, TransitionSystem
 from properties.property import Property
 from properties.verdict import CutSet, TimingLemma
@@ -72,21 +70,6 @@ RunOf = Callable[[AnyExploration, Violation], Steps]
 
 Reporter = Callable[[AnyExploration, int], OnProgress | None]
 """What is told of progress, by exploration and number of faults."""
-
-
-@dataclass(frozen=True)
-class Timely:
-    """A violation that can happen in time: the run that leads to it, and when each of its steps happens."""
-
-    combination: Faults
-    actions: Sequence[Action]
-    states: Sequence[State] | None
-    schedule: Schedule
-
-    @property
-    def faults(self) -> CutSet:
-        """The faults of the run, by name."""
-        return named(self.combination)
 
 
 class InTime:
@@ -234,7 +217,7 @@ class InTime:
         self._judged.add(violation.combination)
         more = any(is_part(part, faults) for part in self._untimely)
         for candidate in islice(_one_and_alike(found, violation), ALIKE if more else 1):
-            if self._is_timely(faults, run_of(found, candidate)):
+            if self._is_timely(faults, run_of(found, candidate), is_shortest=candidate.depth == violation.depth):
                 return True
         found.set_aside(violation)
         self._untimely.append(faults)
@@ -243,15 +226,17 @@ class InTime:
     def _has_times_for_one_alike(self, exploration: EmbeddedExploration, violation: Violation) -> bool:
         """Whether there are times for a violation, or for one like it, which clocks outside its part can tell apart."""
         faults = faults_of(exploration, violation)
-        candidates = islice(_one_and_alike(exploration, violation), ALIKE)
-        return any(self._is_timely(faults, self._own_run(exploration, one)) for one in candidates)
+        return any(
+            self._is_timely(faults, self._own_run(exploration, one), is_shortest=one.depth == violation.depth)
+            for one in islice(_one_and_alike(exploration, violation), ALIKE)
+        )
 
-    def _is_timely(self, faults: Faults, run: Steps) -> bool:
+    def _is_timely(self, faults: Faults, run: Steps, *, is_shortest: bool = True) -> bool:
         """Whether there are times for a run; where there are, it is kept."""
         outcome = self.timing.schedule(run[0])
         if isinstance(outcome, Contradiction):
             return False
-        self._timely.append(Timely(faults, *run, outcome))
+        self._timely.append(Timely(faults, *run, outcome, is_shortest))
         return True
 
     def _inherit(self) -> bool:
@@ -395,8 +380,7 @@ class InTime:
     @property
     def timely(self) -> list[Timely]:
         """The smallest sets of faults that violate the property in time, smallest first, a run for each."""
-        found = smallest(self._timely, lambda one: one.combination)
-        return sorted(found, key=lambda one: (sum(one.combination.values()), len(one.actions), _order(one)))
+        return in_order(smallest(self._timely, lambda one: one.combination))
 
     @property
     def undecided(self) -> list[CutSet]:
@@ -492,7 +476,3 @@ def each_in_time(
 def _one_and_alike(exploration: AnyExploration, violation: Violation) -> Iterator[Violation]:
     yield violation
     yield from (one for one in exploration.alike(violation, CANDIDATES) if one != violation)
-
-
-def _order(one: Timely) -> tuple[int, ...]:
-    return tuple(-one.combination.get(kind, 0) for kind in Fault)

@@ -1,0 +1,40 @@
+"""Violations for which there is time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from checker.timing.fault_sets import Faults, named
+from checker.timing.schedule import Schedule
+from model.faults import Fault
+from model.language import Action, State
+from properties.verdict import CutSet
+
+
+@dataclass(frozen=True)
+class Timely:
+    """A violation that can happen in time: the run that leads to it, and when each of its steps happens.
+
+    ``is_shortest``: all shorter runs are known not to violate the property in time.
+    """
+
+    combination: Faults
+    actions: Sequence[Action]
+    states: Sequence[State] | None
+    schedule: Schedule
+    is_shortest: bool = True
+
+    @property
+    def faults(self) -> CutSet:
+        """The faults of the run, by name."""
+        return named(self.combination)
+
+
+def in_order(found: Iterable[Timely]) -> list[Timely]:
+    """Sort violations: those with fewer faults first, then shorter runs, then by the order of kinds of faults."""
+    return sorted(found, key=lambda one: (sum(one.combination.values()), len(one.actions), _by_kind(one)))
+
+
+def _by_kind(one: Timely) -> tuple[int, ...]:
+    return tuple(-one.combination.get(kind, 0) for kind in Fault)
