@@ -63,9 +63,11 @@ def audit(
         from checker.source import assumed, check_profile
         from checker.spark.exploring import Limits
         from checker.spark.session import NOT_INSTALLED
-        from checker.spark.sources import MatrixSource, Requiring, find_source
+        from checker.spark.sources import DeploymentFolder, MatrixSource, Requiring, find_source
 
         deployments = find_source(source, assumed(assume or ()), kafka)
+        if isinstance(deployments, DeploymentFolder) and deployments.passed_over:
+            complain(f"{source}: not audited: {deployments.passed_over}; proofka check {source} reads them")
         chosen = deployments.matrix.values if isinstance(deployments, MatrixSource) else {}
         if profile is not None:
             check_profile(profile)

@@ -176,6 +176,8 @@ class DeploymentFolder:
     nothing: ClassVar[str] = "there is no deployment in it"
     path: str
     overrides: Mapping[str, str]
+    passed_over: str | None = None
+    """What else lies in the folder and is not read, in words."""
 
     def rows(self, spark: SparkSession) -> DataFrame:
         # Not Spark's own reader of files: it passes over empty ones, and over names that start with an underscore.
@@ -299,7 +301,9 @@ def find_source(path: Path, overrides: Mapping[str, str], kafka: str | None = No
         )
     if files is not None:
         is_table = any(path.glob("*.parquet")) or not files.deployments
-        return InventoryFile(str(path), overrides) if is_table else DeploymentFolder(str(path), overrides)
+        if is_table:
+            return InventoryFile(str(path), overrides)
+        return DeploymentFolder(str(path), overrides, files.besides_deployments)
     if path.suffix in YAML:
         matrix = read_matrix(path)
         matrix.check_keys()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -41,6 +41,12 @@ class Files:
     pipelines: Path | None
     deployments: tuple[Path, ...]
     parquet: tuple[Path, ...]
+
+    @property
+    def besides_deployments(self) -> str | None:
+        """In words, what lies beside deployment files and is not read with them; None where nothing does."""
+        others = replace(self, deployments=())
+        return others.counted() if others.outputs or others.texts or others.properties or others.pipelines else None
 
     def counted(self) -> str:
         """In words, what was found."""

@@ -93,6 +93,14 @@ def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
     assert isinstance(find_source(deployments / "out" / "verdicts", {}), InventoryFile)
 
 
+def test_what_lies_beside_deployments_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text('kafka: "4.0"\n', encoding="utf-8")
+    assert find_source(tmp_path, {}) == DeploymentFolder(str(tmp_path), {})
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service" / "producer.properties").write_text("acks=1\n", encoding="utf-8")
+    assert find_source(tmp_path, {}) == DeploymentFolder(str(tmp_path), {}, "1 .properties file")
+
+
 def test_folders_that_are_no_one_source(folder: Path, tmp_path: Path) -> None:
     (folder / "one.yaml").write_text(DEPLOYMENT)
     found = r"1 deployment file, 3 tool outputs, 3 \.properties files"
