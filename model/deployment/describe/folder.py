@@ -45,8 +45,8 @@ class Files:
     @property
     def besides_deployments(self) -> str | None:
         """In words, what lies beside deployment files and is not read with them; None where nothing does."""
-        others = replace(self, deployments=())
-        return others.counted() if others.outputs or others.texts or others.properties or others.pipelines else None
+        others = replace(self, deployments=(), texts=())
+        return others.counted() if others.outputs or others.properties or others.pipelines else None
 
     def counted(self) -> str:
         """In words, what was found."""

@@ -95,6 +95,7 @@ def test_which_source_a_folder_is(folder: Path, tmp_path: Path) -> None:
 
 def test_what_lies_beside_deployments_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text('kafka: "4.0"\n', encoding="utf-8")
+    (tmp_path / "README.txt").write_text("nothing\n", encoding="utf-8")
     assert find_source(tmp_path, {}) == DeploymentFolder(str(tmp_path), {})
     (tmp_path / "service").mkdir()
     (tmp_path / "service" / "producer.properties").write_text("acks=1\n", encoding="utf-8")
