@@ -257,8 +257,9 @@ class _Asked:
         return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
 
     def about(self, command: str, source: Source) -> str:
-        """Another command about the same files."""
-        return shlex.join(["proofka", command, *source.arguments(())])
+        """Another command about the same files; of files named by options ``check`` alone tells whole traces."""
+        words = ("check", "--all-traces") if command == "trace" and source.file is None else (command,)
+        return shlex.join(["proofka", *words, *source.arguments(())])
 
     def depth(self, deployment: Deployment) -> Depth:
         """Choose the properties to explore first, where no total of faults is named: those that somebody named."""

@@ -158,3 +158,13 @@ def test_a_trace_that_an_interrupt_kept_from_being_found(tmp_path: Path, monkeyp
     file = tmp_path / "orders.yaml"
     file.write_text('kafka: "4.0"\n', encoding="utf-8")
     assert run(file, 1) == (3, "", f"{file}: interrupted before trace 1 was found; 0 were\n")
+
+
+def test_the_command_for_more_steps_tells_them_of_files_named_by_options(tmp_path: Path) -> None:
+    """``trace`` takes one file."""
+    topic = tmp_path / "topic.properties"
+    topic.write_text("replication.factor=3\n", encoding="utf-8")
+    words = ["check", "--kafka", "3.9", "--topic", str(topic), "--faults", "1", "--more", "0"]
+    first = CliRunner().invoke(app, [*words, "--require", "no-loss"]).stdout
+    line = next(line for line in first.splitlines() if line.startswith("... more steps: proofka "))
+    assert line.startswith("... more steps: proofka check --all-traces --kafka 3.9 --topic ")
