@@ -226,7 +226,7 @@ def _not_shortest(found: Iterable[Timely]) -> Iterator[str]:
 
 
 def _decided_part(coverage: Coverage, below: int, stopped: str | None) -> Coverage:
-    """What was covered where only of at most ``below`` faults it is known whether there is time for a violation."""
+    """Lower what was covered to at most ``below`` faults, up to which every violation was decided in time."""
     coverage = replace(coverage, stopped=coverage.stopped or stopped)
     if below >= coverage.complete_to:
         return coverage

@@ -100,7 +100,7 @@ def violated(result: Result) -> tuple[str, ...]:
 
 
 def _is_cut_short(verdict: Verdict) -> bool:
-    """Whether a property is open because there are more states than were allowed."""
+    """Tell whether a limit of states left a property undecided."""
     return verdict.status is Status.UNKNOWN and verdict.coverage.stopped == "states"
 
 
@@ -131,7 +131,7 @@ class Unwatched:
 
 
 def _may_prevent(change: Change, row: LikelySetting) -> bool:
-    """Whether a change gives the setting of a row a value that is not known to let violations happen."""
+    """Tell whether a change sets what the row names, to a value that is not known to allow violations."""
     values = (value for name, (_, _, value) in zip(change.settings, change.values, strict=True) if name == row.name)
     return any(not row.safe or row.is_safe(value) for value in values)
 
@@ -228,7 +228,8 @@ class Search:
         }
         self._learn(run, NOTHING)
         if NOTHING not in self._wholes or len(violated(self._wholes[NOTHING])) <= len(violated(result)):
-            self._wholes[NOTHING] = result  # of a second look that is stopped early less may be known
+            # A second look that was stopped early may have found less than the first.
+            self._wholes[NOTHING] = result
 
     def _judge_again(self) -> None:
         """Judge what was tried before the deployment as it is was known as a whole."""

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, EXIT_VIOLATED, counts, exit_status, worst_of
+from checker.cli.endings import (
+    EXIT_BAD_INPUT,
+    EXIT_UNDECIDED,
+    EXIT_VIOLATED,
+    counts,
+    exit_status,
+    is_interrupted,
+    worst_of,
+)
 from checker.cli.engines import engine_of
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.exploring import run_check
@@ -329,7 +337,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
     with one_line_errors(), asked.explorer() as explorer:
         run, result = run_check(deployment, asked.budget(), explorer, asked.reductions, asked.depth(deployment))
     again = asked.command(source, deployment)
-    interrupted = any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
+    interrupted = is_interrupted(result.verdicts)
     if screen.is_of_several(asked):
         from reports.several import Checked
 

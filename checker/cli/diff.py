@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED
+from checker.cli.endings import EXIT_UNDECIDED, is_interrupted
 from checker.cli.errors import complain, fail, one_line_errors, plain
 from checker.cli.options import Assume, Clients, Faults, Kafka, Seconds
 from checker.cli.rechecking import is_bundle, is_result
@@ -190,7 +190,7 @@ class _Check:
 
         deployment = self.narrowed(one)
         _, result = run_check(deployment, budget_of(self.seconds, {}), EmbeddedEngine(None), chosen((), ()))
-        if any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts):
+        if is_interrupted(result.verdicts):
             complain("interrupted: nothing is compared")
             raise typer.Exit(EXIT_UNDECIDED)
         return deployment, result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from properties.audited import AuditSummary
 from properties.verdict import Status, Verdict
@@ -20,6 +20,11 @@ def exit_status(verdicts: Sequence[Verdict], fail_on: Collection[str] = ()) -> i
     With ``fail_on``, the same of the properties that it names, required or not, and of no others.
     """
     return _worst({verdict.status for verdict in verdicts if counts(verdict, fail_on)})
+
+
+def is_interrupted(verdicts: Iterable[Verdict]) -> bool:
+    """Tell whether an interrupt ended the check that these verdicts come from."""
+    return any(verdict.coverage.stopped == "interrupted" for verdict in verdicts)
 
 
 def counts(verdict: Verdict, fail_on: Collection[str]) -> bool:

@@ -48,7 +48,7 @@ def one_line_errors() -> Iterator[None]:
 
 @contextmanager
 def one_line_of_a_full_disk() -> Iterator[None]:
-    """What cannot be printed or written any more ends the command with one line and status 2: 1 would be a verdict."""
+    """End the command with one line and status 2 where standard output or a file is full: status 1 is a verdict."""
     try:
         yield
     except OSError as error:
@@ -58,7 +58,7 @@ def one_line_of_a_full_disk() -> Iterator[None]:
 
 
 def _told(error: OSError) -> str:
-    """What the system says went wrong, and where."""
+    """Word an error of the system, with the file that the error names."""
     place = f"{error.filename}: " if error.filename else ""
     return f"{place}{reason_of(error)}"
 

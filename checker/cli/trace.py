@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED
+from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
 from checker.cli.errors import complain, fail, one_line_errors
 from checker.cli.options import (
     Assume,
@@ -92,7 +92,7 @@ def trace(
         from reports.story import tellings
 
         told = tellings(result.verdicts, all_traces=True)
-        if number is not None and number > len(told) and _is_interrupted(result):
+        if number is not None and number > len(told) and is_interrupted(result.verdicts):
             complain(f"{file}: interrupted before trace {number} was found; {len(told)} were")
             raise typer.Exit(EXIT_UNDECIDED)
         telling = None if number is None else _chosen(told, number, step, file)
@@ -147,11 +147,6 @@ def _result_of(source: Source, file: Path, faults: str | None, seconds: float | 
     deployment = narrowed(source.read(), faults, None)
     _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
     return deployment.name, result
-
-
-def _is_interrupted(result: Result) -> bool:
-    """Whether somebody ended the check of which this is the result."""
-    return any(verdict.coverage.stopped == "interrupted" for verdict in result.verdicts)
 
 
 def _list(told: list[Telling], result: Result) -> None:

@@ -216,19 +216,18 @@ class InTime:
         faults = faults_of(found, violation)
         self._judged.add(violation.combination)
         more = any(is_part(part, faults) for part in self._untimely)
-        for candidate in islice(_one_and_alike(found, violation), ALIKE if more else 1):
-            if self._is_timely(faults, run_of(found, candidate), is_shortest=candidate.depth == violation.depth):
-                return True
+        if self._has_times(found, violation, run_of, ALIKE if more else 1):
+            return True
         found.set_aside(violation)
         self._untimely.append(faults)
         return False
 
-    def _has_times_for_one_alike(self, exploration: EmbeddedExploration, violation: Violation) -> bool:
-        """Whether there are times for a violation, or for one like it, which clocks outside its part can tell apart."""
+    def _has_times(self, exploration: AnyExploration, violation: Violation, run_of: RunOf, most: int) -> bool:
+        """Tell whether there are times for a violation, or for one of those like it, ``most`` of them all together."""
         faults = faults_of(exploration, violation)
         return any(
-            self._is_timely(faults, self._own_run(exploration, one), is_shortest=one.depth == violation.depth)
-            for one in islice(_one_and_alike(exploration, violation), ALIKE)
+            self._is_timely(faults, run_of(exploration, one), is_shortest=one.depth == violation.depth)
+            for one in islice(_one_and_alike(exploration, violation), most)
         )
 
     def _is_timely(self, faults: Faults, run: Steps, *, is_shortest: bool = True) -> bool:
@@ -412,9 +411,9 @@ class InTime:
                 break
             reasons = self._reasons(exploration, violation, clocks, [*self.lemmas, *found])
             found += reasons
-            # What the clocks of a part exclude need not be asked of all of them.
+            # What the clocks of a part exclude need not be asked of all clocks, which tell apart runs that are alike.
             if not reasons and exploration is self.again:
-                self._has_times_for_one_alike(exploration, violation)
+                self._has_times(exploration, violation, self._own_run, ALIKE)
         return found
 
     def _clocks_in(self, exploration: AnyExploration) -> RunningClocks:
