@@ -1,20 +1,24 @@
-"""The program ``proofka``, installed or as ``python -m checker``: it hears interrupts before it is loaded."""
+"""The program ``proofka``, installed or as ``python -m checker``: it hears requests to stop before it is loaded."""
 
 import signal
 
 EXIT_INTERRUPTED = 130
-"""The exit status of a program that Ctrl-C ended before it had found anything: 128 and the number of the signal."""
+"""The exit status of a program that was asked to stop before it had found anything: that of an interrupt in a shell."""
+
+
+REQUESTS = (signal.SIGINT, signal.SIGTERM)
+"""The signals that ask the program to stop: Ctrl-C, and what ``timeout`` and a container's end send."""
 
 
 def main() -> None:
-    """Run the command line. An interrupt before a command can answer it ends the program with one line."""
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if heard:
-        signal.signal(signal.SIGINT, _end)
+    """Run the command line. A request to stop that no command can answer yet ends the program with one line."""
+    heard = [number for number in REQUESTS if signal.getsignal(number) in (signal.default_int_handler, signal.SIG_DFL)]
+    for number in heard:
+        signal.signal(number, _end)
     from checker.cli import main as run
 
-    if heard:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in heard:
+        signal.signal(number, signal.default_int_handler)
     try:
         run()
     except SystemExit as end:

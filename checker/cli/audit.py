@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import typer
 
 from checker.cli.endings import EXIT_UNDECIDED, audit_status
 from checker.cli.errors import complain, fail, one_line_errors
+from checker.cli.exploring import acknowledge
 from checker.cli.options import (
     Assume,
     AuditKafka,
@@ -130,7 +132,7 @@ def _run(
         with claimed(out) as folder, line:
             watch.tell()
             with spark_session(master, verbose=verbose) as spark, spark_errors():
-                with interrupts(watch.stop):
+                with interrupts(watch.stop, partial(acknowledge, "what is explored is kept")):
                     counts = audit(spark, source, folder, limits, watch, spread=spread)
                 found = influence(spark, folder, settings) if figures and counts.deployments else None
                 return summarise(spark, folder, counts, time.monotonic() - started), found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ import typer
 from checker.budget import ANSWERED_TO
 from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
 from checker.cli.errors import complain, fail, one_line_errors
+from checker.cli.exploring import acknowledge
 from checker.cli.limits import budget_of
 from checker.cli.options import (
     Assume,
@@ -127,7 +129,10 @@ def _searched(deployment: Deployment, budget: Budget, seconds: float | None, mos
     timer = threading.Timer(seconds or threading.TIMEOUT_MAX, end)
     timer.daemon = True
     try:
-        with interrupts(budget.stop), RepairProgress(console(stderr=True)) as progress:
+        with (
+            RepairProgress(console(stderr=True)) as progress,
+            interrupts(budget.stop, partial(acknowledge, "what was found follows")),
+        ):
             timer.start()
             for one in bounded:
                 found = Search(replace(deployment, faults=one), budget, progress).repairs(most)

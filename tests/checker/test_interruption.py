@@ -77,32 +77,34 @@ def test_an_interrupt_while_a_level_is_shared_out(moment: int) -> None:
 LOADED = """
 import signal, sys
 
-how, moment = sys.argv.pop(1), sys.argv.pop(1)
+how, moment, number = sys.argv.pop(1), sys.argv.pop(1), signal.Signals[sys.argv.pop(1)]
 
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
         if name == moment:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
 
 sys.meta_path.insert(0, Interrupting())
 if how == "ignoring":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(number, signal.SIG_IGN)
 from checker.__main__ import main
 main()
 """
 
 
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("moment", ["checker.cli", "typer", "checker.cli.check", "model.deployment.question"])
-def test_an_interrupt_while_the_program_is_loaded_is_one_line(moment: str) -> None:
+def test_a_request_to_stop_while_the_program_is_loaded_is_one_line(moment: str, number: str) -> None:
     """Also while a command loads what it needs, before it listens itself."""
-    run = [sys.executable, "-c", LOADED, "hearing", moment, "check", "examples/orders.yaml"]
+    run = [sys.executable, "-c", LOADED, "hearing", moment, number, "check", "examples/orders.yaml"]
     done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
-def test_who_ignores_interrupts_goes_on_ignoring_them() -> None:
-    """Such as a shell that started it in the background."""
-    run = [sys.executable, "-c", LOADED, "ignoring", "checker.cli.check", "--version"]
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_request_that_is_ignored_stays_ignored(number: str) -> None:
+    """A shell that starts the program in the background ignores interrupts."""
+    run = [sys.executable, "-c", LOADED, "ignoring", "checker.cli.check", number, "--version"]
     done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 

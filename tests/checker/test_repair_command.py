@@ -88,7 +88,7 @@ def test_each_repair_says_within_which_bounds_it_was_checked(tmp_path: Path, mon
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_what_was_found_is_printed_when_it_is_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: signal.Signals
 ) -> None:
     def until_stopped(search: Search, _: int) -> Repairs:
         signal.raise_signal(number)
@@ -100,6 +100,7 @@ def test_what_was_found_is_printed_when_it_is_ended(
     assert "producer.acks=all" in ran.stdout
     assert "The search was stopped before its end" in " ".join(ran.stdout.split())
     assert ran.stderr == "interrupted\n"
+    assert capfd.readouterr().err == "stopping; what was found follows\n"
     assert "(interrupted): cheaper repairs may exist" in " ".join(ran.stdout.split())
 
 

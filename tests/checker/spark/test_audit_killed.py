@@ -130,6 +130,7 @@ def test_an_interrupt_and_a_kill(spark: Any, matrix: Path, undisturbed: Path, tm
         rf"interrupted: (\d+) of {SYSTEMS} systems are explored; the same command goes on.*", said.splitlines()[-1]
     )
     assert told is not None, said
+    assert "stopping; what is explored is kept\n" in said
     assert 2 <= int(told[1]) <= len(interrupted)
 
     status, said = ended_while_exploring(matrix, out, signal.SIGKILL)
