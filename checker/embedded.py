@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from operator import mul
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from checker.kernel.components import Components
 from checker.kernel.layout import Words
 from checker.kernel.native import optimise
 from checker.shard import INITIAL_STATE, Shard, TooManyStates
+from model.faults import OF_APPLICATIONS
 
 LARGE = 100_000
 """States expected of a combination from which on its levels are shared out; smaller ones are explored side by side."""
@@ -79,7 +81,7 @@ class EmbeddedExploration(Exploration[Shard]):
         largest_first = report.size <= ALWAYS_COVERED
         ready.sort(key=lambda combination: (self._expected_cost(combination), combination), reverse=largest_first)
         alone = [combination for combination in ready if len(ready) == 1 or self._expected_cost(combination) >= LARGE]
-        beside = [combination for combination in ready if combination not in alone]
+        beside = self._soon_first([combination for combination in ready if combination not in alone])
         with crew_of(self.threads) as pool:
             try:
                 for combination in alone:
@@ -98,6 +100,20 @@ class EmbeddedExploration(Exploration[Shard]):
             except KeyboardInterrupt:
                 self.meter.interrupt()
                 report.stopped = "interrupted"
+
+    def _soon_first(self, combinations: Sequence[Combination]) -> list[Combination]:
+        """Order combinations so that each thread begins with a small one: a first violation is known soon then.
+
+        Where brokers run on, and where a fault has few actions, states tend to be few.
+        """
+        of_brokers = [kind not in OF_APPLICATIONS for kind in self.kinds]
+        actions = [sum(action.fault is kind for action in self.system.actions) for kind in self.kinds]
+
+        def expected(combination: Combination) -> tuple[int, int]:
+            return sum(map(mul, combination, of_brokers)), sum(map(mul, combination, actions))
+
+        smallest = sorted(combinations, key=expected)[: self.threads]
+        return [*smallest, *(one for one in combinations if one not in smallest)]
 
     def _explore(self, combination: Combination, crew: ThreadPoolExecutor | None = None) -> str | None:
         """Explore one combination; None if it was explored whole, else why not."""

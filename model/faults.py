@@ -98,6 +98,9 @@ ONLY_BY_NAME = frozenset(
 ENDS_PRODUCER = frozenset({Fault.PRODUCER_CRASH, Fault.PRODUCER_STOP})
 """Faults after which the producer application is another process, with another producer id."""
 
+OF_APPLICATIONS = ENDS_PRODUCER | {Fault.CONSUMER_CRASH}
+"""Faults that end a process of the application; every broker runs on."""
+
 ONCE = frozenset({Fault.REASSIGNMENT})
 """Kinds that happen once in a run at most: there is one broker that a replica can be moved to."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,9 @@ from checker import budget as limits
 from checker.breadth_first import Search
 from checker.budget import ANSWERED, ANSWERED_TO, Budget
 from checker.check import OnVerdict, Run
+from checker.combinations import Combination
 from checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
+from checker.embedded import EmbeddedExploration
 from checker.questions import Prepared, group, prepare
 from checker.shard import Shard
 from checker.timing.loop import InTime
@@ -315,3 +318,21 @@ def test_a_goal_that_larger_fault_sets_leave_open_at_a_bound_keeps_its_answer(
     (last,) = run.verdicts()
     assert (last.status, last.coverage.complete_to) == (Status.HOLDS, 2)
     assert last.notes[0].startswith("with more than 2 faults: from some state every way on ends at a bound")
+
+
+def test_faults_of_applications_are_explored_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They have few states, so that the first row is there soon. The order changes nothing that is found."""
+    order: list[CutSet] = []
+    explore = EmbeddedExploration._explore
+
+    def noted(
+        self: EmbeddedExploration, combination: Combination, crew: ThreadPoolExecutor | None = None
+    ) -> str | None:
+        order.append(self.named(combination))
+        return explore(self, combination, crew)
+
+    monkeypatch.setattr(EmbeddedExploration, "_explore", noted)
+    kinds = ((Fault.KILL.value, 1), (Fault.LEADER_MOVE.value, 1), (Fault.PRODUCER_CRASH.value, 1))
+    deployment = replace(open_ended(), faults=FaultBudget(1, kinds))
+    explored(deployment, Budget(threads=1))
+    assert order[:2] == [(), (("producer-crash", 1),)]
