@@ -30,16 +30,16 @@ def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: 
     return Action(
         "hold_back",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), reconciled, leader.log.end.term > end),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} fetches at offset {before[follower.log.end.name]} from {leader.name}, which has records "
             f"up to offset {after[until.name] - 1} for it, and is slow to send them"
         ),
-        "6.1 R1 R2",
-        Fault.LATE_ANSWER,
+        semantics="6.1 R1 R2",
+        fault=Fault.LATE_ANSWER,
     )
 
 
@@ -61,18 +61,18 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
     return Action(
         "receive_late",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(
             follower.up.is_set,
             leader.up.is_set,
             follower.leader.term == leader.number,
             until.term > end,
             leader.log.end.term > end,
         ),
-        effect.updates,
-        sentence,
-        "6.1",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1",
     )
 
 
@@ -82,12 +82,12 @@ def lose(late: LateAnswers, follower: Replica) -> Action:
     return Action(
         "lose_late_answer",
         follower.name,
-        "brokers",
-        {"broker": follower.number},
-        until.term > 0,
-        {until: z3.IntVal(0)},
-        lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
-        "6.1",
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=until.term > 0,
+        updates={until: z3.IntVal(0)},
+        sentence=lambda before, after: f"{follower.name} gets no answer to its fetch, and will fetch again",
+        semantics="6.1",
     )
 
 

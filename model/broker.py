@@ -42,13 +42,13 @@ def kill(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "kill",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        replica.up.is_set,
-        effect.updates,
-        lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
-        "1.1, 5 L7",
-        Fault.KILL,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=replica.up.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} is killed; its log survives in the page cache",
+        semantics="1.1, 5 L7",
+        fault=Fault.KILL,
     )
 
 
@@ -80,13 +80,13 @@ def lose_power(pipeline: Pipeline, replica: Replica, kept: int) -> Action:
     return Action(
         "lose_power",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "kept": kept},
-        z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
-        effect.updates,
-        sentence,
-        "1.1, 5 L8 L9",
-        Fault.POWER_LOSS,
+        lane="brokers",
+        arguments={"broker": replica.number, "kept": kept},
+        guard=z3.And(replica.up.is_set, kept <= replica.log.end.term, kept >= surviving_prefix(pipeline, replica)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="1.1, 5 L8 L9",
+        fault=Fault.POWER_LOSS,
     )
 
 
@@ -100,13 +100,13 @@ def lose_disk(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "lose_disk",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        replica.up.is_set,
-        effect.updates,
-        lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
-        "1.1, 6.7",
-        Fault.DISK_LOSS,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=replica.up.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} dies and its disk is replaced: its log is empty",
+        semantics="1.1, 6.7",
+        fault=Fault.DISK_LOSS,
     )
 
 
@@ -182,16 +182,16 @@ def restart(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "restart",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             z3.Not(replica.up.is_set),
             z3.Not(controller.unfenced[replica.number].is_set),
             welcome_has_room(pipeline, replica, among),
         ),
-        effect.updates,
-        sentence,
-        "5 L9, 6.3 E3 E7, 6.4",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="5 L9, 6.3 E3 E7, 6.4",
     )
 
 
@@ -227,15 +227,15 @@ def restart_before_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "restart_before_fenced",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(z3.Not(replica.up.is_set), pipeline.controller.unfenced[replica.number].is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} restarts before the controller fences it, and keeps its place in the ISR"
             + numbers_in_words(replica, before, after)
         ),
-        "6.4",
+        semantics="6.4",
     )
 
 
@@ -304,16 +304,16 @@ def apply_metadata(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "apply_metadata",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             replica.up.is_set,
             z3.Not(replica.cut_off.is_set),
             replica.epoch.term != controller.epoch.term,
         ),
-        effect.updates,
-        sentence,
-        "6.5, 7",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.5, 7",
     )
 
 
@@ -324,13 +324,15 @@ def cut_off(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "cut_off",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set),
-        effect.updates,
-        lambda before, after: f"{replica.name} is cut off from the controller",
-        "9",
-        Fault.CUT_OFF,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
+            replica.up.is_set, z3.Not(replica.cut_off.is_set), pipeline.controller.unfenced[replica.number].is_set
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} is cut off from the controller",
+        semantics="9",
+        fault=Fault.CUT_OFF,
     )
 
 
@@ -341,12 +343,12 @@ def reconnect(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "reconnect",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
-        effect.updates,
-        lambda before, after: f"{replica.name} reaches the controller again",
-        "9",
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(replica.up.is_set, replica.cut_off.is_set, pipeline.controller.unfenced[replica.number].is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} reaches the controller again",
+        semantics="9",
     )
 
 
@@ -368,17 +370,17 @@ def rejoin(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "rejoin",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             replica.up.is_set,
             replica.cut_off.is_set,
             z3.Not(controller.unfenced[replica.number].is_set),
             welcome_has_room(pipeline, replica, among),
         ),
-        effect.updates,
-        sentence,
-        "6.3 E2 E7, 9",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.3 E2 E7, 9",
     )
 
 

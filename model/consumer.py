@@ -219,15 +219,15 @@ def poll(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "poll",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name} "
             f"and processes {'it' if count == 1 else 'them'}{how}"
         ),
-        "12 C1, 12.1",
+        semantics="12 C1, 12.1",
     )
 
 
@@ -245,12 +245,12 @@ def pass_over(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "pass_over",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        is_fetched(pipeline, leader, passed),
-        effect.updates,
-        sentence,
-        "11.2",
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=is_fetched(pipeline, leader, passed),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.2",
     )
 
 
@@ -272,16 +272,16 @@ def crash_while_processing(pipeline: Pipeline, leader: Replica, count: int, done
     return Action(
         "crash_while_processing",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
             f" and crashes with {done} of {count} processed"
         ),
-        "12.1",
-        Fault.CONSUMER_CRASH,
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 
@@ -298,15 +298,15 @@ def hand_off(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "hand_off",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        pollable(pipeline, leader, 1),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=pollable(pipeline, leader, 1),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, 1)} from {leader.name}"
             f" and hands it to a worker"
         ),
-        "12 C1",
+        semantics="12 C1",
     )
 
 
@@ -340,15 +340,15 @@ def reset_beyond_end(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "reset_beyond_end",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), consumer.position.term > leader.log.end.term),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), consumer.position.term > leader.log.end.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, beyond the end of its log, "
             f"and goes on at the {policy.value} offset {after[consumer.position.name]}"
         ),
-        "8, 10 D5",
+        semantics="8, 10 D5",
     )
 
 
@@ -360,15 +360,15 @@ def seek_to_divergence(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "seek_to_divergence",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), agreed < consumer.position.term),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), agreed < consumer.position.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer finds the log of {leader.name} truncated and goes back to offset"
             f" {after[consumer.position.name]}"
         ),
-        "8",
+        semantics="8",
     )
 
 
@@ -388,13 +388,13 @@ def crash(pipeline: Pipeline) -> Action:
     return Action(
         "crash_consumer",
         "consumer",
-        "consumer",
-        {},
-        consumer.running.is_set,
-        effect.updates,
-        sentence,
-        "12.1",
-        Fault.CONSUMER_CRASH,
+        lane="consumer",
+        arguments={},
+        guard=consumer.running.is_set,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 

@@ -92,16 +92,16 @@ def fence(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "fence",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             pipeline.controller.unfenced[replica.number].is_set,
             z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set),
             take_out_has_room(pipeline, replica),
         ),
-        take_out(pipeline, replica).updates,
-        sentence,
-        "6.2 I5, 6.3 E1 E2 E8, 6.4",
+        updates=take_out(pipeline, replica).updates,
+        sentence=sentence,
+        semantics="6.2 I5, 6.3 E1 E2 E8, 6.4",
     )
 
 
@@ -118,18 +118,18 @@ def elect_unclean(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "elect_unclean",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             controller.leader.term == 0,
             chosen(pipeline, current(pipeline), unfenced(pipeline)) == 0,
             controller.unfenced[replica.number].is_set,
             *(() if controller.reassignment is None else (controller.reassignment.assigned(replica.number),)),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        lambda before, after: f"the controller elects {replica.name} uncleanly; ISR {{{replica.number}}}",
-        "6.3 E4",
+        updates=effect.updates,
+        sentence=lambda before, after: f"the controller elects {replica.name} uncleanly; ISR {{{replica.number}}}",
+        semantics="6.3 E4",
     )
 
 
@@ -141,18 +141,18 @@ def move_leader(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "move_leader",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             controller.leader.term != 0,
             controller.leader.term != replica.number,
             eligible(pipeline, replica.number),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        lambda before, after: f"the controller moves leadership to {replica.name} (planned)",
-        "6.3 E5",
-        Fault.LEADER_MOVE,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the controller moves leadership to {replica.name} (planned)",
+        semantics="6.3 E5",
+        fault=Fault.LEADER_MOVE,
     )
 
 

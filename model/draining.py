@@ -61,12 +61,12 @@ def bump_when_drained(pipeline: Pipeline) -> Action:
     return Action(
         "bump_when_drained",
         "producer",
-        "producer",
-        {},
-        z3.And(bump_due(pipeline), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
-        "4.1",
+        lane="producer",
+        arguments={},
+        guard=z3.And(bump_due(pipeline), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: "the producer bumps its epoch, now that nothing is in flight",
+        semantics="4.1",
     )
 
 
@@ -84,16 +84,16 @@ def forget_topic(pipeline: Pipeline) -> Action:
     return Action(
         "forget_topic",
         "producer",
-        "producer",
-        {},
-        z3.And(producer.next_sequence.term > 0, z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(producer.next_sequence.term > 0, z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "a broker that has just started says that the topic does not exist: the producer fails what it has queued, "
             "and when the topic is there again it numbers from 0, in the same epoch"
         ),
-        "4.1",
-        Fault.UNKNOWN_TOPIC,
+        semantics="4.1",
+        fault=Fault.UNKNOWN_TOPIC,
     )
 
 

@@ -60,13 +60,13 @@ def fail_elsewhere(pipeline: Pipeline) -> Action:
     return Action(
         "fail_elsewhere",
         "producer",
-        "producer",
-        {},
-        z3.And(_has_something_to_send(pipeline), goes_on),
-        effect.updates,
-        lambda before, after: f"a record of another partition fails: the producer, the same for both, {then}",
-        "3.4, 4.1 to 4.3",
-        Fault.FAILURE_ELSEWHERE,
+        lane="producer",
+        arguments={},
+        guard=z3.And(_has_something_to_send(pipeline), goes_on),
+        updates=effect.updates,
+        sentence=lambda before, after: f"a record of another partition fails: the producer, the same for both, {then}",
+        semantics="3.4, 4.1 to 4.3",
+        fault=Fault.FAILURE_ELSEWHERE,
     )
 
 
@@ -81,16 +81,16 @@ def stop_elsewhere(pipeline: Pipeline) -> Action:
     return Action(
         "stop_elsewhere",
         "producer",
-        "producer",
-        {},
-        z3.And(_has_something_to_send(pipeline), z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(_has_something_to_send(pipeline), z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "another partition's next record is refused as out of order: the producer, the same for both, stops for "
             "good (a fatal error)"
         ),
-        "4.1, 4.3",
-        Fault.FAILURE_ELSEWHERE,
+        semantics="4.1, 4.3",
+        fault=Fault.FAILURE_ELSEWHERE,
     )
 
 
@@ -132,11 +132,11 @@ def follow(pipeline: Pipeline) -> Action:
     return Action(
         "follow_epoch",
         "producer",
-        "producer",
-        {},
-        z3.And(follow_due(pipeline), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(follow_due(pipeline), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer goes on with this partition in its new epoch, "
             + (
                 "from sequence number 0"
@@ -144,7 +144,7 @@ def follow(pipeline: Pipeline) -> Action:
                 else "but under its old sequence numbers (KAFKA-12152)"
             )
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 

@@ -56,16 +56,16 @@ def go_on(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "fail_and_go_on",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        pollable(pipeline, leader, 1),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=pollable(pipeline, leader, 1),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, 1)} from {leader.name}, "
             f"fails to process it and {how}"
         ),
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -94,16 +94,16 @@ def close(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
     return Action(
         "fail_and_close",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, "
             f"fails with {done} of {count} processed and {how}"
         ),
-        "12 C4, 12.1",
-        Fault.FAILED_PROCESSING,
+        semantics="12 C4, 12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -126,13 +126,13 @@ def close_with_workers(pipeline: Pipeline) -> Action:
     return Action(
         "fail_and_close",
         "consumer",
-        "consumer",
-        {},
-        z3.And(consumer.running.is_set, z3.Or(*(queued.term > 0 for queued in consumer.queued))),
-        effect.updates,
-        sentence,
-        "12 C4, 12.1",
-        Fault.FAILED_PROCESSING,
+        lane="consumer",
+        arguments={},
+        guard=z3.And(consumer.running.is_set, z3.Or(*(queued.term > 0 for queued in consumer.queued))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C4, 12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -143,16 +143,16 @@ def abort_and_go_on(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "abort_and_go_on",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, aborts the "
             "transaction with what comes of it, and polls on"
         ),
-        "11.3",
-        Fault.FAILED_PROCESSING,
+        semantics="11.3",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -165,12 +165,14 @@ def confirm(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "confirm_forward",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        forwarded.term > 0,
-        effect.updates,
-        lambda before, after: f"the retry topic acknowledges record {before[forwarded.name]}, which is processed there",
-        "12.1",
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=forwarded.term > 0,
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the retry topic acknowledges record {before[forwarded.name]}, which is processed there"
+        ),
+        semantics="12.1",
     )
 
 
@@ -180,15 +182,15 @@ def lose_forwarded(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "lose_forward",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        forwarded.term > 0,
-        {forwarded: z3.IntVal(0)},
-        lambda before, after: (
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=forwarded.term > 0,
+        updates={forwarded: z3.IntVal(0)},
+        sentence=lambda before, after: (
             f"writing record {before[forwarded.name]} to the retry topic fails, and the consumer does not look"
         ),
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -201,13 +203,13 @@ def fail_in_worker(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "fail_in_worker",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        _may_fail(pipeline, offset),
-        _go_back(pipeline, offset).updates,
-        sentence,
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=_may_fail(pipeline, offset),
+        updates=_go_back(pipeline, offset).updates,
+        sentence=sentence,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 
@@ -226,13 +228,13 @@ def fail_before_finished(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "fail_before_finished",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        z3.And(_may_fail(pipeline, offset), z3.Or(*(queued.term > 0 for _, queued in later))),
-        effect.updates,
-        sentence,
-        "12.1",
-        Fault.FAILED_PROCESSING,
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=z3.And(_may_fail(pipeline, offset), z3.Or(*(queued.term > 0 for _, queued in later))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12.1",
+        fault=Fault.FAILED_PROCESSING,
     )
 
 

@@ -233,12 +233,12 @@ def fetch(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "fetch",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
-        effect.updates,
-        sentence,
-        "6.1 R1-R3",
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), has_reconciled(pipeline, follower, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1 R1-R3",
     )
 
 
@@ -254,19 +254,19 @@ def ask(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "ask",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(
             fetches_from(pipeline, follower, leader),
             has_reconciled(pipeline, follower, leader),
             leader.log.end.term > end,
             leader.fetched[follower.number].term != end + 1,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} asks {leader.name} for offset {before[follower.log.end.name]}; the answer is on its way"
         ),
-        "6.1 R1 R2",
+        semantics="6.1 R1 R2",
     )
 
 
@@ -293,12 +293,12 @@ def truncate(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "truncate",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        z3.And(fetches_from(pipeline, follower, leader), due),
-        effect.updates,
-        sentence,
-        "8",
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=z3.And(fetches_from(pipeline, follower, leader), due),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="8",
     )
 
 
@@ -316,15 +316,15 @@ def go_back(pipeline: Pipeline, follower: Replica, leader: Replica) -> Action:
     return Action(
         "go_back",
         follower.name,
-        "brokers",
-        {"follower": follower.number, "leader": leader.number},
-        is_ahead(pipeline, follower, leader),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"follower": follower.number, "leader": leader.number},
+        guard=is_ahead(pipeline, follower, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} is ahead of {leader.name}, goes back to its end and drops "
             f"{records_dropped(pipeline, before, after, follower)}"
         ),
-        "6.6, 8",
+        semantics="6.6, 8",
     )
 
 

@@ -21,16 +21,16 @@ def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
     return Action(
         "forge_fetch",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(leader.presumes_leadership, leader.fetched[follower.number].term != end + 1),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"a client fetches at offset {before[leader.log.end.name]} in the name of {follower.name}, and "
             f"{leader.name} believes it"
         ),
-        "6.1 R1 R2",
-        Fault.FORGED_FETCH,
+        semantics="6.1 R1 R2",
+        fault=Fault.FORGED_FETCH,
     )
 
 

@@ -43,15 +43,15 @@ def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:
     return Action(
         "forget_producer",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "batch": batch.number},
-        z3.And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number, "batch": batch.number},
+        guard=z3.And(replica.up.is_set, last, numbers_will_be_asked_for(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} forgets the producer, of which it has nothing newer than {record_name(batch)}: "
             "producer.id.expiration.ms is over"
         ),
-        "3.5",
+        semantics="3.5",
     )
 
 

@@ -150,12 +150,12 @@ def _refusal(
     return Action(
         name,
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(refused, z3.Or(z3.Not(ends), epoch_left(pipeline))),
-        effect.updates,
-        sentence,
-        "3.4, 3.5",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(refused, z3.Or(z3.Not(ends), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.4, 3.5",
     )
 
 
@@ -177,15 +177,15 @@ def reject_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "reject_unknown",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused(pipeline, batch, leader, check.unknown), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused(pipeline, batch, leader, check.unknown), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: UNKNOWN_PRODUCER_ID"
             + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
         ),
-        "3.4, 3.5",
+        semantics="3.4, 3.5",
     )
 
 
@@ -214,16 +214,16 @@ def resolve_with_new_id(pipeline: Pipeline) -> Action:
     return Action(
         "resolve_with_new_id",
         "producer",
-        "producer",
-        {},
-        z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer takes a new producer id, for nobody knows whether the sequence it gave up on is used"
             if after[producer.epoch.name] > before[producer.epoch.name]
             else "the producer finds that no sequence is missing"
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 

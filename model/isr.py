@@ -54,19 +54,19 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     return Action(
         "shrink_isr",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(
             may_change_isr(pipeline, leader),
             controller.isr[follower.number].is_set,
             follower.does_not_fetch_from(leader),
             leader.fetched[follower.number].term - 1 < leader.log.end.term,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} removes {follower.name} from the ISR, now {members(after, controller.isr)}"
         ),
-        "6.2 I1 I3",
+        semantics="6.2 I1 I3",
     )
 
 
@@ -88,20 +88,20 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
     return Action(
         "expand_isr",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(
             may_change_isr(pipeline, leader),
             z3.Not(controller.isr[follower.number].is_set),
             z3.BoolVal(True) if fenced_may_join else controller.unfenced[follower.number].is_set,
             known_end >= leader.high_watermark.term,
             known_end >= epoch_start if pipeline.deployment.mends_of_2_0_1 else z3.BoolVal(True),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} takes {follower.name} {again}into the ISR, now {members(after, controller.isr)}"
         ),
-        "6.2 I2 I3",
+        semantics="6.2 I2 I3",
     )
 
 
@@ -118,12 +118,12 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "learn_isr",
         leader.name,
-        "brokers",
-        {"broker": leader.number},
-        z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs),
-        effect.updates,
-        lambda before, after: f"{leader.name} learns the ISR {members(after, leader.isr)}",
-        "6.2 I5",
+        lane="brokers",
+        arguments={"broker": leader.number},
+        guard=z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), differs),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} learns the ISR {members(after, leader.isr)}",
+        semantics="6.2 I5",
     )
 
 

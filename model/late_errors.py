@@ -64,7 +64,16 @@ def _give_up(
         words = f"{error} for {record_name(batch)} comes when delivery.timeout.ms is over: the send fails"
         return words + (", and the producer takes the sequence number for free" if freed else "")
 
-    return Action(name, "producer", "producer", arguments, when, effect.updates, sentence, "3.1 P8, 3.4")
+    return Action(
+        name,
+        "producer",
+        lane="producer",
+        arguments=arguments,
+        guard=when,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P8, 3.4",
+    )
 
 
 def give_up_on_error(pipeline: Pipeline, batch: Batch) -> Action:
@@ -126,15 +135,15 @@ def hear_late_error(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "hear_late_error",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        due,
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=due,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"an error comes late for {record_name(batch)}, which the producer has given up on"
             + _said_of_numbers(pipeline, before, after)
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 
@@ -155,12 +164,14 @@ def hear_late_success(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     return Action(
         "hear_late_success",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
-        effect.updates,
-        lambda before, after: f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on",
-        "3.4",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(here, replicated(pipeline, batch, leader), pipeline.enough_in_sync(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} acknowledges {record_name(batch)}, which the producer has given up on"
+        ),
+        semantics="3.4",
     )
 
 
@@ -189,15 +200,15 @@ def hear_late_refusal(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     return Action(
         "hear_late_refusal",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(due, z3.Or(z3.Not(current), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses the sequence of {record_name(batch)}, which the producer has given up on"
             + _said_of_numbers(pipeline, before, after)
         ),
-        "3.4, 3.5",
+        semantics="3.4, 3.5",
     )
 
 

@@ -102,9 +102,9 @@ def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: B
     return Action(
         "expire_by_itself",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "offset": offset, "batch": batch.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(
             replica.up.is_set,
             log_start.term == offset,
             replica.high_watermark.term > offset,
@@ -112,12 +112,12 @@ def expire_by_itself(pipeline: Pipeline, replica: Replica, offset: int, batch: B
             z3.Not(for_readers),
             numbers_will_be_asked_for(pipeline),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} deletes its {record_name(batch)} at offset {offset}, which is older than retention.ms"
             + forgets_in_words(replica, before, after)
         ),
-        "3.5, 10 D1",
+        semantics="3.5, 10 D1",
     )
 
 

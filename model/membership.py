@@ -60,16 +60,16 @@ def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     return Action(
         "throw_out_while_processing",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
             f" and has processed {done} of {count} when its group throws it out, for it was silent for too long"
         ),
-        "12 C10",
-        Fault.EVICTION,
+        semantics="12 C10",
+        fault=Fault.EVICTION,
     )
 
 
@@ -80,13 +80,15 @@ def throw_out(pipeline: Pipeline) -> Action:
     return Action(
         "throw_out",
         "consumer",
-        "consumer",
-        {},
-        pipeline.consumer.running.is_set,
-        effect.updates,
-        lambda before, after: "the group throws the consumer out, which was silent for too long, and still runs",
-        "12 C10",
-        Fault.EVICTION,
+        lane="consumer",
+        arguments={},
+        guard=pipeline.consumer.running.is_set,
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            "the group throws the consumer out, which was silent for too long, and still runs"
+        ),
+        semantics="12 C10",
+        fault=Fault.EVICTION,
     )
 
 
@@ -104,16 +106,16 @@ def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
     return Action(
         "hand_over_while_processing",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count, "done": done},
-        pollable(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count, "done": done},
+        guard=pollable(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
             f" and has processed {done} of {count} when the group rebalances, and its client hands the partition over"
         ),
-        "12 C12",
-        Fault.REBALANCE,
+        semantics="12 C12",
+        fault=Fault.REBALANCE,
     )
 
 
@@ -143,13 +145,13 @@ def hand_over(pipeline: Pipeline) -> Action:
     return Action(
         "hand_over",
         "consumer",
-        "consumer",
-        {},
-        consumer.running.is_set,
-        effect.updates,
-        sentence,
-        "12 C3 C11",
-        Fault.REBALANCE,
+        lane="consumer",
+        arguments={},
+        guard=consumer.running.is_set,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C3 C11",
+        fault=Fault.REBALANCE,
     )
 
 
@@ -177,12 +179,14 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     return Action(
         "finish_late",
         "consumer",
-        "consumer",
-        {"offset": offset},
-        z3.And(late.term > 0, in_turn),
-        effect.updates,
-        lambda before, after: f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had",
-        "12 C9 C10",
+        lane="consumer",
+        arguments={"offset": offset},
+        guard=z3.And(late.term > 0, in_turn),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{_the_one_before(pipeline)} processes record {before[late.name]}, which it still had"
+        ),
+        semantics="12 C9 C10",
     )
 
 
@@ -194,13 +198,13 @@ def crash_late(pipeline: Pipeline) -> Action:
     return Action(
         "crash_late",
         "consumer",
-        "consumer",
-        {},
-        z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
-        effect.updates,
-        lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
-        "12.1",
-        Fault.CONSUMER_CRASH,
+        lane="consumer",
+        arguments={},
+        guard=z3.Or(*(late.term > 0 for late in pipeline.consumer.late)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{_the_one_before(pipeline)} crashes with what it still had",
+        semantics="12.1",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 
@@ -222,13 +226,13 @@ def lose_commit(pipeline: Pipeline) -> Action:
     return Action(
         "lose_commit",
         "consumer",
-        "consumer",
-        {},
-        z3.And(consumer.running.is_set, behind),
-        effect.updates,
-        sentence,
-        "12 C7 C8",
-        Fault.LOST_COMMIT,
+        lane="consumer",
+        arguments={},
+        guard=z3.And(consumer.running.is_set, behind),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C7 C8",
+        fault=Fault.LOST_COMMIT,
     )
 
 

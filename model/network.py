@@ -226,13 +226,13 @@ def lose_request(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "lose_request",
         "network",
-        "producer",
-        {"batch": batch.number},
-        batch.is_(Fate.SENT),
-        effect.updates,
-        lambda before, after: f"the request with {record_name(batch)} is lost, and its connection is dead",
-        "1.1, 3.1 P5",
-        Fault.LOST_REQUEST,
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.SENT),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the request with {record_name(batch)} is lost, and its connection is dead",
+        semantics="1.1, 3.1 P5",
+        fault=Fault.LOST_REQUEST,
     )
 
 
@@ -243,16 +243,16 @@ def lose_response(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "lose_response",
         "network",
-        "producer",
-        {"batch": batch.number},
-        batch.is_(Fate.APPENDED),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.APPENDED),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the response for {record_name(batch)} is lost, and its connection is dead;"
             " the producer cannot know that it is appended"
         ),
-        "1.1, 3.1 P5",
-        Fault.LOST_RESPONSE,
+        semantics="1.1, 3.1 P5",
+        fault=Fault.LOST_RESPONSE,
     )
 
 
@@ -263,15 +263,15 @@ def delay_request(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "delay_request",
         "network",
-        "producer",
-        {"batch": batch.number},
-        batch.is_(Fate.SENT),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=batch.is_(Fate.SENT),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the request with {record_name(batch)} is held up, for longer than the producer waits for an answer"
         ),
-        "1.1",
-        Fault.DELAYED_REQUEST,
+        semantics="1.1",
+        fault=Fault.DELAYED_REQUEST,
     )
 
 
@@ -295,12 +295,12 @@ def notice(pipeline: Pipeline, broker: Replica) -> Action:
     return Action(
         "notice",
         "producer",
-        "producer",
-        {"broker": broker.number},
-        is_dead(pipeline, broker),
-        effect.updates,
-        sentence,
-        "3.1 P5",
+        lane="producer",
+        arguments={"broker": broker.number},
+        guard=is_dead(pipeline, broker),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P5",
     )
 
 
@@ -319,12 +319,12 @@ def discard_delayed(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "discard_delayed",
         "network",
-        "producer",
-        {"batch": batch.number},
-        dropped,
-        effect.updates,
-        lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
-        "1.1",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=dropped,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the abandoned request with {record_name(batch)} is dropped",
+        semantics="1.1",
     )
 
 

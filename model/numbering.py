@@ -95,15 +95,15 @@ def number_ahead(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "number_ahead",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(waits, others, z3.Not(z3.Or(*unnumbered))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(waits, others, z3.Not(z3.Or(*unnumbered))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer numbers {record_name(batch)}, which has to wait:"
             f" {before[pipeline.producer.next_sequence.name]} in its epoch {before[pipeline.producer.epoch.name]}"
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
@@ -117,15 +117,15 @@ def put_into_later_epoch(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "put_into_later_epoch",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(waits, batch.sent_epoch.term < epoch.term),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(waits, batch.sent_epoch.term < epoch.term),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer puts {record_name(batch)} into a batch of its epoch {before[epoch.name]}, with the number"
             f" {before[batch.sequence.name] if batch.sequence is not None else 0} of an earlier one"
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
@@ -136,14 +136,14 @@ def run_out(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "run_out",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(ran_out(pipeline, batch), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(ran_out(pipeline, batch), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer has no retry left for {record_name(batch)}: the send fails, and it bumps its epoch"
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
@@ -161,15 +161,15 @@ def refuse_gap(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "refuse_gap",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_for_gap(pipeline, batch, leader), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; the send fails, and the "
             "producer bumps its epoch"
         ),
-        "3.5, 4.2",
+        semantics="3.5, 4.2",
     )
 
 

@@ -24,16 +24,16 @@ def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
     return Action(
         "lose_offsets",
         "brokers",
-        "brokers",
-        {"kept": int(kept)},
-        z3.And(z3.Not(consumer.running.is_set), consumer.committed.term > least),
-        {consumer.committed: z3.IntVal(left), consumer.committed_epoch: z3.IntVal(0)},
-        lambda before, after: (
+        lane="brokers",
+        arguments={"kept": int(kept)},
+        guard=z3.And(z3.Not(consumer.running.is_set), consumer.committed.term > least),
+        updates={consumer.committed: z3.IntVal(left), consumer.committed_epoch: z3.IntVal(0)},
+        sentence=lambda before, after: (
             f"the brokers lose {lost} of the group: its committed offset is "
             + (f"{after[consumer.committed.name]} again" if kept else "gone")
         ),
-        "11.4",
-        Fault.LOST_OFFSETS,
+        semantics="11.4",
+        fault=Fault.LOST_OFFSETS,
     )
 
 

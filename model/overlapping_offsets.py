@@ -39,17 +39,17 @@ def drop_offsets(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "drop_offsets",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        _overlaps(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=_overlaps(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, processes "
             f"{'it' if count == 1 else 'them'} and commits results and offsets in a transaction; the offsets come to "
             "the group's coordinator before it has applied those of the transaction before: it drops both "
             f"(KAFKA-17507), and has {_words(after[pipeline.consumer.committed.name])} as committed"
         ),
-        "11.3",
+        semantics="11.3",
     )
 
 
@@ -62,17 +62,17 @@ def apply_too_soon(pipeline: Pipeline, leader: Replica, count: int) -> Action:
     return Action(
         "apply_too_soon",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "count": count},
-        _overlaps(pipeline, leader, count),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number, "count": count},
+        guard=_overlaps(pipeline, leader, count),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}, sends the "
             "offsets, and crashes before it commits; the group's coordinator takes them for those of the transaction "
             f"before (KAFKA-17507), and has {_words(after[pipeline.consumer.committed.name])} as committed"
         ),
-        "11.3",
-        Fault.CONSUMER_CRASH,
+        semantics="11.3",
+        fault=Fault.CONSUMER_CRASH,
     )
 
 

@@ -66,12 +66,12 @@ def read_while_appending(pipeline: Pipeline, batch: Batch, leader: Replica, appe
     return Action(
         "read_while_appending",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number, "delayed": int(appending.name == "execute_delayed")},
-        z3.And(appending.guard, _has_just_read(pipeline, leader)),
-        effect.updates,
-        sentence,
-        "6.1 R4",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number, "delayed": int(appending.name == "execute_delayed")},
+        guard=z3.And(appending.guard, _has_just_read(pipeline, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.1 R4",
     )
 
 

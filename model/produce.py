@@ -81,15 +81,15 @@ def append_batch(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "append",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(appendable(pipeline, batch, leader), has_room(leader)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(appendable(pipeline, batch, leader), has_room(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} appends {record_name(batch)} at offset {before[leader.log.end.name]}"
             f" in epoch {before[leader.epoch.name]}"
         ),
-        "3.2, 5 L1",
+        semantics="3.2, 5 L1",
     )
 
 
@@ -115,12 +115,12 @@ def recognise_duplicate(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     return Action(
         "recognise_duplicate",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
-        effect.updates,
-        sentence,
-        "3.5",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), found),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.5",
     )
 
 
@@ -159,15 +159,15 @@ def execute_delayed(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action
     return Action(
         "execute_delayed",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(delayed_appendable(pipeline, batch, leader), has_room(leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} executes the abandoned request: {record_name(batch)}"
             f" at offset {before[leader.log.end.name]}"
         ),
-        "1.1",
+        semantics="1.1",
     )
 
 
@@ -211,12 +211,12 @@ def acknowledge(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "acknowledge",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        condition,
-        effect.updates,
-        sentence,
-        "3.1 P3, 3.2",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=condition,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P3, 3.2",
     )
 
 
@@ -227,12 +227,14 @@ def fail_not_enough_after_append(pipeline: Pipeline, batch: Batch, leader: Repli
     return Action(
         "fail_not_enough_after_append",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))),
-        effect.updates,
-        lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
-        "3.2",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(
+            waits_at(batch, leader), replicated(pipeline, batch, leader), z3.Not(pipeline.enough_in_sync(leader))
+        ),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} answers {record_name(batch)}: NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+        semantics="3.2",
     )
 
 
@@ -272,15 +274,15 @@ def time_out(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "time_out",
         "producer",
-        "producer",
-        {"leader": leader.number},
-        z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"leader": leader.number},
+        guard=z3.Or(*(queues_at(pipeline, batch, leader) for batch in pipeline.producer.batches)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"request.timeout.ms is over, and the producer drops its connection to {leader.name}, which has read "
             "nothing behind what waits for the ISR"
         ),
-        "3.1 P5",
+        semantics="3.1 P5",
     )
 
 
@@ -291,12 +293,14 @@ def time_out_at_broker(pipeline: Pipeline, batch: Batch, leader: Replica) -> Act
     return Action(
         "time_out_at_broker",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        held_up(pipeline, batch, leader),
-        effect.updates,
-        lambda before, after: f"{leader.name} answers {record_name(batch)}: REQUEST_TIMED_OUT, the ISR did not follow",
-        "3.2, 3.3",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=held_up(pipeline, batch, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} answers {record_name(batch)}: REQUEST_TIMED_OUT, the ISR did not follow"
+        ),
+        semantics="3.2, 3.3",
     )
 
 

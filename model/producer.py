@@ -93,12 +93,12 @@ def send(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "send",
         "application",
-        "producer",
-        {"batch": batch.number},
-        z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        lambda before, after: f"the application sends {record_name(batch)}",
-        "3.1 P1",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(_may_send(pipeline, batch), z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application sends {record_name(batch)}",
+        semantics="3.1 P1",
     )
 
 
@@ -108,15 +108,15 @@ def refuse_send(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "refuse_send",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        _may_send(pipeline, batch),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=_may_send(pipeline, batch),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer has no room for {record_name(batch)}: send() fails when max.block.ms is over"
         ),
-        "3.1 P1",
-        Fault.FULL_BUFFER,
+        semantics="3.1 P1",
+        fault=Fault.FULL_BUFFER,
     )
 
 
@@ -126,12 +126,14 @@ def refuse_after_stop(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "refuse_after_stop",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
-        effect.updates,
-        lambda before, after: f"the producer, which has stopped for good, refuses {record_name(batch)}: the send fails",
-        "4.1",
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(_may_send(pipeline, batch), has_stopped(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"the producer, which has stopped for good, refuses {record_name(batch)}: the send fails"
+        ),
+        semantics="4.1",
     )
 
 
@@ -265,12 +267,12 @@ def transmit(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "transmit",
         "producer",
-        "producer",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
-        effect.updates,
-        sentence,
-        "3.1 P2",
+        lane="producer",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(batch.is_(Fate.BUFFERED), can_take(pipeline, batch, leader)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P2",
     )
 
 
@@ -292,16 +294,16 @@ def fail_to_connect(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "fail_to_connect",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=z3.And(batch.is_(Fate.BUFFERED), due, z3.Or(leaderless, *down), *guards),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer reaches no leader for {record_name(batch)}"
             + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
             + (", which will be retried" if will_be_retried(pipeline, batch, after) else "")
         ),
-        "4.2",
+        semantics="4.2",
     )
 
 
@@ -403,15 +405,15 @@ def give_up(pipeline: Pipeline, batch: Batch) -> Action:
     return Action(
         "give_up",
         "producer",
-        "producer",
-        {"batch": batch.number},
-        possible,
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"batch": batch.number},
+        guard=possible,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer gives up on {record_name(batch)}: the send fails with TimeoutException"
             + _said_of_stop(pipeline, before, after)
         ),
-        "3.1 P7 P8",
+        semantics="3.1 P7 P8",
     )
 
 
@@ -444,16 +446,16 @@ def resolve_sequences(pipeline: Pipeline) -> Action:
     return Action(
         "resolve_sequences",
         "producer",
-        "producer",
-        {},
-        z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(_drained(pipeline), z3.Or(continues, epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer bumps its epoch to get past the sequence it gave up on"
             if after[producer.epoch.name] > before[producer.epoch.name]
             else "the producer finds that no sequence is missing"
         ),
-        "3.4",
+        semantics="3.4",
     )
 
 

@@ -63,13 +63,13 @@ def begin_reassignment(pipeline: Pipeline, reassignment: Reassignment, replica: 
     return Action(
         "begin_reassignment",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        reassignment.moved.term == 0,
-        {reassignment.moved: z3.IntVal(replica.number)},
-        lambda before, after: f"the replica of {replica.name} is to be moved to {to}, which has an empty log",
-        "6.8 M1",
-        Fault.REASSIGNMENT,
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=reassignment.moved.term == 0,
+        updates={reassignment.moved: z3.IntVal(replica.number)},
+        sentence=lambda before, after: f"the replica of {replica.name} is to be moved to {to}, which has an empty log",
+        semantics="6.8 M1",
+        fault=Fault.REASSIGNMENT,
     )
 
 
@@ -107,18 +107,18 @@ def complete_reassignment(pipeline: Pipeline, reassignment: Reassignment, replic
     return Action(
         "complete_reassignment",
         "controller",
-        "controller",
-        {"broker": replica.number},
-        z3.And(
+        lane="controller",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             reassignment.takes_from(replica.number),
             z3.Not(reassignment.is_complete.is_set),
             controller.leader.term != 0,
             _all_in_sync(pipeline, reassignment, replica),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        sentence,
-        "6.8 M2 M3",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="6.8 M2 M3",
     )
 
 

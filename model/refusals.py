@@ -25,14 +25,14 @@ def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Acti
     return Action(
         "reject_not_leader",
         broker.name,
-        "brokers",
-        {"batch": batch.number, "broker": broker.number},
-        z3.And(is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "broker": broker.number},
+        guard=z3.And(is_at(pipeline, batch, broker), z3.Not(broker.presumes_leadership)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{broker.name}, which does not lead, refuses {record_name(batch)}: NOT_LEADER_OR_FOLLOWER"
         ),
-        "3.3, 6.5",
+        semantics="3.3, 6.5",
     )
 
 
@@ -43,12 +43,12 @@ def reject_not_enough_replicas(pipeline: Pipeline, batch: Batch, leader: Replica
     return Action(
         "reject_not_enough_replicas",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), z3.Not(accepts(pipeline, leader))),
-        effect.updates,
-        lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
-        "3.2",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), z3.Not(accepts(pipeline, leader))),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} refuses {record_name(batch)}: NOT_ENOUGH_REPLICAS",
+        semantics="3.2",
     )
 
 
@@ -97,17 +97,17 @@ def reject_out_of_order(pipeline: Pipeline, batch: Batch, leader: Replica) -> Ac
     return Action(
         "reject_out_of_order",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_as_out_of_order(pipeline, batch, leader), z3.Or(z3.Not(bumps), epoch_left(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
             + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
             + ("; the producer bumps its epoch" if after[producer.epoch.name] > before[producer.epoch.name] else "")
             + (": no retry is left, and the send fails" if after[batch.fate.name] == Fate.FAILED else "")
         ),
-        "3.4, 3.5",
+        semantics="3.4, 3.5",
     )
 
 
@@ -122,15 +122,15 @@ def refuse_in_transaction(pipeline: Pipeline, batch: Batch, leader: Replica) -> 
     return Action(
         "refuse_in_transaction",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        _refused_as_out_of_order(pipeline, batch, leader),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=_refused_as_out_of_order(pipeline, batch, leader),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER"
             + ("; the send fails" if after[batch.fate.name] == Fate.FAILED else "")
         ),
-        "3.4, 3.5, 11.1",
+        semantics="3.4, 3.5, 11.1",
     )
 
 
@@ -154,12 +154,14 @@ def refuse_later(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "refuse_later",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), later),
-        effect.updates,
-        lambda before, after: f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; {then}",
-        "3.5, 4.1",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_as_out_of_order(pipeline, batch, leader), later),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} refuses {record_name(batch)}: OUT_OF_ORDER_SEQUENCE_NUMBER; {then}"
+        ),
+        semantics="3.5, 4.1",
     )
 
 
@@ -174,15 +176,15 @@ def refuse_first_due(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     return Action(
         "refuse_first_due",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(_refused_as_out_of_order(pipeline, batch, leader), first_due),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(_refused_as_out_of_order(pipeline, batch, leader), first_due),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses {record_name(batch)}, the next one due: OUT_OF_ORDER_SEQUENCE_NUMBER; the producer "
             "stops for good (a fatal error), and the send fails"
         ),
-        "3.5, 4.1",
+        semantics="3.5, 4.1",
     )
 
 
@@ -249,7 +251,17 @@ def _fail_for_good(
         return words + (", and the producer stops for good" if stopped else "")
 
     arguments = {"batch": batch.number, "leader": leader.number}
-    return Action(name, leader.name, "brokers", arguments, guard, effect.updates, sentence, "3.1 P6, 3.4", fault)
+    return Action(
+        name,
+        leader.name,
+        lane="brokers",
+        arguments=arguments,
+        guard=guard,
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P6, 3.4",
+        fault=fault,
+    )
 
 
 def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:

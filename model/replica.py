@@ -95,19 +95,19 @@ def become_slow(pipeline: Pipeline, follower: Replica) -> Action:
     return Action(
         "become_slow",
         follower.name,
-        "brokers",
-        {"broker": follower.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=z3.And(
             follower.up.is_set,
             z3.Not(follower.slow.is_set),
             follower.leader.term != 0,
             follower.leader.term != follower.number,
             pipeline.controller.isr[follower.number].is_set,
         ),
-        effect.updates,
-        lambda before, after: f"{follower.name} stops fetching for a while",
-        "6.2 I1",
-        Fault.SLOW_FOLLOWER,
+        updates=effect.updates,
+        sentence=lambda before, after: f"{follower.name} stops fetching for a while",
+        semantics="6.2 I1",
+        fault=Fault.SLOW_FOLLOWER,
     )
 
 
@@ -118,12 +118,12 @@ def recover_speed(follower: Replica) -> Action:
     return Action(
         "recover_speed",
         follower.name,
-        "brokers",
-        {"broker": follower.number},
-        z3.And(follower.up.is_set, follower.slow.is_set),
-        effect.updates,
-        lambda before, after: f"{follower.name} fetches again",
-        "6.2 I2",
+        lane="brokers",
+        arguments={"broker": follower.number},
+        guard=z3.And(follower.up.is_set, follower.slow.is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{follower.name} fetches again",
+        semantics="6.2 I2",
     )
 
 

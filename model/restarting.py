@@ -83,12 +83,12 @@ def restart(pipeline: Pipeline, finished: Finished, committed: Committed) -> Act
     return Action(
         "restart_consumer",
         "consumer",
-        "consumer",
-        {"committed_all": int(committed), "finished": sum(1 << offset for offset in finished)},
-        _may_restart(pipeline, finished, committed),
-        effect.updates,
-        sentence,
-        "12 C2 C6 C13",
+        lane="consumer",
+        arguments={"committed_all": int(committed), "finished": sum(1 << offset for offset in finished)},
+        guard=_may_restart(pipeline, finished, committed),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C2 C6 C13",
     )
 
 
@@ -157,17 +157,17 @@ def restart_at_end(pipeline: Pipeline, leader: Replica, finished: Finished) -> A
     return Action(
         "restart_consumer_at_end",
         "consumer",
-        "consumer",
-        {"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
-        z3.And(
+        lane="consumer",
+        arguments={"leader": leader.number, "finished": sum(1 << offset for offset in finished)},
+        guard=z3.And(
             z3.Not(consumer.running.is_set),
             consumer.committed.term < 0,
             leader.presumes_leadership,
             *(consumer.queued[offset].term > 0 for offset in finished),
         ),
-        effect.updates,
-        sentence,
-        "12 C13 C14",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="12 C13 C14",
     )
 
 

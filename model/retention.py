@@ -35,12 +35,12 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
     return Action(
         "expire",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "offset": offset, "batch": batch.number},
-        z3.And(pipeline.serves(leader), first, it_is_this),
-        effect.updates,
-        sentence,
-        "10 D1",
+        lane="brokers",
+        arguments={"leader": leader.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(pipeline.serves(leader), first, it_is_this),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D1",
     )
 
 
@@ -56,15 +56,15 @@ def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "reset_position",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        z3.And(reaches(pipeline, leader), consumer.position.term < start),
-        effect.updates,
-        lambda before, after: (
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=z3.And(reaches(pipeline, leader), consumer.position.term < start),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the consumer asks {leader.name} for offset {before[consumer.position.name]}, which is deleted, and goes "
             f"on at the {policy.value} offset {after[consumer.position.name]}"
         ),
-        "10 D5",
+        semantics="10 D5",
     )
 
 
@@ -80,12 +80,12 @@ def expire_offsets(pipeline: Pipeline) -> Action:
     return Action(
         "expire_offsets",
         "brokers",
-        "brokers",
-        {},
-        z3.And(z3.Not(consumer.running.is_set), *known),
-        {consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
-        lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
-        "12 C14",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(z3.Not(consumer.running.is_set), *known),
+        updates={consumer.committed: z3.IntVal(EXPIRED), consumer.committed_epoch: z3.IntVal(0)},
+        sentence=lambda before, after: f"the brokers delete the committed offset of the group, which {why}",
+        semantics="12 C14",
     )
 
 

@@ -170,10 +170,12 @@ def refuse_and_reset(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     return Action(
         "refuse_and_reset",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)),
-        effect.updates,
-        sentence,
-        "3.5, 4.3",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(
+            arrives(pipeline, batch, leader), accepts(pipeline, leader), wrong, is_next_answer(pipeline, batch)
+        ),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.5, 4.3",
     )

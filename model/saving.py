@@ -22,12 +22,12 @@ def save(pipeline: Pipeline, applied: Applied) -> Action:
     return Action(
         "save_memory",
         "consumer",
-        "consumer",
-        {},
-        z3.And(pipeline.consumer.running.is_set, something_new),
-        effect.updates,
-        lambda before, after: "the application saves what its consumer has in memory, without the offset",
-        "12.1",
+        lane="consumer",
+        arguments={},
+        guard=z3.And(pipeline.consumer.running.is_set, something_new),
+        updates=effect.updates,
+        sentence=lambda before, after: "the application saves what its consumer has in memory, without the offset",
+        semantics="12.1",
     )
 
 

@@ -36,16 +36,16 @@ def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica)
     return Action(
         "split_batch",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, z3.Not(z3.Or(*between))),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), together, z3.Not(z3.Or(*between))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} refuses the batch of {record_name(batch)} and {record_name(other)}: MESSAGE_TOO_LARGE; the "
             f"producer splits it, and will send both by themselves{returns}"
         ),
-        "3.1 P9",
-        Fault.SPLIT_BATCH,
+        semantics="3.1 P9",
+        fault=Fault.SPLIT_BATCH,
     )
 
 

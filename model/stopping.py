@@ -92,19 +92,19 @@ def crash(pipeline: Pipeline, position: int | None) -> Action:
     return Action(
         "crash_producer",
         "application",
-        "producer",
-        _arguments(position),
-        z3.And(
+        lane="producer",
+        arguments=_arguments(position),
+        guard=z3.And(
             has_something,
             producer.session.term < producer.session.high,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer application crashes and restarts: what it had in flight it forgets"
             + _then(pipeline, position)
         ),
-        "3.1 P12",
-        Fault.PRODUCER_CRASH,
+        semantics="3.1 P12",
+        fault=Fault.PRODUCER_CRASH,
     )
 
 
@@ -143,13 +143,13 @@ def stop(pipeline: Pipeline, position: int | None) -> Action:
     return Action(
         "stop_producer",
         "application",
-        "producer",
-        _arguments(position),
-        z3.And(*guards),
-        effect.updates,
-        sentence,
-        "3.1 P11",
-        Fault.PRODUCER_STOP,
+        lane="producer",
+        arguments=_arguments(position),
+        guard=z3.And(*guards),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.1 P11",
+        fault=Fault.PRODUCER_STOP,
     )
 
 

@@ -36,13 +36,13 @@ def _taken_out(
     return Action(
         name,
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(heard, take_out_has_room(pipeline, replica)),
-        effect.updates,
-        sentence,
-        semantics,
-        fault,
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(heard, take_out_has_room(pipeline, replica)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics=semantics,
+        fault=fault,
     )
 
 
@@ -64,17 +64,17 @@ def finish_shutdown(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "finish_shutdown",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(
             replica.up.is_set,
             z3.Not(replica.cut_off.is_set),
             z3.Not(controller.unfenced[replica.number].is_set),
             replica.epoch.term == controller.epoch.term,
         ),
-        effect.updates,
-        lambda before, after: f"{replica.name} forces its log to disk and stops",
-        "5 L6",
+        updates=effect.updates,
+        sentence=lambda before, after: f"{replica.name} forces its log to disk and stops",
+        semantics="5 L6",
     )
 
 

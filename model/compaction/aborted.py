@@ -115,12 +115,12 @@ def remove_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     return Action(
         "remove_aborted",
         replica.name,
-        "brokers",
-        arguments,
-        z3.And(*conditions),
-        effect.updates,
-        sentence,
-        "10 D6",
+        lane="brokers",
+        arguments=arguments,
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D6",
     )
 
 
@@ -155,12 +155,12 @@ def drop_marker(pipeline: Pipeline, replica: Replica, marker: int, transaction: 
     return Action(
         "drop_marker",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "marker": marker, "transaction": transaction.number},
-        z3.And(*conditions),
-        effect.updates,
-        sentence,
-        "10 D6 D7",
+        lane="brokers",
+        arguments={"broker": replica.number, "marker": marker, "transaction": transaction.number},
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D6 D7",
     )
 
 
@@ -182,16 +182,16 @@ def forget_aborted(pipeline: Pipeline, replica: Replica, marker: int, batch: Bat
     return Action(
         "forget_aborted",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "marker": marker, "batch": batch.number},
-        z3.And(*conditions),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number, "marker": marker, "batch": batch.number},
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the cleaner of {replica.name} has no room for more keys (log.cleaner.dedupe.buffer.size) and stops in "
             f"the middle of a segment: the {entry_name(pipeline, before, replica, marker)}, in the rest of it, is not "
             f"in the index of aborted transactions any more (KAFKA-13727)"
         ),
-        "10 D7",
+        semantics="10 D7",
     )
 
 

@@ -80,12 +80,12 @@ def compact(pipeline: Pipeline, compacted: Compacted, replica: Replica, last: in
     return Action(
         "compact",
         replica.name,
-        "brokers",
-        arguments,
-        z3.And(*conditions),
-        effect.updates,
-        sentence,
-        "10 D3",
+        lane="brokers",
+        arguments=arguments,
+        guard=z3.And(*conditions),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D3",
     )
 
 
@@ -107,21 +107,21 @@ def drop_tombstone(pipeline: Pipeline, replica: Replica, offset: int, batch: Bat
     return Action(
         "drop_tombstone",
         replica.name,
-        "brokers",
-        {"broker": replica.number, "offset": offset, "batch": batch.number},
-        z3.And(
+        lane="brokers",
+        arguments={"broker": replica.number, "offset": offset, "batch": batch.number},
+        guard=z3.And(
             may_be_cleaned(pipeline, replica, offset),
             stands(replica, offset),
             it_is_this,
             *passed_over,
             *nothing_before,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the cleaner of {replica.name} drops {record_name(batch)}, a tombstone that it has kept for "
             f"delete.retention.ms"
         ),
-        "10 D4",
+        semantics="10 D4",
     )
 
 

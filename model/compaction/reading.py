@@ -115,12 +115,12 @@ def pass_hole(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "pass_hole",
         "consumer",
-        "consumer",
-        {"leader": leader.number},
-        is_fetched(pipeline, leader, readable),
-        effect.updates,
-        sentence,
-        "10 D3 D4",
+        lane="consumer",
+        arguments={"leader": leader.number},
+        guard=is_fetched(pipeline, leader, readable),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="10 D3 D4",
     )
 
 

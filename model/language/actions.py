@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import z3
 
@@ -56,6 +56,7 @@ class Action:
 
     name: str
     actor: str
+    _: KW_ONLY
     lane: str
     arguments: Mapping[str, int]
     guard: z3.BoolRef

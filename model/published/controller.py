@@ -37,12 +37,14 @@ def shrink(cluster: Cluster, replica: Replica) -> Action:
     return Action(
         "controller_shrinks_isr",
         "controller",
-        "controller",
-        {"replica": replica.number},
-        z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
-        decide(cluster, leader, isr).updates,
-        lambda before, after: f"the controller takes {replica.name} for dead; {_decision(cluster, before, after)}",
-        "published, controller",
+        lane="controller",
+        arguments={"replica": replica.number},
+        guard=z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica)),
+        updates=decide(cluster, leader, isr).updates,
+        sentence=lambda before, after: (
+            f"the controller takes {replica.name} for dead; {_decision(cluster, before, after)}"
+        ),
+        semantics="published, controller",
     )
 
 
@@ -51,12 +53,12 @@ def elect(cluster: Cluster, replica: Replica) -> Action:
     return Action(
         "elect_leader",
         "controller",
-        "controller",
-        {"replica": replica.number},
-        z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
-        decide(cluster, replica.number, cluster.quorum_isr).updates,
-        lambda before, after: f"the controller elects {replica.name}; {_decision(cluster, before, after)}",
-        "published, controller",
+        lane="controller",
+        arguments={"replica": replica.number},
+        guard=z3.And(cluster.epoch_left, cluster.in_quorum_isr(replica), cluster.quorum_leader != replica.number),
+        updates=decide(cluster, replica.number, cluster.quorum_isr).updates,
+        sentence=lambda before, after: f"the controller elects {replica.name}; {_decision(cluster, before, after)}",
+        semantics="published, controller",
     )
 
 

@@ -19,15 +19,15 @@ def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.Boo
     return Action(
         "fetch",
         follower.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(*allowed, follower.log.end < leader.log.end),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(*allowed, follower.log.end < leader.log.end),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} fetches record {follower.log.records(after)[-1]} from {leader.name}, high watermark "
             f"{after[follower.high_watermark.name]}"
         ),
-        "published, follower",
+        semantics="published, follower",
     )
 
 
@@ -54,12 +54,12 @@ def become_follower(
     return Action(
         "become_follower",
         follower.name,
-        "brokers",
-        {"epoch": request.epoch, "leader": leader.number, "follower": follower.number},
-        z3.And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
-        effect.updates,
-        sentence,
-        "published, follower",
+        lane="brokers",
+        arguments={"epoch": request.epoch, "leader": leader.number, "follower": follower.number},
+        guard=z3.And(request.names(leader), follower.epoch.term < request.epoch, *allowed),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="published, follower",
     )
 
 
@@ -70,12 +70,12 @@ def truncate(cluster: Cluster, leader: Replica, follower: Replica, diverges: z3.
     return Action(
         "truncate",
         follower.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(cluster.presumes_leadership(leader), cluster.follows(follower, leader), diverges),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{follower.name} truncates to what it shares with {leader.name}{dropped(before, after, follower)}"
         ),
-        "published, follower",
+        semantics="published, follower",
     )

@@ -20,14 +20,14 @@ def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action
     return Action(
         "become_leader",
         leader.name,
-        "brokers",
-        {"epoch": request.epoch, "leader": leader.number},
-        z3.And(request.names(leader), leader.epoch.term < request.epoch),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"epoch": request.epoch, "leader": leader.number},
+        guard=z3.And(request.names(leader), leader.epoch.term < request.epoch),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} becomes leader in epoch {request.epoch}, ISR {members(after, leader.isr, leader)}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
@@ -42,18 +42,18 @@ def write(cluster: Cluster, leader: Replica) -> Action:
     return Action(
         "write",
         leader.name,
-        "brokers",
-        {"leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"leader": leader.number},
+        guard=z3.And(
             cluster.presumes_leadership(leader),
             cluster.records_written.term < cluster.constants.records,
             z3.Not(leader.log.is_full),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} appends record {after[cluster.records_written.name]} in epoch {after[leader.epoch.name]}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
@@ -64,14 +64,14 @@ def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica, lags: z3.Bo
     return Action(
         "shrink_isr",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(cluster.is_true_leader(leader), leader.counts_in_sync(follower), lags),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} removes {follower.name} from the ISR, now {members(after, leader.isr, leader)}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
@@ -82,14 +82,14 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: 
     return Action(
         "expand_isr",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "follower": follower.number},
-        z3.And(cluster.is_true_leader(leader), z3.Not(leader.counts_in_sync(follower)), caught_up),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "follower": follower.number},
+        guard=z3.And(cluster.is_true_leader(leader), z3.Not(leader.counts_in_sync(follower)), caught_up),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} takes {follower.name} back into the ISR, now {members(after, leader.isr, leader)}"
         ),
-        "published, leader",
+        semantics="published, leader",
     )
 
 
@@ -103,9 +103,9 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Call
     return Action(
         "increment_high_watermark",
         leader.name,
-        "brokers",
-        {"leader": leader.number},
-        z3.And(
+        lane="brokers",
+        arguments={"leader": leader.number},
+        guard=z3.And(
             cluster.presumes_leadership(leader),
             leader.high_watermark.term < leader.log.end,
             *(
@@ -113,9 +113,11 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Call
                 for follower in cluster.others(leader)
             ),
         ),
-        effect.updates,
-        lambda before, after: f"{leader.name} raises its high watermark to {after[leader.high_watermark.name]}",
-        "published, leader",
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"{leader.name} raises its high watermark to {after[leader.high_watermark.name]}"
+        ),
+        semantics="published, leader",
     )
 
 

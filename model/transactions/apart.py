@@ -37,15 +37,15 @@ def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "add_elsewhere",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(goes_on, _has_ended(pipeline, transaction)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(goes_on, _has_ended(pipeline, transaction)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application adds to {transaction.name} what else it holds (a record in another partition, or the "
             "group's offsets): for the coordinator that begins a transaction, which this partition is not in"
         ),
-        "4.1, 11.1 T2, 11.7",
+        semantics="4.1, 11.1 T2, 11.7",
     )
 
 
@@ -60,14 +60,14 @@ def complete_elsewhere(pipeline: Pipeline) -> Action:
     return Action(
         "complete_elsewhere",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(transactions.is_ending, transactions.elsewhere.is_set),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(transactions.is_ending, transactions.elsewhere.is_set),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the markers are written elsewhere, and none in this partition: the transaction is complete"
         ),
-        "4.1, 11.1 T6",
+        semantics="4.1, 11.1 T6",
     )
 
 

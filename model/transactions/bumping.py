@@ -30,15 +30,15 @@ def ask_within(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "ask_within",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(asks, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(asks, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer asks for a new epoch, and the coordinator decides to abort {words(pipeline, transaction)}, "
             "which the application does not hear of"
         ),
-        "4.1, 11.1 T1'",
+        semantics="4.1, 11.1 T1'",
     )
 
 
@@ -57,14 +57,14 @@ def go_on_within(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "go_on_within",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(bump_due(pipeline), transaction.is_going_on, given),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(bump_due(pipeline), transaction.is_going_on, given),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator gives the producer epoch {after[producer.epoch.name]}: it goes on with {transaction.name}"
         ),
-        "4.1",
+        semantics="4.1",
     )
 
 
@@ -83,12 +83,12 @@ def ask_before(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "ask_before",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
-        "4.1, 11.1 T1",
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(bump_due(pipeline), transaction.is_going_on, at_rest, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
+        semantics="4.1, 11.1 T1",
     )
 
 
@@ -103,15 +103,15 @@ def refuse_unknown_end(pipeline: Pipeline, transaction: Transaction, asked: z3.B
     return Action(
         "refuse_unknown_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(asked, unknown),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(asked, unknown),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator knows nothing of {words(pipeline, transaction)} to end: INVALID_TXN_STATE, and the "
             "application starts a new producer"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 

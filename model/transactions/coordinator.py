@@ -76,15 +76,15 @@ def write_marker(pipeline: Pipeline, leader: Replica, transaction: Transaction, 
     return Action(
         "write_marker",
         leader.name,
-        "brokers",
-        {"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
-        z3.And(marker_due(pipeline, leader, transaction, commits=commits), room),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number, "transaction": transaction.number, "commits": int(commits)},
+        guard=z3.And(marker_due(pipeline, leader, transaction, commits=commits), room),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} appends the coordinator's {'commit' if commits else 'abort'} marker of "
             f"{words(pipeline, transaction)} at offset {before[leader.log.end.name]}"
         ),
-        "11.1 T5",
+        semantics="11.1 T5",
     )
 
 
@@ -120,14 +120,14 @@ def complete_transaction(pipeline: Pipeline, leader: Replica) -> Action:
     return Action(
         "complete_transaction",
         "coordinator",
-        "brokers",
-        {"leader": leader.number},
-        z3.And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"leader": leader.number},
+        guard=z3.And(transactions.is_ending, at_leader, _marked(pipeline, leader)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} tells the coordinator that the marker is replicated: the transaction is complete"
         ),
-        "11.1 T6",
+        semantics="11.1 T6",
     )
 
 
@@ -147,16 +147,16 @@ def time_out_transaction(pipeline: Pipeline) -> Action:
     return Action(
         "time_out_transaction",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(ongoing, epoch_left(pipeline)) if fences else ongoing,
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(ongoing, epoch_left(pipeline)) if fences else ongoing,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"transaction.timeout.ms is over: the coordinator {decides} "
             + transactions.each[before[transactions.current.name]].name
         ),
-        "11.1 T7",
-        Fault.TRANSACTION_TIMEOUT,
+        semantics="11.1 T7",
+        fault=Fault.TRANSACTION_TIMEOUT,
     )
 
 
@@ -170,15 +170,15 @@ def fence_former(pipeline: Pipeline) -> Action:
     return Action(
         "fence_former",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(waits, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(waits, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the new producer calls initTransactions(): the coordinator fences the one before it and decides to abort "
             + transactions.each[before[transactions.current.name]].name
         ),
-        "11.1 T1'",
+        semantics="11.1 T1'",
     )
 
 
@@ -200,12 +200,12 @@ def initialise(pipeline: Pipeline) -> Action:
     return Action(
         "initialise",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(due, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
-        "11.1 T1",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(due, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the coordinator gives the producer epoch {after[transactions.epoch.name]}",
+        semantics="11.1 T1",
     )
 
 

@@ -55,15 +55,15 @@ def forget_fenced(pipeline: Pipeline, replica: Replica) -> Action:
     return Action(
         "forget_fenced",
         replica.name,
-        "brokers",
-        {"broker": replica.number},
-        z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"broker": replica.number},
+        guard=z3.And(replica.up.is_set, z3.Or(*here), _is_something_sent(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{replica.name} forgets the producer, and that it was fenced: of its newest epoch it has only a marker, "
             "whose time it does not keep (KAFKA-9144)"
         ),
-        "11.7",
+        semantics="11.7",
     )
 
 

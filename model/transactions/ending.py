@@ -150,14 +150,14 @@ def prepare_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "prepare_commit",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_commit(pipeline, transaction), _can_decide(pipeline, pipeline.producer.epoch.term)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application commits {words(pipeline, transaction)}: the coordinator decides so, and the call returns"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
@@ -170,20 +170,20 @@ def crash_at_commit(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "crash_at_commit",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(
             may_commit(pipeline, transaction),
             _can_decide(pipeline, pipeline.producer.epoch.term),
             pipeline.producer.session.term < pipeline.producer.session.high,
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application commits {words(pipeline, transaction)}, and crashes before it knows that the coordinator "
             "has decided so"
         ),
-        "11.1 T4",
-        Fault.PRODUCER_CRASH,
+        semantics="11.1 T4",
+        fault=Fault.PRODUCER_CRASH,
     )
 
 
@@ -203,12 +203,12 @@ def begin_abort(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "begin_abort",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        may_abort,
-        effect.updates,
-        lambda before, after: f"the application aborts {words(pipeline, transaction)}, for a send failed",
-        "11.1",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=may_abort,
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application aborts {words(pipeline, transaction)}, for a send failed",
+        semantics="11.1",
     )
 
 
@@ -241,14 +241,14 @@ def prepare_abort(pipeline: Pipeline, transaction: Transaction, *, anew: bool) -
     return Action(
         "prepare_abort",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number, "anew": int(anew)},
-        guard,
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number, "anew": int(anew)},
+        guard=guard,
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator decides to abort {words(pipeline, transaction)}, and abortTransaction() returns"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
@@ -261,12 +261,14 @@ def learn_committed(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "learn_committed",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(may_commit(pipeline, transaction), decided),
-        effect.updates,
-        lambda before, after: f"commitTransaction() returns: {words(pipeline, transaction)} is committed already",
-        "11.1 T4, 11.6",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_commit(pipeline, transaction), decided),
+        updates=effect.updates,
+        sentence=lambda before, after: (
+            f"commitTransaction() returns: {words(pipeline, transaction)} is committed already"
+        ),
+        semantics="11.1 T4, 11.6",
     )
 
 
@@ -286,12 +288,12 @@ def learn_aborted(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "learn_aborted",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
-        effect.updates,
-        lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
-        "11.1 T4 T7",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_end_aborted(pipeline, transaction), z3.Or(decided, never_began)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"abortTransaction() returns: {words(pipeline, transaction)} is aborted",
+        semantics="11.1 T4 T7",
     )
 
 
@@ -306,15 +308,15 @@ def learn_fenced(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "learn_fenced",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(transaction.is_(Outcome.OPEN), fenced, aborted, is_drained(pipeline, transaction)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the producer finds itself fenced: {words(pipeline, transaction)} is aborted, and the application starts "
             "a new producer"
         ),
-        "11.1 T7",
+        semantics="11.1 T7",
     )
 
 
@@ -332,15 +334,15 @@ def refuse_end(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "refuse_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(other_way, was_raised(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(other_way, was_raised(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator refuses to end {words(pipeline, transaction)} so: INVALID_TXN_STATE, and the application "
             "starts a new producer"
         ),
-        "11.1 T4",
+        semantics="11.1 T4",
     )
 
 
@@ -354,12 +356,12 @@ def begin_later(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "begin_later",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
-        effect.updates,
-        lambda before, after: f"the application goes on with later records, in {transaction.name}",
-        "11.1 T2",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(may_begin, takes_next(pipeline), has_epoch(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"the application goes on with later records, in {transaction.name}",
+        semantics="11.1 T2",
     )
 
 
@@ -374,15 +376,15 @@ def delay_earlier_end(pipeline: Pipeline) -> Action:
     return Action(
         "delay_earlier_end",
         "network",
-        "producer",
-        {},
-        z3.And(nothing_yet, transactions.initialised.is_set, late.term == 0),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(nothing_yet, transactions.initialised.is_set, late.term == 0),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "a request to commit an earlier transaction is held up; the producer has sent it again, and that is over"
         ),
-        "11.6",
-        Fault.DELAYED_REQUEST,
+        semantics="11.6",
+        fault=Fault.DELAYED_REQUEST,
     )
 
 
@@ -396,12 +398,12 @@ def discard_late_end(pipeline: Pipeline) -> Action:
     return Action(
         "discard_late_end",
         "network",
-        "producer",
-        {},
-        late.term > 0,
-        effect.updates,
-        lambda before, after: "the abandoned request to end a transaction is dropped",
-        "11.6",
+        lane="producer",
+        arguments={},
+        guard=late.term > 0,
+        updates=effect.updates,
+        sentence=lambda before, after: "the abandoned request to end a transaction is dropped",
+        semantics="11.6",
     )
 
 
@@ -417,15 +419,15 @@ def delay_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) ->
     return Action(
         "delay_end",
         "network",
-        "producer",
-        {"transaction": transaction.number, "commits": int(commits)},
-        z3.And(asked, transactions.added.is_set, transactions.late_end.term == 0),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number, "commits": int(commits)},
+        guard=z3.And(asked, transactions.added.is_set, transactions.late_end.term == 0),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the request to {what} {words(pipeline, transaction)} is held up, and the producer sends it again"
         ),
-        "11.6",
-        Fault.DELAYED_REQUEST,
+        semantics="11.6",
+        fault=Fault.DELAYED_REQUEST,
     )
 
 
@@ -447,12 +449,12 @@ def execute_late_end(pipeline: Pipeline) -> Action:
     return Action(
         "execute_late_end",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(late.term > 0, _can_decide(pipeline, epoch.term)),
-        effect.updates,
-        sentence,
-        "11.6",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(late.term > 0, _can_decide(pipeline, epoch.term)),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.6",
     )
 
 

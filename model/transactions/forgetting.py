@@ -62,20 +62,20 @@ def put_at_risk(pipeline: Pipeline) -> Action:
     return Action(
         "put_at_risk",
         "brokers",
-        "brokers",
-        {},
-        own_log.is_(Keeping.SAFE),
-        {
+        lane="brokers",
+        arguments={},
+        guard=own_log.is_(Keeping.SAFE),
+        updates={
             own_log.keeping: z3.IntVal(Keeping.AT_RISK),
             own_log.status: transactions.status.term,
             own_log.epoch: transactions.epoch.term,
             own_log.current: transactions.current.term,
         },
-        lambda before, after: (
+        sentence=lambda before, after: (
             "__transaction_state is down to one broker: what the coordinator writes from here on, no other has"
         ),
-        "11.4",
-        Fault.LOST_TRANSACTION_STATE,
+        semantics="11.4",
+        fault=Fault.LOST_TRANSACTION_STATE,
     )
 
 
@@ -103,12 +103,12 @@ def lose_end(pipeline: Pipeline) -> Action:
     return Action(
         "lose_end",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(own_log.is_(Keeping.AT_RISK), differs),
-        effect.updates,
-        sentence,
-        "11.4",
+        lane="brokers",
+        arguments={},
+        guard=z3.And(own_log.is_(Keeping.AT_RISK), differs),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.4",
     )
 
 
@@ -128,16 +128,16 @@ def lose_all(pipeline: Pipeline) -> Action:
     return Action(
         "lose_all",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(own_log.is_(Keeping.SAFE), no_newer, epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "all of __transaction_state is lost: the coordinator does not know the transactional.id, "
             "which will get another producer id"
         ),
-        "11.4",
-        Fault.LOST_TRANSACTION_STATE,
+        semantics="11.4",
+        fault=Fault.LOST_TRANSACTION_STATE,
     )
 
 
@@ -151,15 +151,15 @@ def abort_forgotten(pipeline: Pipeline) -> Action:
     return Action(
         "abort_forgotten",
         "coordinator",
-        "brokers",
-        {},
-        z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={},
+        guard=z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"nobody ends {transactions.each[before[transactions.current.name]].name} for the coordinator: "
             "transaction.timeout.ms is over, and it decides to abort"
         ),
-        "11.1 T7, 11.4",
+        semantics="11.1 T7, 11.4",
     )
 
 
@@ -175,12 +175,12 @@ def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "add_again",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
-        effect.updates,
-        lambda before, after: f"{leader.name} has the partition added to {transaction.name} once more",
-        "11.1 T2, 11.5",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arriving, transaction.is_going_on, can_be_added_again(pipeline, leader, batch.sent_epoch.term)),
+        updates=effect.updates,
+        sentence=lambda before, after: f"{leader.name} has the partition added to {transaction.name} once more",
+        semantics="11.1 T2, 11.5",
     )
 
 
@@ -221,18 +221,18 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "find_forgotten",
         "producer",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(
             _is_lost(pipeline),
             _asks(pipeline, transaction),
             is_drained(pipeline, transaction),
             z3.Not(agree),
             z3.Not(fenced_earlier),
         ),
-        effect.updates,
-        sentence,
-        "11.4",
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="11.4",
     )
 
 
@@ -245,15 +245,15 @@ def find_forgotten_later(pipeline: Pipeline) -> Action:
     return Action(
         "find_forgotten_later",
         "producer",
-        "producer",
-        {},
-        z3.And(_is_lost(pipeline), wants, z3.Not(has_epoch(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(_is_lost(pipeline), wants, z3.Not(has_epoch(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the coordinator refuses to begin a transaction with later records, and the application starts a new "
             "producer"
         ),
-        "11.4",
+        semantics="11.4",
     )
 
 
@@ -276,15 +276,15 @@ def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action
     return Action(
         "refuse_forgotten_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(_is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), refused),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the coordinator, which does not know of {words(pipeline, transaction)}, refuses to end it, and the "
             "application starts a new producer"
         ),
-        "11.4",
+        semantics="11.4",
     )
 
 
@@ -303,17 +303,17 @@ def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commit
     return Action(
         "take_for_earlier_end",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number, "commits": int(commits)},
-        z3.And(
+        lane="brokers",
+        arguments={"transaction": transaction.number, "commits": int(commits)},
+        guard=z3.And(
             _is_lost(pipeline), transactions.added.is_set, has_epoch(pipeline), transactions.is_(status), asked, other
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{call}() returns for {words(pipeline, transaction)}: the coordinator takes the request for the one "
             f"before, which it has {ended}, and writes no marker"
         ),
-        "11.1 T4, 11.4",
+        semantics="11.1 T4, 11.4",
     )
 
 
@@ -328,9 +328,9 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "abort_unknown",
         "coordinator",
-        "brokers",
-        {"transaction": transaction.number},
-        z3.And(
+        lane="brokers",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(
             _is_lost(pipeline),
             transactions.added.is_set,
             has_epoch(pipeline),
@@ -338,12 +338,12 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
             may_end_aborted(pipeline, transaction),
             epoch_left(pipeline),
         ),
-        effect.updates,
-        lambda before, after: (
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"abortTransaction() returns for {words(pipeline, transaction)}: the coordinator knows of no partition in "
             "it, and writes no marker"
         ),
-        "11.4, 11.5",
+        semantics="11.4, 11.5",
     )
 
 

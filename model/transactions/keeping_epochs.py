@@ -77,17 +77,17 @@ def resolve_in_transaction(pipeline: Pipeline) -> Action:
     return Action(
         "resolve_in_transaction",
         "producer",
-        "producer",
-        {},
-        z3.And(is_in_doubt(pipeline), z3.Not(_something_is_numbered(pipeline))),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={},
+        guard=z3.And(is_in_doubt(pipeline), z3.Not(_something_is_numbered(pipeline))),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             "the producer finds that no sequence is missing"
             if before[transactions.initialised.name] == after[transactions.initialised.name]
             else "nobody knows whether a sequence that the producer gave up on is used: it stops for good (a fatal "
             "error), and the application starts a new producer"
         ),
-        "11.7",
+        semantics="11.7",
     )
 
 
@@ -123,12 +123,12 @@ def refuse_unknown(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
     return Action(
         "refuse_unknown",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.unknown),
-        effect.updates,
-        sentence,
-        "3.4, 3.5, 11.7",
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), check.unknown),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="3.4, 3.5, 11.7",
     )
 
 

@@ -58,12 +58,12 @@ def purge_returned(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "purge_returned",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(transaction.is_(Outcome.ABORTING), comes_back, z3.Not(has_stopped(pipeline))),
-        effect.updates,
-        sentence,
-        "4.1, 11.1",
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(transaction.is_(Outcome.ABORTING), comes_back, z3.Not(has_stopped(pipeline))),
+        updates=effect.updates,
+        sentence=sentence,
+        semantics="4.1, 11.1",
     )
 
 
@@ -85,12 +85,12 @@ def replace_producer(pipeline: Pipeline, transaction: Transaction) -> Action:
     return Action(
         "replace_producer",
         "application",
-        "producer",
-        {"transaction": transaction.number},
-        z3.And(transaction.is_going_on, has_stopped(pipeline)),
-        effect.updates,
-        lambda before, after: (
+        lane="producer",
+        arguments={"transaction": transaction.number},
+        guard=z3.And(transaction.is_going_on, has_stopped(pipeline)),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"the application gives up {words(pipeline, transaction)} with the producer, and starts a new one"
         ),
-        "4.1, 11.1",
+        semantics="4.1, 11.1",
     )

@@ -51,13 +51,13 @@ def take_for_another(pipeline: Pipeline, batch: Batch, leader: Replica) -> Actio
     return Action(
         "take_for_another",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(arrives(pipeline, batch, leader), accepts(pipeline, leader), taken),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} takes {record_name(batch)} for an earlier one, whose sequence number it has: it appends "
             "nothing and acknowledges it"
         ),
-        "3.5",
+        semantics="3.5",
     )

@@ -57,13 +57,13 @@ def reject_unverified(pipeline: Pipeline, batch: Batch, leader: Replica) -> Acti
     return Action(
         "reject_unverified",
         leader.name,
-        "brokers",
-        {"batch": batch.number, "leader": leader.number},
-        z3.And(*refused),
-        effect.updates,
-        lambda before, after: (
+        lane="brokers",
+        arguments={"batch": batch.number, "leader": leader.number},
+        guard=z3.And(*refused),
+        updates=effect.updates,
+        sentence=lambda before, after: (
             f"{leader.name} asks the coordinator, which knows of no such transaction, and refuses "
             f"{record_name(batch)}: INVALID_TXN_STATE"
         ),
-        "11.5",
+        semantics="11.5",
     )
