@@ -31,7 +31,7 @@ _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON
 MOST_SETS = 3
 """How many smallest fault sets stand in a row of the table."""
 
-MOST_REMARKS = 5
+MOST_REMARKS = 8
 """Lines under the table."""
 
 SCREEN = 60
