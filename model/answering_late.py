@@ -1,6 +1,7 @@
-"""A leader sends what a follower fetched so late that its log is another one by then (semantics 6.1, KAFKA-18723).
+"""Answers to followers' fetches that a leader sends late (semantics 6.1, KAFKA-18723).
 
-It looks how much there is when it handles the fetch, and reads the file itself as it sends it.
+A leader determines how many records it has when it handles the fetch, but reads its file only as it sends the answer.
+In between it can stop leading, truncate its log and fetch other records.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from model.wording import entry_name
 
 
 def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:
-    """The leader learns how far a follower is, and what it has for it stays on its way (6.1 R1, R2)."""
+    """Let the leader learn the follower's log end, while its answer with records stays on its way (6.1 R1, R2)."""
     end, until = follower.log.end.term, late.until[follower.number]
     effect = Effect()
     effect[leader.fetched[follower.number]] = end + 1
@@ -44,7 +45,7 @@ def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: 
 
 
 def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:
-    """The follower appends what stands in that place of the file by now, of whatever epoch (6.1, KAFKA-18723)."""
+    """Let the follower append what stands at that offset of the leader's file now, of any epoch (6.1, KAFKA-18723)."""
     end, until = follower.log.end.term, late.until[follower.number]
     effect = Effect()
     follower.log.append(effect, copied(pipeline, leader, end))
@@ -77,7 +78,7 @@ def receive(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Re
 
 
 def lose(late: LateAnswers, follower: Replica) -> Action:
-    """The connection breaks, or times out, and the follower fetches again."""
+    """Let the connection break or time out; the follower will fetch again."""
     until = late.until[follower.number]
     return Action(
         "lose_late_answer",
@@ -92,7 +93,11 @@ def lose(late: LateAnswers, follower: Replica) -> Action:
 
 
 def broken_off(pipeline: Pipeline, action: Action) -> Action:
-    """Nothing comes to a follower that has another leader, or epoch, or was down, nor from a leader that was."""
+    """Make an action drop late answers that can no longer arrive; return the action.
+
+    An answer is dropped when its follower stops, or gets another leader or leader epoch, and when its leader starts or
+    stops.
+    """
     if pipeline.late_answers is None:
         return action
     updates = dict(action.updates)
@@ -108,7 +113,7 @@ def broken_off(pipeline: Pipeline, action: Action) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Answers that are late, where something comes of that."""
+    """Yield the actions of late answers, where the deployment can have such answers and they can change something."""
     late = pipeline.late_answers
     if late is None:
         return

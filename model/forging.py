@@ -13,7 +13,7 @@ from model.state import Pipeline, Replica
 
 
 def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
-    """The leader believes that a follower has its whole log, because somebody says so in its name (6.1 R1 R2)."""
+    """Let a client fetch at the leader's end in a follower's name: the leader believes that it has all (6.1 R1 R2)."""
     effect = Effect()
     end = leader.log.end.term
     effect[leader.fetched[follower.number]] = end + 1
@@ -35,7 +35,7 @@ def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Actio
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """A fetch in the name of each follower, where brokers do not ask whether its sender may."""
+    """Yield a fetch in the name of each follower, where brokers do not check whether the sender is authorized."""
     if pipeline.deployment.believes_any_fetch:
         for leader in pipeline.replicas:
             for follower in pipeline.followers_of(leader):

@@ -1,8 +1,8 @@
-"""In-sync replicas: how a leader shrinks and expands the ISR, and learns what the controller made of it (6.2).
+"""In-sync replicas: a leader shrinks and expands the ISR, and learns the controller's changes (semantics 6.2).
 
-A leader's proposal, the controller's approval and the leader's learning of it are one step: until it learns the
-answer a leader waits for the larger of the two sets, so nothing is acknowledged in between that could not
-be acknowledged before (docs/semantics.md).
+The leader's proposal, the controller's approval and the leader's learning of it are one step. Until the leader learns
+the answer it waits for the larger of the two sets. So nothing is acknowledged in between that could not be acknowledged
+before (docs/semantics.md).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from model.wording import members
 
 
 def may_change_isr(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The controller accepts an ISR change of this leader: it is current in every respect (semantics 6.2, I3)."""
+    """Tell whether the controller accepts an ISR change of this leader: it is current in every respect (6.2, I3)."""
     same_isr = z3.And(*(leader.isr[number].term == flag.term for number, flag in pipeline.controller.isr.items()))
     return z3.And(pipeline.serves(leader), z3.Not(leader.cut_off.is_set), same_isr)
 
 
 def _change_isr(pipeline: Pipeline, effect: Effect, follower: Replica, *, stays: bool) -> None:
-    """The controller records a follower in the ISR, or out of it, and who is eligible besides (6.2 I3, 6.3)."""
+    """Record a follower in the ISR, or out of it, and the resulting eligible leader replicas (6.2 I3, 6.3)."""
     isr = dict(current(pipeline).isr)
     isr[follower.number] = z3.BoolVal(stays)
     after = with_isr(pipeline, isr)
@@ -35,16 +35,18 @@ def _change_isr(pipeline: Pipeline, effect: Effect, follower: Replica, *, stays:
 
 
 def _forget_fetches(pipeline: Pipeline, effect: Effect, leader: Replica, number: int, when: z3.BoolRef) -> None:
-    """Who left the ISR is taken back for what it fetches from then on: a leader proposes a replica when that fetches.
+    """Reset what a leader knows of a replica that left the ISR: only later fetches count for its return.
 
-    Where fetches before a restart do not count, those after it are the ones (KIP-903).
+    A leader proposes a replica when that fetches.
+
+    Where fetches before a restart do not count (KIP-903), the restart resets this knowledge instead.
     """
     if pipeline.deployment.old_fetches_count and number != leader.number:
         effect.set_when(when, leader.fetched[number], 0)
 
 
 def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
-    """A leader drops a follower that does not fetch and is not known to have the whole log (semantics 6.2, I1)."""
+    """Let a leader drop a follower that does not fetch and is not known to have the whole log (semantics 6.2, I1)."""
     controller = pipeline.controller
     effect = Effect()
     _change_isr(pipeline, effect, follower, stays=False)
@@ -71,11 +73,11 @@ def shrink_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
 
 
 def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:
-    """A leader adds a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
+    """Let a leader add a follower that reached its high watermark and the start of its epoch (semantics 6.2, I2).
 
-    Before 2.0.1 the high watermark suffices, which a new leader may not know yet (KAFKA-7128). Before 3.3 also one that
-    died meanwhile: the controller does not look whether it lives (KIP-841).
-    There may be enough in sync now for the high watermark to move, which the leader looks at whenever its ISR changes.
+    Before 2.0.1 the high watermark suffices, of which a new leader can know an old value only (KAFKA-7128). Before 3.3
+    a follower that died meanwhile can join as well: the controller does not check that it is alive (KIP-841). The high
+    watermark can move now that more replicas are in sync; the leader checks that whenever its ISR changes.
     """
     controller, fenced_may_join = pipeline.controller, pipeline.deployment.fenced_may_join
     effect = Effect()
@@ -106,7 +108,7 @@ def expand_isr(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action
 
 
 def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
-    """A leader learns that the controller took a fenced broker out of the ISR (semantics 6.2, I5)."""
+    """Let a leader learn that the controller took a fenced broker out of the ISR (semantics 6.2, I5)."""
     controller = pipeline.controller
     effect = Effect()
     for number, member in controller.isr.items():
@@ -128,7 +130,7 @@ def learn_isr(pipeline: Pipeline, leader: Replica) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every change of the ISR that a leader proposes or learns."""
+    """Yield every change of the ISR that a leader proposes or learns."""
     for leader in pipeline.replicas:
         yield learn_isr(pipeline, leader)
         for follower in pipeline.followers_of(leader):

@@ -1,7 +1,7 @@
-"""The group gives the partition to another member: in order, or while the one before is still at work (semantics 12).
+"""Handovers in the group: another member gets the partition, in order or while the one before is at work (12).
 
-The one before finishes what it had all the same: its commits are refused (C9), or make no difference (part B of
-docs/semantics.md). Another one starts from the committed offset, as after a crash.
+The former member finishes its records all the same. Its commits are refused (C9), or make no difference (part B of
+docs/semantics.md). The next member starts from the committed offset, as after a crash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from model.state import Pipeline, Replica
 
 
 def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:
-    """The process lives on without its partition; what its workers have they keep."""
+    """Let the process live on without its partition; its workers keep their records."""
     stop(effect, pipeline, ends=False)
     if pipeline.consumer.replaced is not None:
         effect[pipeline.consumer.replaced] = True
@@ -42,7 +42,10 @@ def _is_thrown_out(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Effect:
-    """The member has processed ``done`` of ``count`` records when the group has another one; it keeps the others."""
+    """Return the effect of a member that loses the partition with ``done`` of ``count`` records processed.
+
+    The member keeps the other records.
+    """
     position = pipeline.consumer.position.term
     effect = Effect()
     process_next(pipeline, effect, leader, done)
@@ -53,7 +56,7 @@ def _while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int
 
 
 def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The member processed ``done`` of ``count`` records, and does not poll, or is silent, for too long (12, C10)."""
+    """Evict a member, with ``done`` of ``count`` records processed, for no poll or heartbeat in time (12, C10)."""
     effect = _while_processing(pipeline, leader, count, done)
     _is_thrown_out(pipeline, effect)
     committed = ", commits" if pipeline.deployment.commits_first else ""
@@ -66,7 +69,7 @@ def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
         updates=effect.updates,
         sentence=lambda before, after: (
             f"the consumer polls {records_in_words(pipeline, before, leader, count)} from {leader.name}{committed}"
-            f" and has processed {done} of {count} when its group throws it out, for it was silent for too long"
+            f" and has processed {done} of {count} when its group evicts it, as it was silent for too long"
         ),
         semantics="12 C10",
         fault=Fault.EVICTION,
@@ -74,7 +77,7 @@ def throw_out_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
 
 
 def throw_out(pipeline: Pipeline) -> Action:
-    """The member is silent for longer than its session, and its workers go on (semantics 12, C10)."""
+    """Evict a member that is silent for longer than its session; its workers go on (semantics 12, C10)."""
     effect = Effect()
     _is_thrown_out(pipeline, effect)
     return Action(
@@ -84,9 +87,7 @@ def throw_out(pipeline: Pipeline) -> Action:
         arguments={},
         guard=pipeline.consumer.running.is_set,
         updates=effect.updates,
-        sentence=lambda before, after: (
-            "the group throws the consumer out, which was silent for too long, and still runs"
-        ),
+        sentence=lambda before, after: "the group evicts the consumer, which was silent for too long and still runs",
         semantics="12 C10",
         fault=Fault.EVICTION,
     )
@@ -99,7 +100,7 @@ def _hands_over(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, done: int) -> Action:
-    """The client lets go while the application has processed ``done`` of ``count`` records (semantics 12, C12)."""
+    """Let the client give up the partition when ``done`` of ``count`` records are processed (semantics 12, C12)."""
     effect = _while_processing(pipeline, leader, count, done)
     _hands_over(pipeline, effect)
     committed = ", commits" if pipeline.deployment.commits_first else ""
@@ -120,10 +121,10 @@ def hand_over_while_processing(pipeline: Pipeline, leader: Replica, count: int, 
 
 
 def hand_over(pipeline: Pipeline) -> Action:
-    """A rebalance in order: the client commits what it would by itself, and another member goes on (12, C3 C11).
+    """Rebalance in order: the client commits what it commits by itself, and another member goes on (12, C3 C11).
 
-    Between two polls an application that commits after processing has committed already. Where that need not be so of
-    what was returned last (``behind``), it is decided when the next member starts.
+    Between two polls an application that commits after processing has committed already. Where the records returned
+    last can be uncommitted (``behind``), the next member's start decides.
     """
     deployment, consumer = pipeline.deployment, pipeline.consumer
     effect = Effect()
@@ -157,13 +158,13 @@ def hand_over(pipeline: Pipeline) -> Action:
 
 def _the_one_before(pipeline: Pipeline) -> str:
     thrown_out = Fault.EVICTION in pipeline.deployment.possible_faults
-    return "the member that was thrown out" if thrown_out else "the member that had the partition before"
+    return "the evicted member" if thrown_out else "the member that had the partition before"
 
 
 def finish_late(pipeline: Pipeline, offset: int) -> Action:
-    """A member that another one replaced processes a record that it still had (semantics 12, C9 C10 C12).
+    """Let a member that another one replaced process a record that it still has (semantics 12, C9 C10 C12).
 
-    A poll thread takes them one after the other, workers in any order.
+    A poll thread takes its records one after the other, workers in any order.
     """
     consumer = pipeline.consumer
     late = consumer.late[offset]
@@ -171,7 +172,7 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
     process(pipeline, effect, late.term - 1, offset, moves_on=False)
     effect[late] = 0
     if pipeline.deployment.late_results_count:
-        # The last one to commit wins: what the group has committed since goes back (semantics 12, C8).
+        # The last commit wins: the group's committed offset goes back (semantics 12, C8).
         effect.set_when(consumer.committed.term > offset + 1, consumer.committed, offset + 1)
     in_turn = z3.BoolVal(True)
     if pipeline.deployment.processing is Processing.POLL_THREAD:
@@ -191,7 +192,7 @@ def finish_late(pipeline: Pipeline, offset: int) -> Action:
 
 
 def crash_late(pipeline: Pipeline) -> Action:
-    """The process of a member that another one replaced ends (semantics 12.1)."""
+    """Crash a member that another one replaced and that still has records (semantics 12.1)."""
     effect = Effect()
     for late in pipeline.consumer.late:
         effect[late] = 0
@@ -209,7 +210,7 @@ def crash_late(pipeline: Pipeline) -> Action:
 
 
 def lose_commit(pipeline: Pipeline) -> Action:
-    """A commit fails and is not sent again, or an older one is and overtakes it (semantics 12, C3 C7 C8)."""
+    """Let a commit fail and not be sent again, or be overtaken by the retry of an older one (12, C3 C7 C8)."""
     consumer = pipeline.consumer
     assert consumer.commit_lost is not None
     effect = Effect()
@@ -237,7 +238,7 @@ def lose_commit(pipeline: Pipeline) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Everything that makes another member take over, and what the one before still does."""
+    """Yield the actions that make another member take over, and those that the former member still does."""
     deployment = pipeline.deployment
     if deployment.commit is Commit.NEVER:
         return

@@ -1,4 +1,4 @@
-"""What becomes of a group's committed offsets if the brokers' topic of them loses something (semantics 11.4, 12)."""
+"""The group's committed offsets when the brokers' offsets topic loses something (semantics 11.4, 12)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from model.state import EXPIRED, Pipeline
 
 
 def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
-    """The group's partition of ``__consumer_offsets`` loses its end, or all that it had (semantics 11.4, 12 C8).
+    """Let the group's partition of ``__consumer_offsets`` lose its end, or everything (semantics 11.4, 12 C8).
 
-    Only a consumer that starts asks for what is committed, so that the loss is shown right before. ``kept``: what the
-    group had committed before the first record is still there. A later commit would repeat less, and skip no more.
+    Only a consumer that starts asks for committed offsets, so the loss is shown right before a start. ``kept``: what
+    the group had committed before the first record is still there. If a later commit survived, the group would repeat
+    less, and skip no more.
     """
     consumer = pipeline.consumer
     least, left = (0, 0) if kept else (-1, EXPIRED)
@@ -38,7 +39,7 @@ def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way to lose what a group committed, where that is asked about."""
+    """Yield the losses of committed offsets, where the deployment names that fault."""
     if pipeline.deployment.offsets_may_be_lost:
         if pipeline.deployment.group is Group.ESTABLISHED:
             yield lose_offsets(pipeline, kept=True)

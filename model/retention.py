@@ -1,7 +1,4 @@
-"""Retention: records and committed offsets are deleted when they are old enough, whether anybody needs them or not.
-
-Semantics 10, D1 and D5, and 12, C14.
-"""
+"""Retention: old records and committed offsets are deleted, needed or not (semantics 10 D1 D5, 12 C14)."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from model.wording import record_name
 
 
 def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int, batch: Batch) -> Action:
-    """The leader deletes its first record; it must be below the high watermark (semantics 10, D1)."""
+    """Delete the leader's first record, which must be below the high watermark (semantics 10, D1)."""
 
     def sentence(before: State, after: State) -> str:
         read = before[pipeline.consumer.processed[batch.record].name] > 0
@@ -45,7 +42,7 @@ def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int
 
 
 def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
-    """The position is below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
+    """Reset a position below the leader's log: earliest skips what was deleted, latest all that is there (10, D5)."""
     consumer, policy = pipeline.consumer, pipeline.deployment.offset_reset
     start = start_for_readers(pipeline, leader)
     to = start if policy is OffsetReset.EARLIEST else leader.high_watermark.term
@@ -69,10 +66,10 @@ def reset_position(pipeline: Pipeline, leader: Replica) -> Action:
 
 
 def expire_offsets(pipeline: Pipeline) -> Action:
-    """The committed offsets of a group without members are deleted (semantics 12, C14)."""
+    """Delete the committed offsets of a group without members (semantics 12, C14)."""
     why = "was committed long ago" if pipeline.deployment.offsets_age_in_use else "has long had no member"
     if pipeline.deployment.loaded_offsets_expire:
-        why = "its coordinator has loaded with an expiry that is over"
+        why = "its coordinator has loaded as expired"
     consumer = pipeline.consumer
     known = [consumer.committed.term != EXPIRED]
     if consumer.undiscovered is not None:
@@ -90,7 +87,7 @@ def expire_offsets(pipeline: Pipeline) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """What becomes of records and offsets that nobody needs in time, where that can happen."""
+    """Yield the deletions of records and offsets that are not used in time, where these can happen."""
     if pipeline.deployment.offsets_expire:
         yield expire_offsets(pipeline)
     if pipeline.log_start is None:

@@ -1,4 +1,4 @@
-"""What a follower does: it receives requests, copies its leader's log, and drops what its leader does not have."""
+"""The follower: it receives requests, copies its leader's log, and drops what its leader does not have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from model.published.wording import dropped
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.BoolRef) -> Action:
-    """A follower copies its leader's next record and high watermark: as far as its own log goes, up or down."""
+    """Copy the leader's next record and its high watermark, up or down, limited to the follower's own log."""
     reached = follower.log.end + 1
     effect = Effect()
     follower.log.copy_next(effect, leader.log)
@@ -39,7 +39,7 @@ def become_follower(
     truncation_point: z3.ArithRef | None,
     *allowed: z3.BoolRef,
 ) -> Action:
-    """A replica that a newer request names another leader to follows it, and truncates if the protocol says where."""
+    """Follow the leader of a newer request, and truncate where the protocol says so."""
     effect = Effect()
     effect[follower.epoch] = request.epoch
     for member in follower.isr.values():
@@ -64,7 +64,7 @@ def become_follower(
 
 
 def truncate(cluster: Cluster, leader: Replica, follower: Replica, diverges: z3.BoolRef) -> Action:
-    """A follower whose log diverges from its leader's drops what lies above the last record they share."""
+    """Drop what lies above the last shared record, in a follower's log that diverges from its leader's."""
     effect = Effect()
     cluster.truncate(effect, follower, leader.log.matching_end(follower.log))
     return Action(

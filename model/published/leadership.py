@@ -1,4 +1,4 @@
-"""What a leader does in every published protocol, and the steps of a leader that differ in their condition only."""
+"""The leader's steps: those common to every published protocol, and those that differ in their condition only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from model.published.wording import members
 
 
 def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action:
-    """A replica that a newer request names as the leader takes over; its high watermark and log stay."""
+    """Take over as the leader that a newer request names; high watermark and log stay."""
     effect = Effect()
     effect[leader.epoch] = request.epoch
     for number, member in leader.isr.items():
@@ -32,7 +32,7 @@ def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action
 
 
 def write(cluster: Cluster, leader: Replica) -> Action:
-    """A leader, true or zombie, appends the next record in its own epoch, whatever the size of its ISR."""
+    """Append the next record at a leader, true or zombie, in its own epoch, whatever the size of its ISR."""
     record = cluster.records_written.term + 1
     effect = Effect()
     leader.log.append(effect, record)
@@ -58,7 +58,7 @@ def write(cluster: Cluster, leader: Replica) -> Action:
 
 
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica, lags: z3.BoolRef) -> Action:
-    """The true leader drops a follower that lags; the quorum accepts that at once, in the same epoch."""
+    """Drop a follower that ``lags`` from the true leader's ISR; the quorum accepts at once, in the same epoch."""
     effect = Effect()
     effect[leader.isr[follower.number]] = False
     return Action(
@@ -76,7 +76,7 @@ def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica, lags: z3.Bo
 
 
 def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: z3.BoolRef) -> Action:
-    """The true leader takes back a follower that caught up; the quorum accepts that at once, in the same epoch."""
+    """Add a follower that ``caught_up`` to the true leader's ISR; the quorum accepts at once, in the same epoch."""
     effect = Effect()
     effect[leader.isr[follower.number]] = True
     return Action(
@@ -94,9 +94,9 @@ def expand_isr(cluster: Cluster, leader: Replica, follower: Replica, caught_up: 
 
 
 def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Callable[[Replica], z3.BoolRef]) -> Action:
-    """A leader, true or zombie, moves its high watermark past a record that its own ISR has, as far as it can tell.
+    """Move a leader's high watermark, true or zombie, past a record that its own ISR has, as the leader knows.
 
-    ``has_record``: what the leader takes for a follower's having the record just above the high watermark.
+    ``has_record``: the leader's condition that a follower has the record right above the high watermark.
     """
     effect = Effect()
     effect[leader.high_watermark] = leader.high_watermark.term + 1
@@ -122,7 +122,7 @@ def increment_high_watermark(cluster: Cluster, leader: Replica, has_record: Call
 
 
 def reached_own_epoch(cluster: Cluster, leader: Replica) -> z3.BoolRef:
-    """Nothing of an older epoch is left above the leader's high watermark."""
+    """Tell whether nothing of an older epoch is left above the leader's high watermark."""
     high_watermark = leader.high_watermark.term
     return z3.Or(
         high_watermark == leader.log.end,
@@ -131,7 +131,7 @@ def reached_own_epoch(cluster: Cluster, leader: Replica) -> z3.BoolRef:
 
 
 def actions(cluster: Cluster) -> Iterator[Action]:
-    """What leaders do alike in every protocol."""
+    """Yield the leaders' actions that are the same in every protocol."""
     for leader in cluster.replicas:
         yield write(cluster, leader)
         for request in cluster.requests:

@@ -1,6 +1,6 @@
-"""The coordinator's own log loses its end, or everything, and what its producer then finds (semantics 11.4).
+"""A coordinator whose own log loses its end, or everything, and its producer's reaction (semantics 11.4).
 
-``__transaction_state`` is a topic like others: with ``transaction.state.log.min.isr=1`` what it acknowledged can be
+``__transaction_state`` is a topic like others: with ``transaction.state.log.min.isr=1`` an acknowledged write can be
 lost. A coordinator that starts from what is left sends markers for what was decided there, and nothing else.
 """
 
@@ -49,7 +49,7 @@ def _is_lost(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def _start_elsewhere(pipeline: Pipeline, effect: Effect) -> None:
-    """The coordinator is another broker, which has to be found."""
+    """Move the coordinator to another broker, which clients have to find."""
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     effect[own_log.keeping] = int(Keeping.LOST)
     if transactions.disturbed is not None:
@@ -57,7 +57,7 @@ def _start_elsewhere(pipeline: Pipeline, effect: Effect) -> None:
 
 
 def put_at_risk(pipeline: Pipeline) -> Action:
-    """Only one broker has what the coordinator writes from here on: no other is in the ISR of its log (11.4)."""
+    """Leave one broker in the ISR of the coordinator's log: no other has what is written from here on (11.4)."""
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     return Action(
         "put_at_risk",
@@ -80,7 +80,7 @@ def put_at_risk(pipeline: Pipeline) -> Action:
 
 
 def lose_end(pipeline: Pipeline) -> Action:
-    """That broker is lost, and the coordinator starts from what the others have (semantics 11.4)."""
+    """Lose that broker: the coordinator starts from what the others have (semantics 11.4)."""
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     pairs = (
         (transactions.status, own_log.status),
@@ -113,9 +113,9 @@ def lose_end(pipeline: Pipeline) -> Action:
 
 
 def lose_all(pipeline: Pipeline) -> Action:
-    """Nothing is left of the transactional.id: its next producer gets another producer id (semantics 11.4).
+    """Lose everything of the transactional.id: its next producer gets another producer id (semantics 11.4).
 
-    Here that has the epochs that follow, so that no epoch of the client's is the coordinator's any more.
+    In the model the new id has the epochs that follow, so that no epoch of the client is the coordinator's any more.
     """
     transactions, own_log = of(pipeline)[0], _own_log(pipeline)
     effect = Effect()
@@ -142,7 +142,7 @@ def lose_all(pipeline: Pipeline) -> Action:
 
 
 def abort_forgotten(pipeline: Pipeline) -> Action:
-    """Nobody ends what the coordinator has as ongoing, and its time is over (semantics 11.1 T7, 11.4)."""
+    """Abort at its timeout what the coordinator has as ongoing and nobody ends (semantics 11.1 T7, 11.4)."""
     transactions, _ = of(pipeline)
     ended = [z3.And(transactions.current.term == one.number, z3.Not(one.is_going_on)) for one in transactions.each]
     effect = Effect()
@@ -156,15 +156,15 @@ def abort_forgotten(pipeline: Pipeline) -> Action:
         guard=z3.And(_is_lost(pipeline), transactions.is_(Status.ONGOING), z3.Or(*ended), epoch_left(pipeline)),
         updates=effect.updates,
         sentence=lambda before, after: (
-            f"nobody ends {transactions.each[before[transactions.current.name]].name} for the coordinator: "
-            "transaction.timeout.ms is over, and it decides to abort"
+            f"nobody ends {transactions.each[before[transactions.current.name]].name}, which the coordinator has as "
+            "ongoing: transaction.timeout.ms is over, and it decides to abort"
         ),
         semantics="11.1 T7, 11.4",
     )
 
 
 def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
-    """The leader has the partition added for a record that arrives, as it does with the first (TV2, 11.1 T2)."""
+    """Let the leader add the partition for a record that arrives, as for the first one (TV2, 11.1 T2)."""
     transactions, _ = of(pipeline)
     assert batch.sent_epoch is not None
     transaction = transaction_of(pipeline, batch)
@@ -185,7 +185,7 @@ def add_again(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:
 
 
 def _asks(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The client asks the coordinator for something: to add the partition, to commit, or to abort."""
+    """Tell whether the client asks the coordinator for something: to add the partition, to commit, or to abort."""
     transactions, _ = of(pipeline)
     asks_to_add = z3.And(transaction.is_(Outcome.OPEN), z3.Not(transactions.added.is_set))
     commits = z3.And(transaction.is_(Outcome.OPEN), all_acknowledged(pipeline, transaction))
@@ -193,9 +193,9 @@ def _asks(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator does not know the client's epoch, or its producer id: the producer is of no use (11.4).
+    """Refuse a client whose epoch or producer id the coordinator does not know: a new producer is needed (11.4).
 
-    PRODUCER_FENCED, or INVALID_PRODUCER_ID_MAPPING.
+    The error is PRODUCER_FENCED, or INVALID_PRODUCER_ID_MAPPING.
     """
     transactions, _ = of(pipeline)
     decided = z3.Not(transactions.is_(Status.EMPTY, Status.ONGOING))
@@ -237,7 +237,7 @@ def find_forgotten(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 
 def find_forgotten_later(pipeline: Pipeline) -> Action:
-    """The producer goes on with later records, and the coordinator does not know its epoch or id (11.4)."""
+    """Refuse to begin later records' transaction, as the coordinator does not know the client's epoch or id (11.4)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.initialised] = False
@@ -258,7 +258,7 @@ def find_forgotten_later(pipeline: Pipeline) -> Action:
 
 
 def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """The coordinator has no such transaction as ongoing: INVALID_TXN_STATE, and the producer is of no use (11.4)."""
+    """Refuse to end a transaction that is not ongoing there: INVALID_TXN_STATE, and a new producer is needed (11.4)."""
     transactions, rules = of(pipeline)
     commits, aborts = may_commit(pipeline, transaction), may_end_aborted(pipeline, transaction)
     committed = transactions.is_committed
@@ -289,7 +289,7 @@ def refuse_forgotten_end(pipeline: Pipeline, transaction: Transaction) -> Action
 
 
 def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> Action:
-    """Before TV2 the coordinator takes the request for one that ended the transaction before: success (11.1 T4, 11.4).
+    """Answer success to an EndTxn that, before TV2, is treated as the former transaction's (11.1 T4, 11.4).
 
     No marker is written.
     """
@@ -310,7 +310,7 @@ def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commit
         ),
         updates=effect.updates,
         sentence=lambda before, after: (
-            f"{call}() returns for {words(pipeline, transaction)}: the coordinator takes the request for the one "
+            f"{call}() returns for {words(pipeline, transaction)}: the coordinator treats the request as the one "
             f"before, which it has {ended}, and writes no marker"
         ),
         semantics="11.1 T4, 11.4",
@@ -318,7 +318,7 @@ def take_for_earlier_end(pipeline: Pipeline, transaction: Transaction, *, commit
 
 
 def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
-    """With TV2 the coordinator aborts what it does not know of: it raises the epoch, and writes no marker (11.4)."""
+    """Abort, with TV2, a transaction unknown to the coordinator: it raises the epoch and writes no marker (11.4)."""
     transactions, _ = of(pipeline)
     effect = Effect()
     effect[transactions.status] = int(Status.COMPLETE_ABORT)
@@ -348,7 +348,7 @@ def abort_unknown(pipeline: Pipeline, transaction: Transaction) -> Action:
 
 
 def actions(pipeline: Pipeline) -> Iterator[Action]:
-    """Every way to lose what the coordinator wrote, and what comes of it, where that is asked about."""
+    """Yield the losses of the coordinator's log and their effects, where the deployment names that fault."""
     transactions = pipeline.transactions
     if transactions is None or transactions.own_log is None:
         return
