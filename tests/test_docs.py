@@ -12,12 +12,19 @@ import pytest
 ROOT = Path(__file__).parent.parent
 WRITTEN = (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md"))
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in WRITTEN)
-"""The pages at the top, of docs and of decisions; ``proofka claims`` writes the others."""
+"""The pages at the top, of docs and of decisions; ``proofka claims`` writes those of claims and findings."""
 
 REPLACED = re.compile(r"second looks?|thrown out|taken for granted|as they lie|for good\b|for ever\b", re.IGNORECASE)
 """Words for which the glossary has terms, and metaphors."""
 
-QUOTES_REPLACED_WORDS = {"CHANGELOG.md", "CONTRIBUTING.md", "docs/glossary.md", "docs/claims.md", "docs/findings.md"}
+QUOTES_REPLACED_WORDS = {
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "docs/glossary.md",
+    "docs/claims.md",
+    "docs/defects.md",
+    "docs/findings.md",
+}
 """The history, the rules of words, the glossary, and pages that are generated."""
 
 NAMES_CODE = ("docs/tour.md", "CONTRIBUTING.md")

@@ -46,6 +46,7 @@ from checker.cli.options import (
     Environment,
     Explain,
     FailOn,
+    FailOnKnownDefects,
     Faults,
     File,
     Fill,
@@ -118,6 +119,7 @@ def check(
     require: Require = None,
     profile: Profile = None,
     fail_on: FailOn = None,
+    fail_on_known_defects: FailOnKnownDefects = False,
     json_file: JsonFile = None,
     report: ReportFiles = None,
     bundle: BundleFile = None,
@@ -135,7 +137,8 @@ def check(
     Of a folder, or of files as they lie, each pipeline that is found in them is checked (docs/dialects.md).
 
     Exit status: 0 every required property holds, 1 one is violated, 2 the input is wrong, 3 one is undecided, 4 one
-    passes only because what it speaks of never happened. With --fail-on, of the properties that it names.
+    passes only because what it speaks of never happened. With --fail-on, of the properties that it names; with
+    --fail-on-known-defects 3 also where a known defect could violate what holds.
     """
     from checker.source import Source, narrowed
     from model.deployment.question import question
@@ -184,6 +187,7 @@ def check(
         require=tuple(require or ()),
         profile=profile,
         fail_on=tuple(fail_on or ()),
+        fails_on_known_defects=fail_on_known_defects,
         switches=(("--with", tuple(switch_on or ())), ("--without", tuple(switch_off or ()))),
         reductions=reductions,
         engine=engine,
@@ -232,6 +236,7 @@ class _Asked:
     require: tuple[str, ...]
     profile: str | None
     fail_on: tuple[str, ...]
+    fails_on_known_defects: bool
     switches: tuple[tuple[str, tuple[str, ...]], ...]
     reductions: frozenset[Reduction]
     engine: EngineName
@@ -246,6 +251,10 @@ class _Asked:
     explain: bool
     quiet: bool
     checkpoint: Path | None
+
+    def status(self, result: Result) -> int:
+        """The exit status of a result."""
+        return exit_status(result.verdicts, self.fail_on, fails_on_known_defects=self.fails_on_known_defects)
 
     def budget(self) -> Budget:
         """What an exploration may spend."""
@@ -344,7 +353,7 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
         asked.written.add(deployment, result, again)
         with one_line_errors():
             screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
-        status = exit_status(result.verdicts, asked.fail_on)
+        status = asked.status(result)
         return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
     shown = asked.written.json_file != STANDARD_OUTPUT
     repair = asked.about("repair", source)
@@ -364,10 +373,10 @@ def _check_one(deployment: Deployment, source: Source, asked: _Asked, screen: _S
     if shown and not asked.quiet:
         with one_line_errors():
             _print_background(deployment, result, asked, again, repair if searches else None)
-            _print_what_fails(result, asked.fail_on)
+            _print_what_fails(result, asked)
     if interrupted and asked.checkpoint is not None:
         complain(f"the same with --checkpoint {asked.checkpoint} goes on from there")
-    status = exit_status(result.verdicts, asked.fail_on)
+    status = asked.status(result)
     return EXIT_UNDECIDED if interrupted and status != EXIT_VIOLATED else status, interrupted
 
 
@@ -443,12 +452,15 @@ def _complain_of_notes(deployment: Deployment) -> None:
         complain(f"{deployment.name}: {notes[0]}{rest}")
 
 
-def _print_what_fails(result: Result, fail_on: tuple[str, ...]) -> None:
-    """Say what the exit status is about where ``--fail-on`` makes it differ from the answer above."""
+def _print_what_fails(result: Result, asked: _Asked) -> None:
+    """Name the options that make the exit status differ from the answer above, with the status."""
     from reports import terminal
 
-    if fail_on:
-        terminal.console().print(f"--fail-on {', '.join(fail_on)}: exit status {exit_status(result.verdicts, fail_on)}")
+    named = [f"--fail-on {', '.join(asked.fail_on)}"] if asked.fail_on else []
+    if asked.status(result) != exit_status(result.verdicts, asked.fail_on):
+        named.append("--fail-on-known-defects")
+    if named:
+        terminal.console().print(f"{' '.join(named)}: exit status {asked.status(result)}")
 
 
 def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:

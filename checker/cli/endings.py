@@ -14,12 +14,17 @@ EXIT_UNDECIDED = 3
 EXIT_VACUOUS = 4
 
 
-def exit_status(verdicts: Sequence[Verdict], fail_on: Collection[str] = ()) -> int:
+def exit_status(
+    verdicts: Sequence[Verdict], fail_on: Collection[str] = (), *, fails_on_known_defects: bool = False
+) -> int:
     """0: every required property holds; 1: one is violated; 3: one is undecided; 4: one passes only vacuously.
 
-    With ``fail_on``, the same of the properties that it names, required or not, and of no others.
+    With ``fail_on``, the same of the properties that it names, required or not, and of no others. With
+    ``fails_on_known_defects`` a property that a known defect could violate counts as undecided.
     """
-    return _worst({verdict.status for verdict in verdicts if counts(verdict, fail_on)})
+    counted = [verdict for verdict in verdicts if counts(verdict, fail_on)]
+    unsure = fails_on_known_defects and any(verdict.known_defects for verdict in counted)
+    return _worst({verdict.status for verdict in counted} | ({Status.UNKNOWN} if unsure else set()))
 
 
 def is_interrupted(verdicts: Iterable[Verdict]) -> bool:

@@ -138,6 +138,14 @@ FailOn = Annotated[
         autocompletion=complete_property,
     ),
 ]
+FailOnKnownDefects = Annotated[
+    bool,
+    typer.Option(
+        "--fail-on-known-defects",
+        help="End with status 3 where a required property holds and a known defect of these releases, which the model "
+        "does not have, could violate it.",
+    ),
+]
 JsonFile = Annotated[
     Path | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - for standard output alone.")
 ]

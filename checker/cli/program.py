@@ -14,6 +14,7 @@ from checker.cli.audit import audit
 from checker.cli.cache import cache
 from checker.cli.check import check
 from checker.cli.claims import claims
+from checker.cli.defects import defects
 from checker.cli.diff import diff
 from checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
 from checker.cli.explain import explain
@@ -98,5 +99,6 @@ app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide what the literature claims.")(claims)
 app.command()(properties)
+app.command(short_help="List known defects of releases and clients.")(defects)
 app.command(short_help="Show what is kept between runs, or delete it.")(cache)
 app.command("help", short_help="Explain a property, setting, fault, verdict ...")(help_on)
