@@ -231,7 +231,7 @@ SwitchOn = Annotated[
     typer.Option(
         "--with",
         metavar="R",
-        help="Use dead-variables, ranked-epochs, symmetry or invisible-steps.",
+        help="Use ranked-epochs or symmetry.",
         autocompletion=complete_switch_on,
     ),
 ]
