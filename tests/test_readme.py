@@ -1,4 +1,4 @@
-"""The sample in the README is what the command prints."""
+"""The samples in the README and in the tour are what their commands print."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 SAMPLE = re.compile(
     r"<!-- run: (?P<command>.*?) -->\n```\n\$ (?P<shown>.*?)\n(?P<printed>.*?)```\n<!-- end of run -->", re.S
 )
 LEFT_OUT = "..."
-"""A line that stands for lines that the README leaves out."""
+"""A line that stands for lines that a sample leaves out."""
+
+PAGES = ("README.md", "docs/tour.md")
+"""Pages with samples."""
 
 
 def printed_by(command: str) -> list[str]:
@@ -23,8 +28,9 @@ def printed_by(command: str) -> list[str]:
     return [line.rstrip() for line in run.stdout.splitlines()]
 
 
-def test_the_sample_is_what_the_command_prints() -> None:
-    samples = list(SAMPLE.finditer((ROOT / "README.md").read_text(encoding="utf-8")))
+@pytest.mark.parametrize("page", PAGES)
+def test_the_sample_is_what_the_command_prints(page: str) -> None:
+    samples = list(SAMPLE.finditer((ROOT / page).read_text(encoding="utf-8")))
     assert samples
     for sample in samples:
         assert sample["command"] == sample["shown"]

@@ -50,7 +50,7 @@ def test_commands_are_ones_that_there_are(command: str) -> None:
 
 
 def test_every_format_is_in_the_table() -> None:
-    table = TEXT[TEXT.index("| ending |") : TEXT.index("**Which line")]
+    table = TEXT[TEXT.index("| ending |") : TEXT.index("**The line to blame")]
     for suffix in FORMATS:
         assert f"`{suffix}`" in table
 
