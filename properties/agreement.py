@@ -62,8 +62,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "read-stability",
         "agreement",
-        "What could be read at an offset stays there.",
-        "consumers never read something that is taken back",
+        "A record that could be read at an offset stays there.",
+        "consumers never read a record that disappears later",
         z3.Or(*(taken_back(pipeline, offset) for offset in offsets)),
         z3.And(pipeline.exposed[0].term > 0, replaced),
         "the leader was replaced after a record could be read",

@@ -47,7 +47,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "recoverability",
         "availability",
         "From every reachable state, once faults stop and brokers return, writing and reading go on.",
-        "the pipeline is never stuck for good",
+        "the pipeline never stops permanently",
         z3.BoolVal(False),
         z3.Or(*trouble, *retried, stopped, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
         "a broker is down, cut off or slow, a send is to be retried, the consumer is down, or the leader was replaced",

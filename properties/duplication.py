@@ -115,7 +115,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-most-once processing in the consumer group",
         z3.Or(*(repeated(pipeline, record) for record in records)),
         redone,
-        "the consumer was restarted with work half done, or an appended batch is sent again",
+        "the consumer was restarted with unfinished work, or an appended batch is sent again",
         explain_processing,
     )
 
@@ -128,9 +128,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if pipeline.applied is not None and state[pipeline.consumer.processed[record].name]:
             if pipeline.applied.is_memory:
                 deleted = value(expired_unread(pipeline, record, without_effect), pipeline, state)
-                left = "it is deleted by now" if deleted else "the group does not go back to it"
+                left = "retention has deleted the record" if deleted else "the group does not read the record again"
                 return f"the effect of record {record + 1} was in the memory of a consumer that ended, and {left}"
-            why = "the sink has another record's from the same offset"
+            why = "the sink has applied another record with the same offset"
         return f"the effect of record {record + 1} never happens, and {why}"
 
     wrong = [z3.Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r, without_effect)) for r in records]
@@ -141,6 +141,6 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "exactly-once effect from end to end, given the declared sink",
         z3.Or(*wrong),
         redone,
-        "the consumer was restarted with work half done, or an appended batch is sent again",
+        "the consumer was restarted with unfinished work, or an appended batch is sent again",
         explain_effect,
     )

@@ -197,7 +197,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "durability of acknowledged writes",
         z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
         at_risk,
-        "a record was acknowledged and the leader replaced after it" + or_else,
+        "a record was acknowledged and the leader replaced afterwards" + or_else,
         explain_acked,
     )
 
@@ -214,7 +214,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if Fate.ACKNOWLEDGED in fates:
             why = "it was acknowledged"
         elif Fate.FAILED in fates:
-            why = "it failed, and the application does not look"
+            why = "it failed, and the application ignores errors"
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
             f"but {_missing_words(pipeline, state, record)}"
@@ -234,7 +234,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "no send fails without the application knowing",
         z3.Or(*(lost_silently(pipeline, record) for record in records)),
         in_the_open,
-        "a send met with trouble: a retry, a producer restart, or a new leader after an acknowledgement",
+        "a send was disturbed: a retry, a producer restart, or a new leader after an acknowledgement",
         explain_silent,
     )
 
@@ -253,14 +253,14 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-least-once processing in the consumer group",
         z3.Or(*(skipped(pipeline, record) for record in records)),
         consumer_restarted(pipeline),
-        "the consumer was restarted with work half done",
+        "the consumer was restarted with unfinished work",
         explain_skip,
     )
 
     def explain_loss(state: State) -> str:
         record = first(records, lambda r: value(unprocessed_for_good(pipeline, r), pipeline, state))
         if value(expired_unread(pipeline, record), pipeline, state):
-            return f"record {record + 1} was deleted for its age, and nobody had processed it"
+            return f"retention deleted record {record + 1} before the group processed it"
         if value(skipped(pipeline, record), pipeline, state):
             return f"record {record + 1} will never be processed: " + explain_skip(state)
         return f"record {record + 1} will never be processed: " + explain_silent(state)
@@ -272,7 +272,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-least-once delivery from end to end",
         z3.Or(*(unprocessed_for_good(pipeline, record) for record in records)),
         z3.Or(in_the_open, consumer_restarted(pipeline)),
-        "a send met with trouble, or the consumer was restarted with work half done",
+        "a send was disturbed, or the consumer was restarted with unfinished work",
         explain_loss,
     )
 
@@ -283,11 +283,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "no-dropped-record",
         "loss",
-        "A send that the application makes does not fail for good.",
-        "the client holds out until the brokers are back",
+        "No send of the application fails permanently.",
+        "the client retries until the brokers are back",
         z3.Or(*(dropped(pipeline, record) for record in records)),
         in_the_open,
-        "a send met with trouble: a retry, a producer restart, or a new leader after an acknowledgement",
+        "a send was disturbed: a retry, a producer restart, or a new leader after an acknowledgement",
         explain_dropped,
     )
 

@@ -120,8 +120,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "no-gap",
         "ordering",
-        "No record is committed if one that was sent before it never will be.",
-        "a log without gaps: what comes after a failed send is not written either",
+        "No record is committed if a record that was sent before it is never committed.",
+        "a log without gaps: records after a failed send are not written either",
         gap(pipeline),
         z3.Or(*(gone(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
         "a record was given up or lost",
@@ -142,7 +142,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "processing-order",
         "ordering",
-        "Records are processed in the order of sending; going back after a restart is no disorder.",
+        "Records are processed in the order of sending; repeating records after a restart is allowed.",
         "order of processing in a partition",
         z3.Or(consumer.disorder.is_set, two_with_workers(pipeline)),
         z3.And(*(z3.Not(unprocessed(pipeline, r)) for r in range(len(consumer.processed)))),

@@ -131,7 +131,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "aborted transactions leave nothing behind",
         z3.Or(*(read_though_aborted(pipeline, transaction) for transaction in each)),
         aborted_in_log,
-        "a transaction was aborted that had written to the log",
+        "a transaction that had written to the log was aborted",
         explain_aborted,
     )
 
@@ -140,11 +140,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         where = "the log" if leader is None else f"the log of {leader.name}"
         if state[transactions.status.name] in (Status.PREPARE_COMMIT, Status.PREPARE_ABORT):
             return (
-                f"{where} has a record in an open transaction, and refuses the marker that would end it, for its epoch "
-                "is too old: readers with read_committed wait"
+                f"{where} has a record in an open transaction, and refuses the marker that would end it because the "
+                "marker's epoch is too old: readers with read_committed wait"
             )
         return (
-            f"{where} has a record in an open transaction, which the coordinator does not know of and will not end: "
+            f"{where} has a record in an open transaction, which the coordinator does not know and will not end: "
             "readers with read_committed wait"
         )
 
@@ -152,7 +152,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "no-hanging-transaction",
         "transactions",
         "No transaction stays open in the log when its coordinator has nothing to finish.",
-        "readers of committed records always get on",
+        "consumers with read_committed never wait forever",
         hanging(pipeline),
         ended,
         "a transaction was committed or aborted",

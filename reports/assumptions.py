@@ -37,7 +37,7 @@ def _differences(items: Sequence[Sensitivity]) -> Iterator[str]:
         else:
             yield wording.sensitivity(item)
     for (assumption, value), properties in undecided.items():
-        yield f"with {assumption}={value}, there was no time to decide {wording.listed(properties)}"
+        yield f"with {assumption}={value}, no time was left to decide {wording.listed(properties)}"
 
 
 def is_about(item: Sensitivity, setting: Setting) -> bool:
@@ -53,7 +53,7 @@ def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     yield from timing_lines(result)
     yield from (wording.threshold(item) for item in result.thresholds)
     if count := len(deployment.ignored):
-        yield f"{wording.counted(count, 'setting')} ignored, because no property here depends on it (see proofka show)"
+        yield f"{wording.counted(count, 'setting')} ignored: no influence on any property here (see proofka show)"
 
 
 def timing_lines(result: Result) -> Iterator[str]:
@@ -63,12 +63,12 @@ def timing_lines(result: Result) -> Iterator[str]:
         if verdict.lemmas:
             resting.setdefault(verdict.lemmas, []).append(verdict.property)
     for lemmas, properties in resting.items():
-        holds, them = ("holds", "it") if len(properties) == 1 else ("hold", "them")
+        holds = "holds" if len(properties) == 1 else "hold"
         more = len(lemmas) - 1
-        others = f" (the tightest of {len(lemmas)} such sums; --json has them all)" if more else ""
+        others = f" (the tightest of {len(lemmas)} inequalities; --json has all of them)" if more else ""
         yield (
-            f"{wording.listed(properties)}: {holds} with these durations (in ms), which leave no time for what would "
-            f"violate {them}: {lemmas[0].inequality}{others}"
+            f"{wording.listed(properties)}: {holds} because these durations (in ms) leave no time for a violation: "
+            f"{lemmas[0].inequality}{others}"
         )
 
 

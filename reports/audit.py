@@ -31,14 +31,14 @@ class AuditReport:
             yield Text()
             yield self._table()
             yield Text()
-            remark = "With each smallest fault set, the most common first, the number of deployments that it violates."
+            remark = "Each smallest fault set, most common first, with the number of deployments that the set violates."
             requiring = {count.required for count in summary.properties} - {0}
             by = "" if requiring <= {summary.deployments} else " by some deployments"
             required = f"* required{by}. " if requiring else ""
             yield from lines.wrapped(required + remark, width, first="  ", rest="  ", style="dim")
         if summary.rejected:
             yield Text()
-            yield Text("Rejected, by the most common reasons", style="bold")
+            yield Text("Rejected rows, most common reasons first", style="bold")
             for reason, rows in summary.reasons:
                 yield from lines.wrapped(f"{wording.number(rows)}: {reason}", width, first="  ", rest="    ")
             if summary.more_reasons:
@@ -59,12 +59,12 @@ class AuditReport:
 
 
 def what_was_audited(summary: AuditSummary) -> str:
-    """``2,304 deployments, 96 distinct systems (90 explored now, 6 known before), 4 min 12 s``."""
+    """``2,304 deployments, 96 distinct systems (90 explored now, 6 already known), 4 min 12 s``."""
     known = summary.systems - summary.explored
     explored = f"{wording.number(summary.explored)} explored now"
     parts = [wording.counted(summary.deployments, "deployment")]
     if summary.deployments:
-        before = f", {wording.number(known)} known before" if known else ""
+        before = f", {wording.number(known)} already known" if known else ""
         parts.append(f"{wording.counted(summary.systems, 'distinct system')} ({explored}{before})")
     if summary.rejected:
         parts.append(f"{wording.counted(summary.rejected, 'row')} rejected")
@@ -72,10 +72,10 @@ def what_was_audited(summary: AuditSummary) -> str:
 
 
 OUTCOME: dict[Status, str] = {
-    Status.VIOLATED: "can violate a property that they require",
+    Status.VIOLATED: "can violate a required property",
     Status.UNKNOWN: "could not be decided",
-    Status.VACUOUS: "can pass only because what a property speaks of never happened",
-    Status.HOLDS: "cannot violate any that they require, within the bounds",
+    Status.VACUOUS: "can pass only because a witness was not reached",
+    Status.HOLDS: "cannot violate any required property within the bounds",
 }
 """What is said of the deployments with this status as their worst."""
 

@@ -20,7 +20,7 @@ from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 from reports.explained import in_words, preventions_of
 
-NOBODY_TO_BLAME = "Computed: no single change was found with which these faults do not violate it."
+NOBODY_TO_BLAME = "Computed: no single change was found that prevents the violation with these faults."
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
         return _by_table(deployment, verdict)
     tried = preventions_of(result, verdict.property, verdict.cut_sets[0])
     left = [one.change for one in tried if not one.decided]
-    more = f" Not decided in time: {'; '.join(left)}." if left else ""
+    more = f" Not decided before the time limit: {'; '.join(left)}." if left else ""
     if found := [one for one in tried if one.decided]:
         computed = _computed(deployment, found)
         return replace(computed, sentence=computed.sentence + more)
@@ -59,7 +59,7 @@ def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
     at = next((at for at, settings in enumerate(of_each) if any(_in_file(one.origin) for one in settings)), 0)
     chosen, settings = found[at], of_each[at]
     shown = next((one for one in settings if _in_file(one.origin)), settings[0] if settings else None)
-    said = f"Computed: with {in_words(chosen)}, these faults do not violate it"
+    said = f"Computed: with {in_words(chosen)}, these faults do not violate the property"
     if shown is None or not _in_file(shown.origin):
         name = chosen.settings[0] if shown is None else f"{shown.scope}.{shown.key}"
         now = "" if shown is None else f"; it is {shown.value}, {wording.origin(shown.origin)}"
@@ -69,7 +69,7 @@ def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
         said += f" (now {shown.key}={shown.value})"
         place = shown.origin
     rest = [in_words(one) for one in found if one is not chosen]
-    said += f". So it is with {'any of ' if len(rest) > 1 else ''}{'; '.join(rest)}." if rest else "."
+    said += f". The same holds for {'any of ' if len(rest) > 1 else ''}{'; '.join(rest)}." if rest else "."
     others = dict.fromkeys(one for settings in of_each for one in settings if _in_file(one.origin) and one != shown)
     return Blame(place, shown, tuple(others), said)
 
@@ -141,10 +141,10 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
         unsaid = _unsaid(deployment, rows, faults)
         if unsaid is None:
             return Blame(_beside(deployment, rows, verdict), None, others, "")
-        said = f"It may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
+        said = f"The violation may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
         place = _nearest(deployment, f"{unsaid.scope}.{unsaid.key}")
-        return Blame(place, None, others, f"{said}; --explain computes what it depends on.")
-    said = f"It may depend on {likely.key}={likely.value}; --explain computes what it depends on."
+        return Blame(place, None, others, f"{said}; --explain computes which settings matter.")
+    said = f"The violation may depend on {likely.key}={likely.value}; --explain computes which settings matter."
     return Blame(likely.origin, likely, others, said)
 
 

@@ -105,7 +105,7 @@ class Answer:
             return
         yield from lines.first_of(told, self.most, options.max_width)
         if sum(map(len, told)) > self.most:
-            yield Text("  more of this: --details", style="dim")
+            yield Text("  more: --details", style="dim")
 
     def _texts(self, width: int) -> Iterator[Iterable[Text]]:
         for group in grouped(self.happenings):
@@ -117,7 +117,7 @@ class Answer:
         if group.behind is not Behind.UNKNOWN:
             return group.heading
         if self.search_follows:
-            return f"{POSSIBLE[group.required]}; whether settings prevent it is not known yet"
+            return f"{POSSIBLE[group.required]}; whether settings prevent this is not known yet"
         return POSSIBLE[True] if group.required else group.heading
 
     def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Iterable[Text]]:
@@ -138,7 +138,7 @@ class Answer:
 
     def _change(self, one: Happening) -> str:
         if one.prevented_by is None and self.search_follows:
-            return "what prevents it is looked for: see the end of this answer"
+            return "changes that prevent this are searched for: see the end of this answer"
         return changes_to(one, self.repair)
 
 
@@ -147,8 +147,8 @@ def changes_to(one: Happening, repair: str) -> str:
     if one.prevented_by:
         return f"prevented by {one.prevented_by[0]}"
     if one.prevented_by is not None:
-        return f"no single change is known to prevent it; several may: {repair}"
-    return f"what prevents it: {repair}"
+        return f"no single change is known to prevent this; search for several changes: {repair}"
+    return f"find changes that prevent this: {repair}"
 
 
 class BriefTable:

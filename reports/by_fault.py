@@ -93,19 +93,19 @@ class Happening:
         return f"{faults_in_words(self.faults)}: {wording.listed(told)} ({steps})"
 
 
-POSSIBLE = {True: "Required, and possible here", False: "Not required, and possible here"}
+POSSIBLE = {True: "Required properties that can fail", False: "Other properties that can fail"}
 """What is said over what is possible, of required properties and others, where nothing is said of who could prevent."""
 
-_NOT_COMPUTED = "; whether settings prevent it was not computed"
+_NOT_COMPUTED = "; whether settings prevent this was not computed"
 _HEADINGS = {
-    (True, Behind.CONFIGURATION): "Required, and this configuration allows",
+    (True, Behind.CONFIGURATION): "Required properties that can fail because of this configuration",
     (True, Behind.UNKNOWN): POSSIBLE[True] + _NOT_COMPUTED,
-    (True, Behind.APPLICATION): "Required, and only the application can prevent",
-    (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
-    (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
+    (True, Behind.APPLICATION): "Required properties that only the application can protect",
+    (True, Behind.NOTHING): "Required properties that can fail even with the best settings of this client and release",
+    (False, Behind.CONFIGURATION): "Other properties that can fail because of this configuration",
     (False, Behind.UNKNOWN): POSSIBLE[False] + _NOT_COMPUTED,
-    (False, Behind.APPLICATION): "Not required, and only the application can prevent",
-    (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
+    (False, Behind.APPLICATION): "Other properties that only the application can protect",
+    (False, Behind.NOTHING): "Other properties that can fail even with the best settings of this client and release",
 }
 """What is said over a group: of whether a required property breaks, and of who could prevent that."""
 

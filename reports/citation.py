@@ -72,7 +72,7 @@ def _found(deployment: Deployment, result: Result, command: str) -> Iterator[str
     yield from _scope(result)
     if deployment.assumptions:
         assumed = ", ".join(f"{one.key}={one.value}" for one in deployment.assumptions)
-        yield f"Assumed, for no file says it: {assumed}."
+        yield f"Assumed, because no file states it: {assumed}."
     yield f"Asked by: {command}"
 
 
@@ -114,7 +114,7 @@ def _claims(result: Result) -> Iterator[str]:
         if verdict.status is Status.VIOLATED:
             sets = wording.outcome(verdict.status, verdict.cut_sets[:MOST_FAULT_SETS])
             more = len(verdict.cut_sets) - MOST_FAULT_SETS
-            others = f", and by {wording.counted(more, 'further smallest set')} of faults" if more > 0 else ""
+            others = f", and by {wording.counted(more, 'further smallest fault set')}" if more > 0 else ""
             yield f"{verdict.property} {sets}{others} (id {verdict.id})."
     rest = [verdict for verdict in asked if verdict.status is not Status.VIOLATED]
     for names, words in wording.grouped(rest, _words):
@@ -125,9 +125,9 @@ def _claims(result: Result) -> Iterator[str]:
 def _words(verdict: Verdict) -> str:
     match verdict.status:
         case Status.HOLDS:
-            return "Holds by how long things take" if verdict.lemmas else "Holds"
+            return "Holds in time" if verdict.lemmas else "Holds"
         case Status.VACUOUS:
-            return "Not violated, and of no meaning, for what it speaks of was never reached"
+            return "Vacuous, because the witness was not reached"
         case _:
             return "Undecided"
 
@@ -143,7 +143,7 @@ def _scope(result: Result) -> Iterator[str]:
     of_sizes = f"; sizes: {sizes}" if sizes else ""
     reached = _each(asked, lambda verdict: wording.would_explore_more(verdict.coverage))
     more = f"; {reached}" if reached else ""
-    yield f"Explored: {bounds}; kinds of fault: {kinds}{of_sizes}{more}. Nothing is claimed beyond that."
+    yield f"Explored: {bounds}; kinds of fault: {kinds}{of_sizes}{more}. Nothing is claimed beyond these bounds."
 
 
 def _each(verdicts: Sequence[Verdict], words: wording.Words) -> str:

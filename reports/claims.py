@@ -191,7 +191,7 @@ def _case(number: int, answer: Answer) -> Iterator[str]:
         yield f"Explored: {wording.number(verdict.states)} states; {wording.sizes(verdict.coverage)}."
         yield f"Witness, {reached}: {escaped(verdict.witness)}. Id: {code(verdict.id)}."
         for lemma in verdict.lemmas[:1]:
-            yield f"It rests on how long things take: {escaped(lemma.inequality)} (ms)."
+            yield f"The verdict depends on durations: {escaped(lemma.inequality)} (ms)."
     for note in verdict.notes:
         yield f"Note: {escaped(note)}."
     for telling in tellings([verdict], all_traces=False):

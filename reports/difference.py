@@ -98,14 +98,14 @@ def answer(found: Difference) -> str:
     of_bounds = len(found.verdicts) - len(outcomes)
     said = f"{wording.counted(len(outcomes), 'verdict') if outcomes else 'No verdict'} changed"
     bounds = f", {wording.counted(of_bounds, 'verdict')} within other bounds" if of_bounds else ""
-    settings = f"{wording.counted(len(found.settings), 'setting')} changed" if found.settings else "no setting did"
+    settings = f"{wording.counted(len(found.settings), 'setting')} changed" if found.settings else "no setting changed"
     return f"{said}{bounds}, {found.unchanged} did not; {settings}."
 
 
 def outcome(verdict: Verdict | None, *, sizes: bool) -> str:
     """A verdict with its bounds."""
     if verdict is None:
-        return "was not asked"
+        return "was not checked"
     faultless = verdict.cut_sets == ((),)
     found = "is violated without any fault" if faultless else wording.outcome(verdict.status, verdict.cut_sets)
     return f"{found} ({_bounds(verdict, sizes=sizes)})"
@@ -142,16 +142,16 @@ def cause(found: Cause) -> Iterator[str]:
         if len(changes) == 1:
             yield f"caused by {setting(changes[0])}, alone"
         else:
-            many = "" if found.smallest else " (the others were left out one at a time; another few might do)"
+            many = "" if found.smallest else " (other changes were removed one at a time; a smaller set can exist)"
             yield f"caused by {len(changes)} changes together{many}: {'; '.join(map(setting, changes))}"
     if len(found.sets) > MOST_SETS:
         yield f"and by each of {wording.counted(len(found.sets) - MOST_SETS, 'other set')} of changes"
     if len(found.sets) > 1:
         yield "each of these suffices"
     if not found.confirmed:
-        yield "compared within these fault sets only: other faults were not decided in time"
+        yield "compared within these fault sets only: other faults were not decided before the time limit"
     if not found.smallest and len(found.sets[0]) == 1:
-        yield "not every other change was tried"
+        yield "some other changes were not tried"
 
 
 def setting(changed: Changed) -> str:

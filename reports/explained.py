@@ -29,10 +29,10 @@ def prevented(result: Result, name: str, cut_set: CutSet) -> str:
     if changes:
         said = f"prevented by {'any of ' if len(changes) > 1 else ''}{'; '.join(changes)}"
     elif left:
-        said = "no change is known to prevent it alone"
+        said = "no single change is known to prevent this"
     else:
-        said = "none of the known changes was found to prevent it alone (proofka repair looks for several)"
-    return f"{said}; not decided in time: {'; '.join(left)}" if left else said
+        said = "no single known change was found to prevent this (proofka repair searches for several changes)"
+    return f"{said}; not decided before the time limit: {'; '.join(left)}" if left else said
 
 
 def preventions_of(result: Result, name: str, cut_set: CutSet) -> list[Prevention]:

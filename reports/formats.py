@@ -97,7 +97,7 @@ def format_of(path: Path) -> Format | None:
         return None
     found = FORMATS.get(path.suffix.lower())
     if found is None:
-        raise UnknownFormat(f"{path}: a report is a folder, or its name ends in {', '.join(FORMATS)}")
+        raise UnknownFormat(f"{path}: a report must be a folder, or a file whose name ends in {', '.join(FORMATS)}")
     if any(find_spec(package) is None for package in found.needs):
         raise UnknownFormat(
             f'{path}: this format needs more packages: pip install "proofka[{path.suffix.lower()[1:]}]"'

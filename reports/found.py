@@ -141,7 +141,7 @@ class FirstFound:
         left = files[len(shown) :]
         wrong = sum(is_rejected for _, is_rejected in left)
         of_them = f", {wrong} of them with rejected values" if wrong else ""
-        rest = f"{len(left)} more{of_them}" if left else "more of this"
+        rest = f"{len(left)} more{of_them}" if left else "more"
         return [*first, Text(f"  {rest}: {self.more}", style="dim", no_wrap=True)]
 
 

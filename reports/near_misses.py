@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from properties.verdict import Result, Status, Verdict
 from reports import wording
 
-NOT_TRIED = "nobody looked further: other values of what is assumed, and of durations, were not {}tried"
+NOT_TRIED = "not searched: other values of assumptions and durations were not {}tried"
 
 
 def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
@@ -22,18 +22,19 @@ def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
     if verdict.status is Status.UNKNOWN:
         yield "not known: the property itself is undecided"
     elif result.others_tried is None:
-        yield "this result does not say whether other values of what is assumed, and of durations, were tried"
+        yield "this result does not say whether other values of assumptions and durations were tried"
     elif not result.others_tried:
         yield NOT_TRIED.format("all " if result.sensitivities or result.thresholds else "")
     elif not found:
-        yield "none found: no other value of what is assumed that was tried violates it with up to one fault"
+        yield "none found: with up to one fault, no other value of an assumption that was tried violates it"
 
 
 def _in_time(verdict: Verdict) -> Iterator[str]:
     if verdict.lemmas:
         tightest = verdict.lemmas[0].inequality
-        which = f"; the tightest of {len(verdict.lemmas)} such sums" if len(verdict.lemmas) > 1 else ""
-        yield f"without clocks some run violates it, for which these durations (in ms) leave no time: {tightest}{which}"
+        which = f"; the tightest of {len(verdict.lemmas)} such inequalities" if len(verdict.lemmas) > 1 else ""
+        without = "a run without clocks violates the property; these durations (in ms) leave no time for it"
+        yield f"{without}: {tightest}{which}"
 
 
 def _around(verdict: Verdict, result: Result) -> Iterator[str]:
@@ -42,7 +43,7 @@ def _around(verdict: Verdict, result: Result) -> Iterator[str]:
         if item.property == verdict.property and item.status is Status.VIOLATED:
             yield wording.sensitivity(item)
         elif item.property == verdict.property and item.status is Status.UNKNOWN:
-            yield f"perhaps with {item.assumption}={item.value}: there was no time to decide that"
+            yield f"undecided with {item.assumption}={item.value}: no time was left"
     for threshold in result.thresholds:
         if threshold.property == verdict.property:
             yield wording.threshold(threshold)

@@ -45,9 +45,9 @@ class StepReport:
                 text = f"{shown.what}: {shown.value}{was}"
                 yield from lines.wrapped(text, width, first=first, rest=f"  {TRACK}   ", style="bold" * changed)
         if step is not None and not before:
-            yield from lines.wrapped("Nothing that is shown here changed in this step.", width)
+            yield from lines.wrapped("This step changed nothing that is shown here.", width)
         if not self.telling.trace.start:
-            yield from lines.wrapped("The result does not say how it starts: only what has changed is shown.", width)
+            yield from lines.wrapped("The result has no initial state: only parts that have changed are shown.", width)
         if self.step == len(self.telling.steps):
             yield Text()
             yield from Story(self.telling).failures(width)

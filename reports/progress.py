@@ -84,13 +84,13 @@ def describe(progress: Progress | AuditProgress) -> str:
 
 
 def describe_audit(progress: AuditProgress) -> str:
-    """``57 of 130 systems explored, 12 violate what is required, about 3 min left``."""
+    """``57 of 130 systems explored, 12 violate a required property, about 3 min left``."""
     of = f"{wording.number(progress.done)} of {wording.number(progress.total)}"
     said = {
         Stage.STARTING: "starting Spark",
         Stage.READING: "reading deployments",
-        Stage.SIGNING: f"telling systems apart: {of} configurations",
-        Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate what is required",
+        Stage.SIGNING: f"comparing systems: {of} configurations",
+        Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate a required property",
         Stage.SPREADING: f"{of} systems that need more memory explored by all executors together",
         Stage.WRITING: "writing the tables",
     }[progress.stage]

@@ -14,7 +14,7 @@ from model.deployment.changing import Change
 from reports import wording
 from reports.repairs import Repair, named
 
-AS_IT_IS = "exploring the deployment as it is"
+AS_IT_IS = "exploring the deployment unchanged"
 """The line before any change is tried."""
 
 
@@ -55,5 +55,5 @@ class RepairProgress:
             self._shown.add(name)
             holds = "holds" if len(repair.mends) == 1 else "hold"
             more = "" if repair.needed else "; looking for cheaper repairs"
-            said = f"found: {name}, with which {wording.listed(repair.mends)} {holds}{more}"
+            said = f"found: {name}; {wording.listed(repair.mends)} {holds}{more}"
             self._console.print(Text(said, style="bold"))

@@ -82,7 +82,7 @@ class RepairReport:
         steps = list(self._next_steps())
         if steps:
             yield Text()
-            yield from lines.wrapped("What comes next:", width, style="bold")
+            yield from lines.wrapped("Next steps:", width, style="bold")
         for line in steps:
             yield from lines.wrapped(line, width, first="  ", rest="    ")
         evidence = list(self._evidence())
@@ -102,21 +102,21 @@ class RepairReport:
         yield from unmended.tried_releases(self.deployment)
         if repairs.undecided:
             names = wording.listed(repairs.undecided)
-            yield f"some sets of changes were not decided for {names}: --memory allows more, --faults asks about less"
+            yield f"some sets of changes were not decided for {names}: raise --memory, or lower --faults"
         else:
-            yield "the search came to its end: more time (--time) finds nothing else"
+            yield "the search is complete: more time (--time) finds nothing else"
 
     def _evidence(self) -> Iterator[str]:
         """What was explored of each repair: a pass says nothing beyond that."""
         repairs = self.repairs
         if repairs.explored or repairs.refuted:
             explored = f"{wording.counted(repairs.explored, 'set')} of changes explored"
-            yield f"{explored}, {wording.number(repairs.refuted)} more refuted: a trace that is known is possible there"
-        of = "each repair was checked as a whole" if repairs.found else "the deployment was checked as it is"
+            yield f"{explored}, {wording.number(repairs.refuted)} more refuted: a known trace is possible with them"
+        of = "each repair was checked as a whole" if repairs.found else "the deployment was checked unchanged"
         results = [repair.result for repair in repairs.found] or [repairs.before]
         verdicts = [verdict for result in results for verdict in result.verdicts]
         if self.deployment.faults.total is None and any(one.coverage.total == 1 for one in verdicts):
-            yield "larger sets of faults were not looked at: --faults 2 repairs every pair as well"
+            yield "larger fault sets were not explored: --faults 2 repairs every pair of faults as well"
         yield from (of,) if repairs.found else (f"{of}; {said}" for said in _checked(verdicts))
         for said in dict.fromkeys(wording.fault_kinds(verdict.coverage) for verdict in verdicts):
             yield f"faults: {said}"
@@ -126,7 +126,7 @@ class RepairReport:
         wrong = wording.listed(repairs.violated)
         cheaper = ": cheaper repairs may exist" if repairs.found else ""
         why = f" ({self.ended})" if self.ended else ""
-        stopped = f" The search was stopped before its end{why}{cheaper}." if repairs.stopped else ""
+        stopped = f" The search was stopped early{why}{cheaper}." if repairs.stopped else ""
         if not repairs.violated and repairs.stopped:
             return f"{name}: no violation was found.{stopped}"
         if not repairs.violated:
@@ -141,18 +141,15 @@ class RepairReport:
             return f"{name}: {wrong} violated. {kinds}, with which {self._held()}:{stopped}"
         if repairs.found:
             hopeless = (
-                f" No known change that is modelled mends {wording.listed(repairs.hopeless)}."
-                if repairs.hopeless
-                else ""
+                f" No known modelled change repairs {wording.listed(repairs.hopeless)}." if repairs.hopeless else ""
             )
-            all_of_it = "was found that mends all" if repairs.stopped else "mends all"
-            return (
-                f"{name}: {wrong} violated. No set of changes {all_of_it}; what can hold together:{hopeless}{stopped}"
-            )
+            all_of_it = "was found that repairs all" if repairs.stopped else "repairs all"
+            together = f"No set of changes {all_of_it}; these properties can hold together:"
+            return f"{name}: {wrong} violated. {together}{hopeless}{stopped}"
         none = (
-            " Nothing was found until then: give it longer (--time), or less to do (--faults, --require)."
+            " No repair was found: raise the time (--time), or check less (--faults, --require)."
             if repairs.stopped
-            else " None of the known changes that are modelled mends that."
+            else " No known modelled change repairs this."
         )
         return f"{name}: {wrong} violated.{stopped}{none}"
 
@@ -171,12 +168,12 @@ class RepairReport:
         mended = [name for name in self.repairs.violated if name in repair.mends]
         missing = [name for name in self.repairs.wanted if name not in repair.mends]
         if missing:
-            what = f"mends {wording.listed(mended)}; does not hold: {wording.listed(missing)}"
+            what = f"repairs {wording.listed(mended)}; does not hold: {wording.listed(missing)}"
             yield from lines.wrapped(what, width, first="    ", rest="      ")
         for line in _open([verdict for verdict in repair.result.verdicts if verdict.property not in missing]):
             yield from lines.wrapped(line, width, first="    ", rest="      ")
         if not repair.needed:
-            less = f"{self.ended or 'stopped'} before it was known whether it needs all of these"
+            less = f"{self.ended or 'stopped'} before it was known whether all of these changes are needed"
             yield from lines.wrapped(less, width, first="    ", rest="      ")
         for line in _checked(repair.result.verdicts):
             yield from lines.wrapped(line, width, first="    ", rest="      ", style="dim")
@@ -197,7 +194,7 @@ def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Which properties are not violated and not shown to hold either, by name."""
     for status, words in (
-        (Status.VACUOUS, "passes only because what it speaks of never happens"),
+        (Status.VACUOUS, "passes only because the witness is not reached"),
         (Status.UNKNOWN, "not decided"),
     ):
         names = [verdict.property for verdict in verdicts if verdict.status is status]
@@ -220,7 +217,7 @@ def costs(before: Deployment, repair: Repair) -> Iterator[str]:
     before_it, now = tolerated(before), tolerated(repair.deployment)
     if before_it != now:
         less = f", not with {now + 1}" if now < before_it else ""
-        yield f"writes go on with {wording.counted(now, 'broker')} away{less} (before: with {before_it})"
+        yield f"writes continue with {wording.counted(now, 'broker')} unavailable{less} (before: with {before_it})"
 
 
 _RELEASES = (("brokers", "broker", "release"), ("producer", "producer", "client"), ("consumer", "consumer", "client"))

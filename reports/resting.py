@@ -30,8 +30,8 @@ def resting(deployment: Deployment, result: Result) -> Iterator[str]:
     for assumptions, properties in groups.items():
         holds = "holds" if len(properties) == 1 else "hold"
         yield (
-            f"{wording.listed(properties)} {holds} if, as is assumed, {wording.listed(list(assumptions))}; "
-            f"no file says so (--assume)"
+            f"{wording.listed(properties)} {holds} under assumptions that no file states (--assume): "
+            f"{wording.listed(list(assumptions))}"
         )
 
 

@@ -42,7 +42,7 @@ def to_sarif(answers: Sequence[Answer]) -> str:
 
 
 def _rule(verdict: Verdict) -> Log:
-    witness = f"A pass means something where this was reached: {verdict.witness}."
+    witness = f"A pass is evidence only if this was reached: {verdict.witness}."
     return {
         "id": verdict.property,
         "shortDescription": _message(verdict.statement),

@@ -29,11 +29,11 @@ class SettingsReport:
             yield _heading(scope)
             yield from self._narrow_scope(scope, width) if width < NARROW else [self._scope(scope)]
         if self.deployment.notes:
-            yield _heading("changed without being asked")
+            yield _heading("changed silently by clients or brokers")
         for note in self.deployment.notes:
             yield from lines.wrapped(note, width, first="  ", rest="    ")
         if self.deployment.ignored:
-            yield _heading("ignored: no property here depends on it")
+            yield _heading("ignored: no influence on any property here")
             yield from self._narrow_ignored(width) if width < NARROW else [self._ignored()]
 
     def _narrow_scope(self, scope: str, width: int) -> Iterator[Text]:

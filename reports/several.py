@@ -109,7 +109,7 @@ def print_checked(out: Console, lines: Lines, number: str, checked: Checked) -> 
 
 def print_same(out: Console, lines: Lines, name: str, same: str) -> None:
     """Print that a pipeline is another one by a second name."""
-    for line in lines.of(f"{name}: as {same}, which differs in nothing that matters", "", out.width):
+    for line in lines.of(f"{name}: same question as {same}, not checked again", "", out.width):
         out.print(line)
 
 
@@ -141,7 +141,7 @@ def print_together(
     ):
         out.print(line)
     again = next(command for one, command in those if one is (first or checked[0]))
-    out.print(Text(wording.plain(f"one alone: {again}"), style="dim"), soft_wrap=True)
+    out.print(Text(wording.plain(f"one pipeline alone: {again}"), style="dim"), soft_wrap=True)
 
 
 def _print_answer(out: Console, those: Sequence[Checked], skipped: int) -> None:

@@ -8,8 +8,8 @@ from model.faults import Fault
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",
-    Commit.EARLIER: "auto-commit of what earlier polls returned",
-    Commit.DELIVERED: "auto-commit of what was delivered",
+    Commit.EARLIER: "auto-commit of records of earlier polls",
+    Commit.DELIVERED: "auto-commit of delivered records",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",
     Commit.FINISHED: "commit after each record that a worker finishes",
@@ -19,9 +19,9 @@ _COMMIT = {
 
 _ON_RESTART = {
     OnRestart.RESEND: "resend on restart",
-    OnRestart.FROM_ACKNOWLEDGED: "position committed past what is acknowledged",
+    OnRestart.FROM_ACKNOWLEDGED: "position committed past acknowledged records",
     OnRestart.FROM_FLUSHED: "position committed after flush()",
-    OnRestart.FROM_SENT: "position committed past what is sent",
+    OnRestart.FROM_SENT: "position committed past sent records",
 }
 
 _ON_STOP = {

@@ -96,8 +96,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     if any(v.required for v in verdicts):
         yield "* required"
     if any(v.lemmas for v in verdicts):
-        yield "holds in time: the verdict rests on durations, which the notes name"
-        yield "holds: whatever the durations, for records that are read before retention.ms is over"
+        yield "holds in time: the verdict depends on durations, which the notes name"
+        yield "holds: for all durations, if consumers read each record before retention.ms expires"
     yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
     yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     if footnotes:
@@ -109,7 +109,8 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
     for verdict in verdicts:
         if verdict.status is Status.VACUOUS:
-            yield f"{wording.SYMBOL[verdict.status]} {verdict.property} says nothing: never reached: {verdict.witness}"
+            symbol = wording.SYMBOL[verdict.status]
+            yield f"{symbol} {verdict.property} is vacuous: witness not reached: {verdict.witness}"
 
 
 def engine_line(result: Result) -> str:
@@ -118,7 +119,7 @@ def engine_line(result: Result) -> str:
     return (
         f"{run.engine}: {wording.number(run.states)} states, {wording.number(run.transitions)} transitions, "
         f"depth {run.depth}, {run.seconds:.1f} s (compiling {run.compile_seconds:.1f} s), "
-        f"{run.bytes_per_state} bytes a state{_again(run)}"
+        f"{run.bytes_per_state} bytes per state{_again(run)}"
     )
 
 

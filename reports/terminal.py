@@ -174,7 +174,7 @@ def print_background(
     """What was assumed, changed or ignored, and how to get all this again. ``searched``: as above."""
     _print_section(
         out,
-        "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",
+        "Assumptions, which no file states (--assume KEY=VALUE changes one)",
         assumptions.assumption_summary(deployment, result),
     )
     _print_section(out, "Notes", assumptions.note_lines(deployment, result))
@@ -190,7 +190,7 @@ def print_background(
 def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole: bool = True) -> None:
     """The answer for several pipelines together, then for each, a line each. ``whole``: all that there are."""
     out.print()
-    rest = "" if whole else " Not all that was found could be checked."
+    rest = "" if whole else " Some pipelines could not be checked."
     _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
         said = f"{name}: {wording.answer(result.verdicts, bounds_below=False)}"

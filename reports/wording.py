@@ -17,13 +17,13 @@ SYMBOL: dict[Status, str] = {
 """A mark per status, so that a table without colour still tells them apart."""
 
 STOPPED: dict[str, str] = {
-    "time": "the time ran out",
-    "states": "the limit of states was reached",
+    "time": "the time limit was reached",
+    "states": "the state limit was reached",
     "memory": "the memory limit was reached",
-    "interrupted": "it was interrupted",
-    "second look": "timed re-exploration exceeded its limit (--time gives it more)",
+    "interrupted": "the check was interrupted",
+    "second look": "timed re-exploration reached its limit (--time raises the limit)",
     "lemmas": "too many timing lemmas to monitor",
-    "answered": "larger fault sets were not sought",
+    "answered": "larger fault sets were not searched",
 }
 
 
@@ -182,7 +182,7 @@ def not_sought(coverage: Coverage) -> str:
     if coverage.stopped != "answered":
         return ""
     complete = counted(coverage.complete_to, "fault")
-    return f"sets of {complete} are complete; larger ones were not sought (--all-fault-sets)"
+    return f"fault sets of {complete} are complete; larger fault sets were not searched (--all-fault-sets)"
 
 
 def origin(source: Origin) -> str:
@@ -257,15 +257,15 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: st
         return f"Undecided: {why} before {_named(unknown)} could be decided."
     if vacuous := by_status[Status.VACUOUS]:
         one = len(vacuous) == 1
-        holds, speaks = ("holds", "it speaks") if one else ("hold", "they speak")
-        return f"No evidence: {_named(vacuous)} {holds} only because what {speaks} of never happened within the bounds."
+        holds, witnesses = ("holds", "its witness was") if one else ("hold", "their witnesses were")
+        return f"No evidence: {_named(vacuous)} {holds} only because {witnesses} not reached within the bounds."
     if required:
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
         covered = "the bounds below" if bounds_below else _bounds_of_all(required)
         return f"Yes: {_what_holds(required, called)} {scope} {covered}{_only_in_time(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
-    return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
+    return f"Nothing is required; {found} of the {len(verdicts)} checked properties can fail."
 
 
 def _bound_was_reached(coverage: Coverage) -> str:
@@ -312,7 +312,7 @@ def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
     for status, words in (
         (Status.VIOLATED, "No: a required property can fail in"),
         (Status.UNKNOWN, "Undecided: a required property in"),
-        (Status.VACUOUS, "No evidence: a required property holds only because what it speaks of never happened, in"),
+        (Status.VACUOUS, "No evidence: a required property holds only because its witness was not reached, in"),
     ):
         if those := sum(status in of_one for of_one in required):
             return f"{words} {number(those)} of {every}."
@@ -341,7 +341,7 @@ def _only_in_time(holding: Sequence[Verdict]) -> str:
     if not timed:
         return ""
     which = "" if len(holding) == 1 else f" of {_named(timed)}" if len(timed) < len(holding) else ""
-    return f"; the timing assumptions{which} are part of the answer"
+    return f"; the answer includes the timing assumptions{which}"
 
 
 def _bounds_of_all(verdicts: Sequence[Verdict]) -> str:

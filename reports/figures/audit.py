@@ -14,17 +14,17 @@ MOST_ROWS = 60
 
 
 CHOSEN = (
-    "Settings are chosen one after the other, each because it tells most of what is still mixed. A number between 0 "
-    "and 100 says that others decide as well."
+    "Settings are chosen one at a time, each because its values separate the remaining verdicts best. A number "
+    "between 0 and 100 means that other settings decide as well."
 )
-ALL_ELSE_ALIKE = "Of each setting only deployments that are there with every value of it, all other settings alike."
+ALL_ELSE_ALIKE = "Each setting counts only deployments that occur with every value of it, all other settings equal."
 
 
 def draw_audit(influence: Influence, folder: Path) -> list[Path]:
     """Draw every figure that there is something to draw for, and return the files."""
     required = influence.required
     tolerance, same = _telling(influence)
-    files = draw_tolerance("How many faults it takes", tolerance[:MOST_ROWS], same, folder, "tolerance")
+    files = draw_tolerance("Number of faults that violate a property", tolerance[:MOST_ROWS], same, folder, "tolerance")
     if outcomes := influence.by_outcome:
         files += draw_values("What deployments have in common", outcomes, required, [], folder, "outcomes")
     if values := influence.by_value[:MOST_ROWS]:
@@ -33,7 +33,7 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
             remarks.append(f"No verdict changes with {', '.join(influence.without)} alone.")
         if influence.apart:
             remarks.append(
-                f"Not compared, since no deployment is there with every value: {', '.join(influence.apart)}."
+                f"Not compared, because no deployment occurs with every value: {', '.join(influence.apart)}."
             )
         files += draw_values("What each setting changes", values, required, remarks, folder, "settings")
     if combinations := influence.by_combination:

@@ -22,8 +22,8 @@ SLOPE = 0.72
 """How high a heading rises for its length: it is written at 45 degrees."""
 
 LEGEND = (
-    "The per cent of the deployments of a row in which faults within the bounds violate the property. "
-    "?: of some it is not decided. ○: of some it holds only because what it speaks of never happened. *: required."
+    "Per cent of the deployments of a row in which faults within the bounds violate the property. "
+    "?: some deployments are undecided. ○: some deployments pass only because the witness was not reached. *: required."
 )
 OF_ALL = "deployments"
 

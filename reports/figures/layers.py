@@ -32,7 +32,7 @@ def draw_layers(run: EngineRun, name: str, file: Path) -> None:
             made.text(length + 1, row + 0.5, wording.number(states), color=GREY)
         scale = " The bars' lengths are logarithmic." if logarithmic else ""
         many = wording.number(run.states)
-        said = f"Distinct states by the number of faults, of all explorations together: {many}.{scale}"
+        said = f"Distinct states by number of faults, all explorations together: {many}.{scale}"
         made.paragraphs(-18, len(layers) + 0.5, [said], CHARACTERS)
         made.save(file)
 

@@ -34,8 +34,8 @@ STYLES = {
     End.OPEN: (OPEN, "dotted", "-"),
 }
 LEGEND = (
-    "●: a step. ✗: a fault. Solid arrow: a message that arrives; dashed, with ✗: one that is lost; dotted: one that is "
-    f"on its way at the end. Hatched lane: {DOWN}."
+    "●: a step. ✗: a fault. Arrows are messages: solid: the message arrives; dashed, with ✗: the message is lost; "
+    f"dotted: the message is in flight at the end. Hatched lane: {DOWN}."
 )
 
 

@@ -25,10 +25,10 @@ LABEL = 50.0
 LEAST_FOR_A_NUMBER = 6.0
 CHARACTERS = 110
 LEGEND = (
-    "How many faults it takes to violate the weakest of the properties that a deployment requires; under “each "
-    "property”, to violate that one. Of what is “not violated” no fault set within the bounds violates anything; what "
-    "is “vacuous” is not violated only because what a property speaks of never happened. Bars of a setting's values "
-    "are of deployments that are there with every value of it, all other settings alike."
+    "Number of faults that violate the weakest required property of a deployment; under “each property”, that "
+    "property. “not violated”: no fault set within the bounds violates it. “vacuous”: not violated only because a "
+    "witness was not reached. Bars of a setting's values count only deployments that occur with every value of the "
+    "setting, all other settings equal."
 )
 
 

@@ -54,7 +54,7 @@ class Contents:
         ):
             yield from _listed(heading, names, width)
         of = sorted({component for whose in owners().values() for component in whose})
-        said = f"{wording.number(len(owners()))} of {', '.join(of)}, and what other programs call them"
+        said = f"{wording.number(len(owners()))} of {', '.join(of)}, and their names in other programs"
         yield from _listed("settings", [said], width)
 
 

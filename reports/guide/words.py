@@ -17,16 +17,16 @@ PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "c
 VERDICT, STATUS = "verdict", "exit status"
 
 _WHERE = {
-    "idempotence": "a setting switches idempotence on",
+    "idempotence": "a setting enables idempotence",
     "transactions": "the producer uses transactions",
     "one-in-flight": "a setting allows one request in flight",
 }
 
 _OTHERS = {
-    "replicas": "how many brokers keep a copy, whatever the topic's files say (1 to 5)",
-    "elr": "whether eligible leader replicas (KIP-966) are on: on or off, whatever the release's default is",
-    "faults": "how many faults there are in all (any: however many), and with faults.KIND how many of one kind",
-    "faults.total": "how many faults there are in all; any: however many",
+    "replicas": "number of replicas, in place of the number in the topic's files (1 to 5)",
+    "elr": "eligible leader replicas (KIP-966): on or off, in place of the release's default",
+    "faults": "number of faults in total (any: every number); faults.KIND: number of faults of one kind",
+    "faults.total": "number of faults in total (any: every number)",
 }
 
 
@@ -39,7 +39,7 @@ def _property(name: str) -> Iterator[tuple[str, str]]:
     row = row_of("properties", "name", name)
     yield "says", row["statement"]
     yield "guarantee", row["guarantee"]
-    yield "witness", f"{row['witness']} (a pass where that never happens is vacuous)"
+    yield "witness", f"{row['witness']} (a pass that does not reach this is vacuous)"
     yield "family", row["family"]
     yield "required", _required(name)
     yield from related(name, ())
@@ -64,13 +64,13 @@ def _fault(name: str) -> Iterator[tuple[str, str]]:
     fault = Fault(name)
     yield "is", DESCRIPTION[fault]
     if fault in ONLY_BY_NAME:
-        yield "happens", f"only where it is named: --assume faults.{fault}=1"
+        yield "happens", f"only if the fault is named: --assume faults.{fault}=1"
     else:
-        yield "happens", f"where no kind is named; where some are, only these (--assume faults.{fault}=1)"
+        yield "happens", f"if no kind of fault is named, or if this kind is named (--assume faults.{fault}=1)"
     if fault in ONCE:
-        yield "how often", "once in a run at most"
+        yield "how often", "at most once in a run"
     if fault in COVERED_BY:
-        yield "covered by", f"{COVERED_BY[fault]}, whose runs include all of its runs, where both can happen"
+        yield "covered by", f"{COVERED_BY[fault]}, whose runs include all runs of this fault, if both can happen"
     yield from related(fault.value, ())
 
 
@@ -92,7 +92,7 @@ def _assumption(key: str) -> Iterator[tuple[str, str]]:
     elif key in _OTHERS:
         yield "is", _OTHERS[key]
     elif group == "faults":
-        yield "is", f"how many faults of this kind there are at most (any: however many): {DESCRIPTION[Fault(name)]}"
+        yield "is", f"largest number of faults of this kind (any: every number): {DESCRIPTION[Fault(name)]}"
     elif group == "bounds":
         yield "is", {row["bound"]: row["meaning"] for row in table("bounds")}[name]
         plain, more = RANGES[name], RANGES_WITH_TRANSACTIONS[name]

@@ -43,7 +43,7 @@ MOST_FAULT_SETS = 8
 """How many smallest fault sets of a property the table shows."""
 
 BEYOND = "A pass holds within these bounds and says nothing beyond them."
-ASSUMED = "No file says these; another value may need another verdict."
+ASSUMED = "No file states these; another value can change a verdict."
 
 _COLOURS = {
     Status.VIOLATED: "#b3261e",
@@ -188,7 +188,7 @@ class _Pages:
         yield Table(rows, [share * self.width for share in shares], repeatRows=1, hAlign="LEFT", style=[rule, *tight])
         required = sum(verdict.required for verdict in result.verdicts)
         if required:
-            others = "" if required == len(result.verdicts) else "; what the others say stands behind the traces"
+            others = "" if required == len(result.verdicts) else "; the statements of the others follow the traces"
             yield self._says("quiet", f"* required{others}")
 
     def _row(self, verdict: Verdict) -> list[Any]:

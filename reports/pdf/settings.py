@@ -34,7 +34,7 @@ def settings_table(deployment: Deployment, width: float) -> Iterator[Any]:
         yield Table(rows, [width / 2] * 2, hAlign="LEFT", style=[rule, *tight, left, top])
     if deployment.ignored:
         without = "; ".join(f"{_words(one)} ({_drawn(one.reason)})" for one in deployment.ignored)
-        yield Paragraph(f"Given, and without influence on any property here: {without}", style)
+        yield Paragraph(f"Settings without influence on any property here: {without}", style)
 
 
 def _words(setting: Setting | Ignored) -> str:

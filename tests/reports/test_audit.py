@@ -61,7 +61,7 @@ def test_statuses_that_nothing_has_take_no_room() -> None:
 @pytest.mark.parametrize(
     ("worst", "deployments", "said"),
     [
-        ({Status.HOLDS: 2}, 2, "Of 2 deployments, 2 cannot violate any that they require, within the bounds."),
+        ({Status.HOLDS: 2}, 2, "Of 2 deployments, 2 cannot violate any required property within the bounds."),
         ({Status.VACUOUS: 1, Status.UNKNOWN: 1}, 2, "1 could not be decided and 1 can pass only because"),
         ({}, 2, "Of 2 deployments, none requires anything."),
         ({}, 0, "No row could be read as a deployment."),
@@ -93,11 +93,11 @@ def test_only_a_clean_audit_is_green() -> None:
     [
         (AuditProgress(Stage.STARTING), "starting Spark"),
         (AuditProgress(Stage.READING), "reading deployments"),
-        (AuditProgress(Stage.SIGNING, 12, 1440), "telling systems apart: 12 of 1,440 configurations"),
-        (AuditProgress(Stage.EXPLORING, 57, 130, 12), "57 of 130 systems explored, 12 violate what is required"),
+        (AuditProgress(Stage.SIGNING, 12, 1440), "comparing systems: 12 of 1,440 configurations"),
+        (AuditProgress(Stage.EXPLORING, 57, 130, 12), "57 of 130 systems explored, 12 violate a required property"),
         (
             AuditProgress(Stage.EXPLORING, 57, 130, 12, 170.0),
-            "57 of 130 systems explored, 12 violate what is required, about 3 min left",
+            "57 of 130 systems explored, 12 violate a required property, about 3 min left",
         ),
         (AuditProgress(Stage.WRITING), "writing the tables"),
     ],

@@ -36,7 +36,7 @@ def key_of(name: str, faults: CutSet, *settings: tuple[str, str, str]) -> str | 
     found = blame(deployment, samples.RESULT, samples.verdict(name, Status.VIOLATED, cut_sets=(faults,)))
     if found.setting is None:
         return None
-    assert found.sentence.startswith(f"It may depend on {found.setting.key}={found.setting.value};")
+    assert found.sentence.startswith(f"The violation may depend on {found.setting.key}={found.setting.value};")
     return found.setting.key
 
 
@@ -108,7 +108,8 @@ def test_without_a_setting_to_blame_the_line_is_the_first_about_a_component() ->
 def test_a_default_is_at_the_first_line_of_its_component() -> None:
     """The sample's min.insync.replicas is a default, its enable.idempotence was changed by a rule."""
     violated = samples.verdict("read-stability", Status.VIOLATED, cut_sets=(KILL,))
-    said = "It may depend on min.insync.replicas=1, default of Kafka 4.0; --explain computes what it depends on."
+    default = "The violation may depend on min.insync.replicas=1, default of Kafka 4.0"
+    said = f"{default}; --explain computes which settings matter."
     found = blame(samples.DEPLOYMENT, samples.RESULT, violated)
     assert found == Blame(FIRST_LINE, None, (), said), "no file speaks of the topic"
     line = Setting("topic", "retention.ms", "1", Origin("file", file="topic.properties", line=7))
@@ -143,7 +144,8 @@ def test_what_was_computed_outranks_the_table() -> None:
     found = computed(TWO, settings=settings)
     assert (found.place, found.setting, found.others) == (settings[1].origin, settings[1], ())
     assert found.sentence == (
-        "Computed: with topic.min.insync.replicas=2, these faults do not violate it (now min.insync.replicas=1)."
+        "Computed: with topic.min.insync.replicas=2, these faults do not violate the property "
+        "(now min.insync.replicas=1)."
     )
 
 
@@ -152,8 +154,8 @@ def test_what_a_change_brings_and_what_else_prevents_it_is_said() -> None:
     found = computed(ALL, TWO, settings=settings)
     assert (found.setting, found.others) == (settings[0], (settings[1],))
     assert found.sentence == (
-        f"Computed: with producer.acks=all, which brings {BROUGHT}, these faults do not violate it (now acks=1). "
-        "So it is with topic.min.insync.replicas=2."
+        f"Computed: with producer.acks=all, which brings {BROUGHT}, these faults do not violate the property "
+        "(now acks=1). The same holds for topic.min.insync.replicas=2."
     )
 
 
@@ -190,11 +192,11 @@ def test_what_was_not_decided_is_not_to_blame() -> None:
     settings = given(ACKS_1)
     found = computed(replace(ALL, decided=False), settings=settings)
     assert found.setting is None
-    assert found.sentence == f"{NOBODY_TO_BLAME} Not decided in time: producer.acks=all."
+    assert found.sentence == f"{NOBODY_TO_BLAME} Not decided before the time limit: producer.acks=all."
     both = computed(TWO, replace(ALL, decided=False), settings=settings)
     assert both.setting is None
     assert both.sentence.startswith("Computed: with topic.min.insync.replicas=2, these")
-    assert both.sentence.endswith(" Not decided in time: producer.acks=all.")
+    assert both.sentence.endswith(" Not decided before the time limit: producer.acks=all.")
 
 
 @pytest.mark.parametrize("name", KNOWN_PROPERTIES)

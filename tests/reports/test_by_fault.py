@@ -141,7 +141,8 @@ def test_a_change_that_prevents_it_stands_beside_it() -> None:
     assert "prevented by producer.acks=all" in text
     assert "but not with producer.acks=all" in text
     assert "no single change is known" in screen(120, replace(result, preventions=()))
-    assert "what prevents it: proofka repair orders.yaml" in screen(120, replace(result, preventions=None))
+    unsearched = screen(120, replace(result, preventions=None))
+    assert "find changes that prevent this: proofka repair orders.yaml" in unsearched
 
 
 @pytest.mark.parametrize("fault_sets", [(("kill", 1),), (("kill", 2),)])
@@ -151,12 +152,12 @@ def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: Cut
     change = Prevention("no-acked-loss", fault_sets, "producer.acks=all")
     for found, told in (
         (replace(result, preventions=(change,)), "but not with producer.acks=all"),
-        (replace(result, preventions=()), "no single change is known to prevent it; several may: proofka repair"),
-        (result, "what prevents it: proofka repair orders.yaml"),
+        (replace(result, preventions=()), "no single change is known to prevent this; search for several changes: "),
+        (result, "find changes that prevent this: proofka repair orders.yaml"),
     ):
         text = " ".join(screen(120, result, found=found).split())
         assert "not computed" not in text
-        assert "what prevents it is looked for" in text
+        assert "changes that prevent this are searched for" in text
         first, last = text.split(" property verdict ", 1)
         assert "proofka repair" not in first
         assert told in last
@@ -203,10 +204,11 @@ def test_what_nobody_computed_is_said_to_be_so() -> None:
     several = violated("no-acked-loss", (("kill", 2),), required=True)
     one = violated("no-acked-loss", (("kill", 1),), required=True)
     result = replace(samples.RESULT, verdicts=(several,))
-    assert "Required, and possible here:" in screen(120, result)
+    assert "Required properties that can fail:" in screen(120, result)
     change = Prevention("no-acked-loss", (("kill", 2),), "producer.acks=all")
-    assert "Required, and this configuration allows:" in screen(120, replace(result, preventions=(change,)))
-    assert "what prevents it: proofka repair" in screen(120, result)
+    prevented = screen(120, replace(result, preventions=(change,)))
+    assert "Required properties that can fail because of this configuration:" in prevented
+    assert "find changes that prevent this: proofka repair" in screen(120, result)
     elsewhere = replace(samples.DEPLOYMENT, client="java 1.1")
     (told,) = grouped(by_fault(elsewhere, replace(samples.RESULT, verdicts=(one,))))
-    assert told.heading == "Required, and possible here; whether settings prevent it was not computed"
+    assert told.heading == "Required properties that can fail; whether settings prevent this was not computed"

@@ -124,7 +124,7 @@ def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     assert texts.count("25") == len(KNOWN_PROPERTIES) * len(BY_VALUE)
     assert {"no-skip*", "no-loss", "producer.acks", LONG, "all"} <= set(texts)
     assert any("No verdict changes with producer.linger.ms alone." in text for text in texts)
-    assert any("no deployment is there with every value: topic.flush.ms." in text for text in texts)
+    assert any("no deployment occurs with every value: topic.flush.ms." in text for text in texts)
     texts = said(sheets["combinations"])
     assert texts.count("100") == texts.count("?") == len(KNOWN_PROPERTIES) * 2
     assert texts.count("all") == texts.count("producer.acks") == 1, "once for both rows"

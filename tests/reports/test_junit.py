@@ -62,7 +62,8 @@ def test_what_is_blamed_is_told_beside_its_line() -> None:
     case = xml.fromstring(to_junit([ANSWER])).find(".//testcase[@name='no-acked-loss']")
     assert case is not None
     assert (case.attrib["file"], case.attrib["line"]) == ("orders.yaml", "12")
-    assert "\nIt may depend on acks=1; --explain computes what it depends on.\n" in str(case.findtext("failure"))
+    failure = str(case.findtext("failure"))
+    assert "\nThe violation may depend on acks=1; --explain computes which settings matter.\n" in failure
     nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
     case = xml.fromstring(to_junit([nobody])).find(".//testcase[@name='no-acked-loss']")
     assert case is not None

@@ -27,7 +27,7 @@ def shown(*, terminal: bool) -> str:
 def test_what_was_tried_and_found_is_told_once() -> None:
     text = shown(terminal=True)
     assert text.count("producer.acks=all: leaves no-loss") == 1
-    assert text.count("found: producer.acks=all, with which no-acked-loss holds; looking for cheaper repairs") == 1
+    assert text.count("found: producer.acks=all; no-acked-loss holds; looking for cheaper repairs") == 1
     assert text.count("found:") == 1
 
 

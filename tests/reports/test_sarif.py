@@ -200,7 +200,7 @@ def test_without_files_there_is_no_place() -> None:
 def test_the_message_says_how_it_is_known_what_to_blame() -> None:
     """Looked up where nobody computed it, and never as if it were known."""
     first = run_of(ANSWER)["results"][0]["message"]["text"]
-    assert first.endswith("which leads. It may depend on acks=1; --explain computes what it depends on.")
+    assert first.endswith("which leads. The violation may depend on acks=1; --explain computes which settings matter.")
     assert "Look at" not in to_sarif([ANSWER])
     nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
     told = run_of(nobody)["results"][0]

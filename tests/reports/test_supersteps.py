@@ -47,7 +47,7 @@ def test_a_row_for_each_superstep() -> None:
 
 
 def test_nothing_was_handed_to_spark() -> None:
-    assert printed() == ["no supersteps: everything was explored in memory, or known before"]
+    assert printed() == ["no supersteps: every system was explored in memory, or was already known"]
 
 
 def test_several_searches() -> None:

@@ -77,8 +77,8 @@ def test_the_state_after_a_step() -> None:
 def test_a_step_that_changes_nothing_says_so() -> None:
     told = Telling(samples.MOVE_TRACE, TOLD[0].violated)
     text = printed(StepReport(told, 3), 80)
-    assert "Nothing that is shown here changed" in text
-    assert "does not say how it starts" in text
+    assert "This step changed nothing that is shown here" in text
+    assert "has no initial state" in text
 
 
 @pytest.mark.parametrize("width", [60, 120])
