@@ -1,4 +1,4 @@
-"""What an audit came to, on a terminal: how many deployments violate what, and with which faults."""
+"""The outcome of an audit on a terminal: numbers of deployments by property, verdict and smallest fault set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = (Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN)
 
 
 class AuditReport:
-    """The figures of an audit: the answer, a row for each property, and what was rejected."""
+    """The figures of an audit: the answer, a row for each property, and the rejected rows."""
 
     def __init__(self, summary: AuditSummary) -> None:
         self.summary = summary
@@ -59,7 +59,7 @@ class AuditReport:
 
 
 def what_was_audited(summary: AuditSummary) -> str:
-    """``2,304 deployments, 96 distinct systems (90 explored now, 6 already known), 4 min 12 s``."""
+    """Return ``2,304 deployments, 96 distinct systems (90 explored now, 6 already known), 4 min 12 s``."""
     known = summary.systems - summary.explored
     explored = f"{wording.number(summary.explored)} explored now"
     parts = [wording.counted(summary.deployments, "deployment")]
@@ -77,11 +77,11 @@ OUTCOME: dict[Status, str] = {
     Status.VACUOUS: "can pass only because a witness was not reached",
     Status.HOLDS: "cannot violate any required property within the bounds",
 }
-"""What is said of the deployments with this status as their worst."""
+"""Predicate for the deployments whose worst status is the key."""
 
 
 def answer(summary: AuditSummary) -> str:
-    """What the audit says of the required properties, in one sentence."""
+    """Return the outcome for the required properties in one sentence."""
     said = [f"{wording.number(n)} {words}" for status, words in OUTCOME.items() if (n := summary.worst.get(status, 0))]
     if not summary.deployments:
         return "No row could be read as a deployment."

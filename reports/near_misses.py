@@ -1,8 +1,8 @@
-"""What is nearest to a violation of a property that holds, as far as anybody looked for it.
+"""Near misses: the closest violations that the check found for a property that holds.
 
-A property that holds has no trace, and nothing here is explored: a near miss is what was found beside the verdict.
-Other values of what is assumed were tried with up to one fault (:mod:`checker.sensitivity`), durations where a verdict
-rests on them (:mod:`checker.thresholds`), and lemmas are there because some run violates the property without clocks.
+A property that holds has no trace, and this module explores nothing. Near misses come from other values of assumptions
+with up to one fault (:mod:`checker.sensitivity`), from other durations (:mod:`checker.thresholds`), and from timing
+lemmas, which exist because a run without clocks violates the property.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOT_TRIED = "not searched: other values of assumptions and durations were not {}
 
 
 def near_misses(verdict: Verdict, result: Result) -> Iterator[str]:
-    """What is nearest to a violation, and whether anybody looked; at least one line."""
+    """Yield the near misses of a property, or a line about the missing search; at least one line."""
     found = [*_in_time(verdict), *_around(verdict, result)]
     yield from found
     if verdict.status is Status.UNKNOWN:
@@ -38,7 +38,7 @@ def _in_time(verdict: Verdict) -> Iterator[str]:
 
 
 def _around(verdict: Verdict, result: Result) -> Iterator[str]:
-    """Other values of what was assumed, and thresholds."""
+    """Yield the other values of assumptions, and the thresholds."""
     for item in result.sensitivities:
         if item.property == verdict.property and item.status is Status.VIOLATED:
             yield wording.sensitivity(item)

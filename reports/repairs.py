@@ -1,4 +1,4 @@
-"""Repairs for a reader: which changes make what hold, what each costs, and what stops writes then."""
+"""Repairs in words: the changes, the properties that hold with them, and the costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from reports import lines, unmended, wording
 
 
 class Repair(Protocol):
-    """A set of changes with which none of ``mends`` is violated; ``needed``: it is known to need each of them."""
+    """A set of changes with which no property of ``mends`` is violated.
+
+    ``needed``: every change of the set is known to be necessary.
+    """
 
     @property
     def changes(self) -> Sequence[Change]: ...
@@ -31,7 +34,7 @@ class Repair(Protocol):
 
 
 class Repairs(Protocol):
-    """What a search for repairs found."""
+    """The outcome of a search for repairs."""
 
     @property
     def before(self) -> Result: ...
@@ -56,14 +59,14 @@ class Repairs(Protocol):
 
 
 def named(changes: Sequence[Change]) -> str:
-    """Name the changes of a set, as a deployment file has them: ``producer.acks=all + consumer.commit=after``."""
+    """Name the changes of a set as in a deployment file: ``producer.acks=all + consumer.commit=after``."""
     return " + ".join(map(str, changes))
 
 
 class RepairReport:
-    """Each repair with its changes and their costs, cheapest first; or the front of what can be had.
+    """Each repair with its changes and their costs, cheapest first; or the properties that can hold together.
 
-    ``ended``: what ended a search that was stopped, as in ``interrupted`` or ``the 60 s ran out (--time)``.
+    ``ended``: the reason for an early end of the search, such as ``interrupted`` or ``the 60 s ran out (--time)``.
     """
 
     def __init__(self, deployment: Deployment, repairs: Repairs, ended: str = "") -> None:
@@ -92,7 +95,7 @@ class RepairReport:
             yield from lines.wrapped(line, width, rest="  ", style="dim")
 
     def _next_steps(self) -> Iterator[str]:
-        """What can be done about each violated property that no set of changes mends, once all were tried."""
+        """Yield the next steps for each violated property that no set of changes repairs, after a complete search."""
         repairs = self.repairs
         mended = {name for repair in repairs.found for name in repair.mends}
         left = [one for one in repairs.before.verdicts if one.status is Status.VIOLATED and one.property not in mended]
@@ -107,7 +110,7 @@ class RepairReport:
             yield "the search is complete: more time (--time) finds nothing else"
 
     def _evidence(self) -> Iterator[str]:
-        """What was explored of each repair: a pass says nothing beyond that."""
+        """Yield the explored bounds of each repair: a pass says nothing beyond these bounds."""
         repairs = self.repairs
         if repairs.explored or repairs.refuted:
             explored = f"{wording.counted(repairs.explored, 'set')} of changes explored"
@@ -154,7 +157,7 @@ class RepairReport:
         return f"{name}: {wrong} violated.{stopped}{none}"
 
     def _held(self) -> str:
-        """What holds with each of the repairs that mend all."""
+        """Return the properties that hold with each complete repair."""
         wanted = len(self.repairs.wanted)
         fewest = min(
             sum(verdict.status is Status.HOLDS for verdict in repair.result.verdicts) for repair in self.repairs.whole
@@ -182,7 +185,7 @@ class RepairReport:
 
 
 def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Within which bounds properties were checked; of each where these differ."""
+    """Yield the bounds within which properties were checked, for each property if bounds differ."""
     bounds: dict[str, list[str]] = {}
     for verdict in verdicts:
         said = f"explored: {wording.bounds(verdict.coverage)}; sizes: {wording.sizes(verdict.coverage)}"
@@ -192,7 +195,7 @@ def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Which properties are not violated and not shown to hold either, by name."""
+    """Yield the properties that are vacuous or undecided, by name."""
     for status, words in (
         (Status.VACUOUS, "passes only because the witness is not reached"),
         (Status.UNKNOWN, "not decided"),
@@ -203,7 +206,7 @@ def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def costs(before: Deployment, repair: Repair) -> Iterator[str]:
-    """What a repair costs, in words: an upgrade, latency, what stops, and how many brokers writes need."""
+    """Yield the costs of a repair: upgrade, latency, availability, and unavailable brokers that writes tolerate."""
     if any(change.is_upgrade for change in repair.changes):
         yield upgrade(before, repair.deployment)
     for change in repair.changes:
@@ -221,11 +224,11 @@ def costs(before: Deployment, repair: Repair) -> Iterator[str]:
 
 
 _RELEASES = (("brokers", "broker", "release"), ("producer", "producer", "client"), ("consumer", "consumer", "client"))
-"""Who runs a release, and the scope and key of the effective setting that names the release."""
+"""The component that runs a release, with scope and key of the effective setting that names the release."""
 
 
 def upgrade(before: Deployment, after: Deployment) -> str:
-    """Say which releases have to run, and what has to be done beside."""
+    """Return the releases of an upgrade and the further steps of the upgrade."""
     was, now = ({(one.scope, one.key): one.value for one in made.settings} for made in (before, after))
     runs: dict[str, list[str]] = {}
     for who, *key in _RELEASES:
@@ -245,10 +248,13 @@ def upgrade(before: Deployment, after: Deployment) -> str:
 
 
 RELEASES_HAVE_FEATURES = (4, 0, 0)
-"""From here on kafka-features.sh raises all features to those of a release (KIP-1022)."""
+"""First release in which kafka-features.sh raises all features to those of a release (KIP-1022)."""
 
 
 def tolerated(deployment: Deployment) -> int:
-    """How many brokers may be away while a leader still takes records of this producer (semantics 3.2, 6.3)."""
+    """Return the number of unavailable brokers with which a leader still accepts records of this producer.
+
+    See semantics 3.2, 6.3.
+    """
     needed = deployment.min_insync_replicas if deployment.acks is Acks.ALL else 1
     return deployment.replicas - needed

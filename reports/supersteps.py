@@ -1,4 +1,4 @@
-"""What the supersteps of a distributed search cost, as a table."""
+"""Costs of the supersteps of a distributed search, as a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEGEND = (
 
 
 class SuperstepTable:
-    """A row for each superstep: what was new in it, what was passed on, and what that took."""
+    """A row for each superstep: new rows, rows for other partitions, time and memory."""
 
     def __init__(self, supersteps: Sequence[Superstep]) -> None:
         self._supersteps = supersteps

@@ -1,7 +1,7 @@
-"""What comes next where no known change mends a violated property: who could prevent it, and what to ask then.
+"""The next steps if no known change repairs a violated property.
 
-:mod:`reports.inherent` knows what the best deployment of the same client and release suffers as well, and in which
-newer release it does not. ``tables/fault_remedies.csv`` has what prevents a fault itself, outside of what is modelled.
+:mod:`reports.inherent` has the failures of the best deployment of the same client and release, and the first newer
+release without them. ``tables/fault_remedies.csv`` has remedies that prevent a fault itself, outside of the model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reports.inherent import NO_FAULT, Known, known, release_with_settings, tabl
 
 
 def next_steps(deployment: Deployment, violated: Iterable[Verdict]) -> Iterator[str]:
-    """Say what can be done about these properties, by the faults that violate each."""
+    """Yield the next step for these properties, by the faults that violate each property."""
     found: dict[tuple[str, str], list[str]] = {}
     for verdict in violated:
         for step, cut_sets in _by_step(deployment, verdict).items():
@@ -36,7 +36,7 @@ def _by_step(deployment: Deployment, verdict: Verdict) -> dict[str, list[CutSet]
 
 
 def _step(deployment: Deployment, name: str, cut_set: CutSet) -> str:
-    """What can be done about one set of faults."""
+    """Return the next step for one fault set."""
     remedies = [_remedies()[kind] for kind, _ in cut_set if kind in _remedies()]
     if remedies:
         return f"prevent the fault itself and remove the fault from assume.faults: {'; '.join(remedies)}"
@@ -61,7 +61,7 @@ def _step(deployment: Deployment, name: str, cut_set: CutSet) -> str:
 
 
 def _of_application(fault: str) -> str:
-    """What of the application helps against a fault, as a deployment file names it."""
+    """Return the keys of a deployment file for application behaviour that can help against a fault."""
     if fault in ENDS_PRODUCER:
         return "producer.on_restart"
     return "consumer.commit and consumer.sink" if fault == Fault.CONSUMER_CRASH else "producer.on_send_error"
@@ -73,7 +73,7 @@ def _remedies() -> dict[str, str]:
 
 
 def tried_releases(deployment: Deployment) -> Iterator[str]:
-    """Say which newer releases were tried, or that none makes a difference."""
+    """Yield the newer releases that were tried, or a sentence that no newer release makes a difference."""
     try:
         upgrades = upgrades_of(deployment)
     except Unchangeable:

@@ -1,4 +1,4 @@
-"""The figures of an audit: what makes the difference, and how many faults it takes."""
+"""The figures of an audit: the influence of settings, and the number of faults that violate a property."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reports.figures.heat_map import draw_combinations, draw_values
 from reports.figures.tolerance import draw_tolerance
 
 MOST_ROWS = 60
-"""How many values of settings a figure has at most; a setting that does not fit is named instead."""
+"""Largest number of rows of a figure."""
 
 
 CHOSEN = (
@@ -21,7 +21,7 @@ ALL_ELSE_ALIKE = "Each setting counts only deployments that occur with every val
 
 
 def draw_audit(influence: Influence, folder: Path) -> list[Path]:
-    """Draw every figure that there is something to draw for, and return the files."""
+    """Draw every figure that has data, and return the files."""
     required = influence.required
     tolerance, same = _telling(influence)
     files = draw_tolerance("Number of faults that violate a property", tolerance[:MOST_ROWS], same, folder, "tolerance")
@@ -42,7 +42,7 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
 
 
 def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
-    """All bars but those of settings whose bars are all alike, and a remark on these."""
+    """Return all bars except those of settings with equal bars, and a remark about these settings."""
     settings = {setting for portion in influence.by_value for setting, _ in portion.values} | set(influence.without)
     bars: dict[str, set[frozenset[tuple[str, Fraction]]]] = {}
     for one in influence.tolerance:
@@ -53,7 +53,7 @@ def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
 
 
 def _shares(tolerance: Tolerance) -> frozenset[tuple[str, Fraction]]:
-    """A bar, whatever the number of deployments it stands for."""
+    """Return a bar as shares, for any number of deployments."""
     numbers = {str(faults): n for faults, n in tolerance.fewest.items()}
     numbers |= {"safe": tolerance.safe, "vacuous": tolerance.vacuous, "undecided": tolerance.undecided}
     of = sum(numbers.values())

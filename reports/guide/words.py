@@ -1,4 +1,4 @@
-"""The words that are no settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
+"""Entries that are not settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OTHERS = {
 
 
 def properties() -> Mapping[str, Entry]:
-    """Every property, by name."""
+    """Return every property, by name."""
     return Entries(PROPERTY, (row["name"] for row in table("properties")), _property)
 
 
@@ -46,7 +46,7 @@ def _property(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _required(name: str) -> str:
-    """Say when a property is required: by default, by what settings promise, by which profiles."""
+    """Return the conditions under which a property is required: default, settings, profiles."""
     profiles = [profile for profile in PROFILES if name in in_profile(profile)]
     if not profiles:
         return f"only with --require {name}"
@@ -56,7 +56,7 @@ def _required(name: str) -> str:
 
 
 def faults() -> Mapping[str, Entry]:
-    """Every kind of fault, by name."""
+    """Return every kind of fault, by name."""
     return Entries(FAULT, (fault.value for fault in Fault), _fault)
 
 
@@ -75,7 +75,7 @@ def _fault(name: str) -> Iterator[tuple[str, str]]:
 
 
 def assumptions() -> Mapping[str, Entry]:
-    """Every key of ``--assume``."""
+    """Return every key of ``--assume``."""
     return Entries(ASSUMPTION, OPTION_KEYS, _assumption)
 
 
@@ -104,7 +104,7 @@ def _assumption(key: str) -> Iterator[tuple[str, str]]:
 
 
 def rules() -> Mapping[str, Entry]:
-    """Every rule of a client or broker that is applied, by id."""
+    """Return every applied rule of a client or broker, by id."""
     return Entries(RULE, (row["id"] for row in table("rules")), _rule)
 
 
@@ -115,7 +115,7 @@ def _rule(name: str) -> Iterator[tuple[str, str]]:
 
 
 def claims() -> Mapping[str, Entry]:
-    """Every claim, finding and incident, by id."""
+    """Return every claim, finding and incident, by id."""
     return Entries(CLAIM, (row["id"] for row in table("claims")), _claim)
 
 
@@ -127,7 +127,7 @@ def _claim(name: str) -> Iterator[tuple[str, str]]:
 
 
 def verdicts() -> Mapping[str, Entry]:
-    """Every verdict, as tables of verdicts have it."""
+    """Return every verdict, by its word in tables of verdicts."""
     return Entries(VERDICT, (row["verdict"] for row in table("verdicts")), _verdict)
 
 
@@ -136,7 +136,7 @@ def _verdict(name: str) -> Iterator[tuple[str, str]]:
 
 
 def statuses() -> Mapping[str, Entry]:
-    """Every exit status, by number and by name."""
+    """Return every exit status, by number and by name."""
     return Entries(STATUS, (row[column] for column in ("status", "name") for row in table("statuses")), _status)
 
 
