@@ -55,6 +55,6 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         z3.BoolVal(False),
         z3.Or(*trouble, *retried, stopped, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
         "a broker is down, cut off or slow, a send is to be retried, the consumer is down, or the leader was replaced",
-        lambda state: "without another fault, no run from here gets back to a leader that serves writes and reads",
+        lambda state: "without another fault, no run from here leads back to a leader that serves writes and reads",
         goal=back_to_work(pipeline),
     )

@@ -118,7 +118,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-most-once processing in the consumer group",
         z3.Or(*(repeated(pipeline, record) for record in records)),
         redone,
-        "the consumer was restarted with unfinished work, or an appended batch is sent again",
+        "the consumer was restarted after work on a record had begun, or an appended batch is sent again",
         explain_processing,
     )
 
@@ -144,6 +144,6 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "exactly-once effect from end to end, given the declared sink",
         z3.Or(*wrong),
         redone,
-        "the consumer was restarted with unfinished work, or an appended batch is sent again",
+        "the consumer was restarted after work on a record had begun, or an appended batch is sent again",
         explain_effect,
     )

@@ -129,7 +129,7 @@ def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed
 
 
 def consumer_restarted(pipeline: Pipeline) -> z3.BoolRef:
-    """Build the condition that the consumer runs again after a restart that lost unfinished work."""
+    """Build the condition that the consumer runs, and was restarted after work on a record had begun."""
     return z3.And(pipeline.consumer.restarted.is_set, pipeline.consumer.running.is_set)
 
 
@@ -256,7 +256,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-least-once processing in the consumer group",
         z3.Or(*(skipped(pipeline, record) for record in records)),
         consumer_restarted(pipeline),
-        "the consumer was restarted with unfinished work",
+        "the consumer was restarted after work on a record had begun",
         explain_skip,
     )
 
@@ -275,7 +275,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-least-once delivery from end to end",
         z3.Or(*(unprocessed_for_good(pipeline, record) for record in records)),
         z3.Or(in_the_open, consumer_restarted(pipeline)),
-        "a send was disturbed, or the consumer was restarted with unfinished work",
+        "a send was disturbed, or the consumer was restarted after work on a record had begun",
         explain_loss,
     )
 

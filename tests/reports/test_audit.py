@@ -1,4 +1,4 @@
-"""What a terminal shows of an audit: its summary at several widths, and how far it is."""
+"""An audit on a terminal: its summary at several widths, and its progress."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_progress(progress: AuditProgress, line: str) -> None:
     ],
 )
 def test_times(seconds: float, about: str, exact: str) -> None:
-    """What is estimated is rounded up, and coarsely."""
+    """Estimated times are rounded up to coarse units."""
     assert wording.about(seconds) == about
     assert wording.duration(seconds) == exact
 
@@ -138,7 +138,7 @@ def test_every_stage_is_told(stage: Stage) -> None:
 
 
 def test_a_log_has_a_line_for_each_stage_that_counts() -> None:
-    """So an audit that reads, or fails at once, says nothing; and one that takes long is not silent."""
+    """A short audit prints nothing, and a long audit is not silent."""
     out = sheet(30)
     log = ProgressLog(out, every=3600)
     for stage, done, total in ((Stage.READING, 0, 0), (Stage.EXPLORING, 0, 96), (Stage.EXPLORING, 9, 96)):

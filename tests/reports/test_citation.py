@@ -1,4 +1,4 @@
-"""What is pasted into a review or a paper: that it says all, and that nobody's text breaks it."""
+"""Citations are complete, and no text of the input breaks them."""
 
 from __future__ import annotations
 

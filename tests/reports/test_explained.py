@@ -1,4 +1,4 @@
-"""Why a property breaks, what would have prevented it, and repairs, for a reader."""
+"""Reasons of violations, changes that prevent them, and repairs, in words."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_why_and_what_would_have_prevented_it() -> None:
 
 
 def test_a_change_that_says_what_is_so_already_is_told_once() -> None:
-    """Auto-commit is off here: the change of both comes to that of one."""
+    """Auto-commit is off here, so the change of both settings equals the change of one."""
     one = Prevention("no-loss", KILL, "consumer.commit=after", settings=("application.commit",))
     both = replace(one, change=f"consumer.enable.auto.commit=false and {one.change}")
     further = replace(both, settings=("consumer.enable.auto.commit", "application.commit"))

@@ -1,4 +1,4 @@
-"""What a report is written as: by the ending of its name, or pages in a folder."""
+"""Formats of reports: by the ending of the name, or pages in a folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was found in a folder, on the lines that a check has for it: what is wrong first, and nothing goes unsaid."""
+"""The files of a folder on the lines of a check: files with rejected values first, and all files are counted."""
 
 from __future__ import annotations
 

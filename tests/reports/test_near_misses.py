@@ -1,4 +1,4 @@
-"""What is said to be nearest to a violation, and that nobody looked where nobody did."""
+"""Near misses, and the line about a search that did not take place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows while repairs are searched for."""
+"""The terminal during a search for repairs."""
 
 from __future__ import annotations
 

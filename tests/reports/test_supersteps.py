@@ -1,4 +1,4 @@
-"""The table of supersteps: readable in 80 columns, and empty where Spark had nothing to do."""
+"""The table of supersteps: readable in 80 columns, and empty without work for Spark."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_nothing_was_handed_to_spark() -> None:
 
 
 def test_several_searches() -> None:
-    """Each number of faults is searched for itself, and so is each exploration."""
+    """Each number of faults and each exploration is a separate search."""
     one_fault = replace(LARGE, number=3, faults=1, depth=40)
     other = replace(LARGE, number=1, faults=1, depth=9)
     text = " ".join(" ".join(printed(SMALL, LARGE, one_fault, other)).split())

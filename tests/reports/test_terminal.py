@@ -1,4 +1,4 @@
-"""What a terminal shows: golden text at three widths, colour, markup in the input, progress."""
+"""Output on a terminal: golden text at three widths, colour, markup in the input, progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a violation that no change mends: every answer says what to do."""
+"""A violation that no change repairs: every answer names a next step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences reports share."""
+"""Sentences that reports share."""
 
 from __future__ import annotations
 
