@@ -37,7 +37,7 @@ class ProgressLog:
 
 
 class WhileWatched:
-    """A context whose output disappears at its end; silent without a terminal."""
+    """A live output that disappears at the end of the context; silent without a terminal."""
 
     def __init__(self, console: Console, *, wanted: bool = True) -> None:
         watched = wanted and console.is_terminal
