@@ -1,10 +1,11 @@
-"""Measure the seconds that a person waits: to the first verdict, to the answer, to the end.
+"""Measure the seconds to the first verdict, to the answer and to the end of a check.
 
     python benchmarks/answers.py [NAME ...] [--cap SECONDS] [--more SECONDS] [--warm]
 
-Each deployment is checked by the command itself, on a terminal of its own, with ``--details``: every example, and ten
-plain deployments (``benchmarks/deployments``). The time of a verdict is when its row appears. Cold: no machine code is
-on disk; with ``--warm`` each is checked a second time, with what the first one left there. Prints a table in Markdown.
+The command itself checks each deployment on a terminal of its own with ``--details``: every example, and ten plain
+deployments (``benchmarks/deployments``). The time of a verdict is the time at which its row appears. A first check is
+cold: no machine code is on disk. With ``--warm`` a second check uses the machine code of the first. The script prints a
+table in Markdown.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PLAIN = ROOT / "benchmarks" / "deployments"
 RELEASE = "3.9"
-"""Release of the brokers of a plain deployment whose name does not say another."""
+"""Release of the brokers of a plain deployment whose name has no release."""
 
 VERDICT = re.compile(rb"[\xe2][\x9c][\x97\x93] [a-z]")
 """The mark of a verdict and the beginning of a property's name."""
@@ -40,7 +41,7 @@ STATES = re.compile(rb"embedded: ([0-9,]+) states")
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds since the command began (None: not before the cap), states explored, and the largest process in MB."""
+    """Seconds since the start (None: not before the cap), explored states, and memory of the largest process in MB."""
 
     first: float | None
     answer: float | None
@@ -50,7 +51,7 @@ class Measured:
 
 
 def deployments() -> Iterator[tuple[str, list[str]]]:
-    """Each name with the arguments of its check."""
+    """Return each name with the arguments of its check."""
     for file in sorted((ROOT / "examples").glob("*.yaml")) + sorted((ROOT / "examples" / "time").glob("*.yaml")):
         yield str(file.relative_to(ROOT / "examples").with_suffix("")), [str(file.relative_to(ROOT))]
     for place in sorted(PLAIN.iterdir()):
@@ -68,7 +69,7 @@ def _files_of(folder: Path) -> list[str]:
 
 
 def measured(arguments: Sequence[str], cap: float, environment: Mapping[str, str], more: str) -> Measured:
-    """Run a check on a terminal, and note when what appears."""
+    """Run a check on a terminal, and measure the times at which verdicts and the answer appear."""
     ours, theirs = pty.openpty()
     began = time.monotonic()
     process = subprocess.Popen(
@@ -108,7 +109,7 @@ def _megabytes(usage: resource.struct_rusage) -> int:
 
 
 def row(name: str, found: Measured) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
 
     def seconds(value: float | None) -> str:
         return "-" if value is None else f"{value:.1f}"
@@ -118,11 +119,11 @@ def row(name: str, found: Measured) -> str:
 
 
 def main() -> None:
-    """Measure what is named, or everything."""
+    """Measure the named deployments, or all deployments."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="an example, such as orders, or plain/careful")
-    parser.add_argument("--cap", type=float, default=120.0, help="seconds after which a check is ended")
-    parser.add_argument("--more", default="10", help="seconds for what follows the answer, as of check")
+    parser.add_argument("--cap", type=float, default=120.0, help="seconds after which a check is stopped")
+    parser.add_argument("--more", default="10", help="seconds for the search after the answer")
     parser.add_argument("--warm", action="store_true", help="check each a second time, with machine code on disk")
     asked = parser.parse_args()
     print("| deployment | first verdict s | answer s | end s | states | largest process MB |")

@@ -1,7 +1,7 @@
-"""What time costs: a check with clocks against the same check without any, on every example.
+"""Costs of clocks: a check with clocks compared with the same check without clocks, on every example.
 
-Run ``python benchmarks/clocks.py [EXAMPLE ...]`` on a quiet machine (a quarter of an hour). Both are asked of the same
-process in turns, from the deployment to the verdicts with their traces. The goal is at most three times.
+Run ``python benchmarks/clocks.py [EXAMPLE ...]`` on a quiet machine (a quarter of an hour). One
+process runs both checks in turns, from the deployment to the verdicts with traces. The goal is a ratio of at most 3.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ GOAL = 3.0
 
 
 def without_clocks(system: TransitionSystem) -> TransitionSystem:
-    """The same system, in which everything may happen at any time."""
+    """Return the same system without clocks: every step can happen at any time."""
     return replace(system, actions=tuple(replace(action, needs=()) for action in system.actions), clocks=())
 
 
 def checked(deployment: Deployment, *, timed: bool) -> tuple[float, Sequence[Verdict], Run]:
-    """Seconds from the deployment to the verdicts."""
+    """Return the seconds from the deployment to the verdicts."""
     started = time.perf_counter()
     model = build(deployment)
     prepared = prepare(model if timed else replace(model, system=without_clocks(model.system)))
@@ -44,7 +44,7 @@ def checked(deployment: Deployment, *, timed: bool) -> tuple[float, Sequence[Ver
 
 
 def row(name: str) -> str:
-    """A row of the table: medians, how many verdicts change, and how much was explored again."""
+    """Return a row of the table: medians, number of changed verdicts, and timed re-explorations."""
     deployment = read_deployment(EXAMPLES / f"{name}.yaml")
     turns = [(checked(deployment, timed=False), checked(deployment, timed=True)) for _ in range(RUNS)]
     untimed, timed = (statistics.median(turn[which][0] for turn in turns) for which in (0, 1))
@@ -59,7 +59,7 @@ def row(name: str) -> str:
 
 
 def main(examples: Sequence[str]) -> None:
-    """Print a row per example."""
+    """Print a row for each example."""
     print("| example | without s | with s | ratio | at most 3 | verdicts changed | of them unknown | states | again |")
     print("|---|---|---|---|---|---|---|---|---|")
     everything = [*EXAMPLES.glob("*.yaml"), *EXAMPLES.glob("time/*.yaml")]

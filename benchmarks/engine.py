@@ -1,7 +1,7 @@
-"""What the embedded engine does with the examples: states, transitions, seconds, and threads against one thread.
+"""The embedded engine on the examples: states, transitions, seconds, and two threads compared with one.
 
 Run ``python benchmarks/engine.py [EXAMPLE ...]``. Figures are medians of interleaved runs on one machine; only ratios
-within one run of this script mean anything elsewhere.
+within one run of this script are comparable with other machines.
 """
 
 from __future__ import annotations

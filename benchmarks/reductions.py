@@ -1,8 +1,8 @@
-"""What each reduction gives on the examples: states without it divided by states with it.
+"""The factor of each reduction on the examples: states without the reduction divided by states with it.
 
-Run ``python benchmarks/reductions.py [EXAMPLE ...]``. Every combination of at most one fault is explored, with all
-properties asked together; for the cone of influence one property is asked by itself. The verdicts with and without each
-reduction are compared as well: a difference ends the script.
+Run ``python benchmarks/reductions.py [EXAMPLE ...]``. The script explores every combination of at most one fault
+with all properties together; for the cone of influence it checks one property alone. It also compares the verdicts with
+and without each reduction: a difference ends the script.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from properties.catalogue import properties_of
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FAULTS = 1
 ALONE = "no-acked-loss"
-"""The property that is asked by itself to see what its cone of influence leaves out."""
+"""The property that is checked alone, to measure the effect of its cone of influence."""
 
 
 def states(deployment: Deployment, reductions: frozenset[Reduction], *names: str) -> tuple[int, dict[str, object]]:
-    """Distinct states explored for these properties (all, if none is named), and their smallest fault sets."""
+    """Return the distinct states for these properties (all, if none is named), and the smallest fault sets."""
     prepared = prepare(build(deployment))
     asked = [prop for prop in properties_of(prepared.model.pipeline) if not names or prop.name in names]
     groups = group(prepared, asked, cone=Reduction.CONE in reductions)
@@ -38,7 +38,7 @@ def states(deployment: Deployment, reductions: frozenset[Reduction], *names: str
 
 
 def factor(deployment: Deployment, reduction: Reduction) -> float:
-    """States without the reduction for one state with it."""
+    """Return the number of states without the reduction for each state with it."""
     names = (ALONE,) if reduction is Reduction.CONE else ()
     base = frozenset() if reduction is Reduction.CONE else frozenset({Reduction.CONE})
     without, expected = states(deployment, base, *names)
@@ -49,7 +49,7 @@ def factor(deployment: Deployment, reduction: Reduction) -> float:
 
 
 def main(examples: Sequence[str]) -> None:
-    """Print a row per example."""
+    """Print a row for each example."""
     print(f"| example | {' | '.join(Reduction)} |")
     print("|---|" + "---|" * len(Reduction))
     for name in examples or sorted(path.stem for path in EXAMPLES.glob("*.yaml")):

@@ -1,7 +1,7 @@
-"""What repairs and explanations cost: their seconds over those of the check that they are about.
+"""Costs of repairs and explanations: their seconds divided by the seconds of the check.
 
-Run ``python benchmarks/repair.py [EXAMPLE ...]`` on a quiet machine. Each example is asked with up to one fault:
-checked as it is, of what is required; explained, which tries each change; and repaired, one repair at most.
+Run ``python benchmarks/repair.py [EXAMPLE ...]`` on a quiet machine. Each example runs with up to one fault:
+a check of the required properties, an explanation, which tries each change, and a search for at most one repair.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Found = TypeVar("Found")
 
 
 def timed(work: Callable[[], Found]) -> tuple[float, Found]:
-    """Seconds, and what came of it."""
+    """Return the seconds and the outcome."""
     started = time.perf_counter()
     found = work()
     return time.perf_counter() - started, found
 
 
 def row(name: str) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     deployment = read_deployment(EXAMPLES / f"{name}.yaml")
     deployment = replace(deployment, faults=deployment.faults.up_to(FAULTS))
-    Trial(deployment).explored(deployment.require, Budget())  # what is imported and compiled once counts for nobody
+    Trial(deployment).explored(deployment.require, Budget())  # exclude imports and first compilation
     checking, run = timed(lambda: Trial(deployment).explored(deployment.require, Budget()))
     verdicts = run.verdicts()
     explaining, told = timed(lambda: preventions(deployment, verdicts, seconds=None))
@@ -49,7 +49,7 @@ def row(name: str) -> str:
 
 
 def main(examples: Sequence[str]) -> None:
-    """Print a row per example."""
+    """Print a row for each example."""
     print("| example | changes | check s | explain / check | repair / check | prevent | explored | refuted |")
     print("|---|---|---|---|---|---|---|---|")
     for name in examples or ASKED:

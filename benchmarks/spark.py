@@ -1,11 +1,11 @@
-"""What Spark costs and gives: an audit on one core, on two, and without Spark; a space on both cores and on one thread.
+"""Costs and gains of Spark: an audit on one core, on two, and without Spark; a space on two cores and on one thread.
 
-Run ``python benchmarks/spark.py`` on a quiet machine with two cores or more (about forty minutes). A shared machine
-becomes slower and faster within minutes, so only what ran in the same minutes is compared. Two contenders that need one
-core each run beside each other, on a core of their own, which they exchange from run to run. One that needs one core
-and one that needs both: each run on one core is alone, between two on both cores, and held against the mean of these.
-Each run is processes of its own, and memory is that of the largest of them. It rewrites its section of ``RESULTS.md``;
-with ``--quick`` it measures smaller things and prints it.
+Run ``python benchmarks/spark.py`` on a quiet machine with two cores or more (about forty minutes). The speed of a
+shared machine changes within minutes, so the script compares only runs of the same minutes. Two contenders that need
+one core each run in parallel on one core each, and exchange the cores from run to run. A run on one core that is
+compared with runs on both cores is alone, between two such runs, and is compared with their mean. Each run has its own
+processes, and memory is that of the largest process. The script rewrites its section of ``RESULTS.md``; with
+``--quick`` it measures smaller spaces and prints the section.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ BEGIN, END = "<!-- spark: begin -->", "<!-- spark: end -->"
 LARGE = ("kip-320", "--log-size", "3", "--records", "3", "--epochs", "3")
 SMALL = ("kip-320", "--log-size", "3", "--records", "3", "--epochs", "2")
 CORES, DEARER, TIMES = 1.7, 1.15, 1.0
-"""The goals: two cores against one, an audit against a plain loop (at most), a space on both cores against one."""
+"""The goals: two cores over one, an audit over a plain loop (at most), a space on two cores over one."""
 BETWEEN_LOOKS = 0.25
-"""Seconds between two looks at the memory of a run's processes."""
+"""Seconds between two measurements of the memory of a run's processes."""
 
 
 @dataclass(frozen=True)
 class Ran:
-    """One run: seconds from its start to its end, the memory of its largest process in bytes, and what it printed."""
+    """One run: seconds from start to end, memory of the largest process in bytes, and the output."""
 
     seconds: float
     peak: int
@@ -51,14 +51,14 @@ class Ran:
 
 
 def cores() -> list[int]:
-    """The two cores that are used."""
+    """Return the two cores that the benchmark uses."""
     return sorted(os.sched_getaffinity(0))[:2]
 
 
 def run(*command: str | Path, statuses: Sequence[int] = (0,), on: Sequence[int] | None = None) -> Ran:
-    """Run a command to its end, with an eye on every process that it starts; a failure ends the benchmark.
+    """Run a command to its end, and measure the memory of its processes; a failure ends the benchmark.
 
-    All of them together run ``on`` these cores: without this, Java and compiling would take another one beside.
+    All processes run ``on`` these cores; without this limit, Java and compilation would use another core as well.
     """
     started = time.perf_counter()
     pinned = ["taskset", "--cpu-list", ",".join(map(str, on or cores())), *map(str, command)]
@@ -84,7 +84,7 @@ def run(*command: str | Path, statuses: Sequence[int] = (0,), on: Sequence[int] 
 
 
 def _family(root: int) -> list[int]:
-    """A process and all that it started, and they started."""
+    """Return a process and all its descendants."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -100,7 +100,7 @@ def _family(root: int) -> list[int]:
 
 
 def _memory(pid: int) -> int:
-    """The most memory that a process has had, pages of mapped files included; 0 if it is gone."""
+    """Return the peak memory of a process in bytes, with pages of mapped files; 0 after its end."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -110,19 +110,19 @@ def _memory(pid: int) -> int:
 
 
 def audited(matrix: Path, on: Sequence[int]) -> Ran:
-    """An audit from nothing."""
+    """Run an audit without earlier results."""
     with tempfile.TemporaryDirectory() as folder:
         command = (*PROOFKA, "audit", matrix, "--out", Path(folder) / "out", "--master", f"local[{len(on)}]")
         return run(*command, "--no-figures", statuses=(0, 1, 3, 4), on=on)
 
 
 def looped(matrix: Path, on: Sequence[int]) -> Ran:
-    """The same explorations, one after the other in one process on one core."""
+    """Run the same explorations one after the other in one process on one core."""
     return run(sys.executable, __file__, "--plain", matrix, on=on)
 
 
 def beside_each_other(matrix: Path, turn: int) -> tuple[Ran, Ran]:
-    """An audit on one core and a plain loop on the other."""
+    """Run an audit on one core and a plain loop on the other."""
     mine, others = cores()[turn % 2], cores()[1 - turn % 2]
     with ThreadPoolExecutor() as pool:
         audit, plain = pool.submit(audited, matrix, [mine]), pool.submit(looped, matrix, [others])
@@ -130,7 +130,7 @@ def beside_each_other(matrix: Path, turn: int) -> tuple[Ran, Ran]:
 
 
 def plain_loop(matrix: Path) -> None:
-    """Read, normalise, sign and explore as an audit does, without Spark; prints how many systems there are."""
+    """Read, normalise, sign and explore as an audit does, without Spark; print the number of systems."""
     import pandas as pd
 
     from checker.spark.exploring import DEFAULT_LIMITS, explore, sign
@@ -153,27 +153,27 @@ def plain_loop(matrix: Path) -> None:
 
 
 def explored(*options: str, protocol: Sequence[str]) -> Ran:
-    """A published protocol, explored whole."""
+    """Explore a published protocol completely."""
     return run(*PROOFKA, "published", *protocol, "--json", *options)
 
 
 def median(runs: Sequence[Ran], of: Callable[[Ran], float] = lambda ran: ran.seconds) -> float:
-    """The median of a figure over some runs."""
+    """Return the median of a figure over some runs."""
     return statistics.median(map(of, runs))
 
 
 def exploring(ran: Ran) -> float:
-    """The seconds of a run that go into exploring, starts of workers included."""
+    """Return the seconds of exploration in a run, including the starts of workers."""
     return float(json.loads(ran.said)["seconds"])
 
 
 def goal(what: str, met: bool, figure: str) -> str:
-    """A row of the table of goals."""
+    """Return a row of the table of goals."""
     return f"| {what} | {'met' if met else 'not met'} | {figure} |"
 
 
 def section(quick: bool, runs: int, distributed_runs: int) -> str:
-    """Measure everything, and what is to be said of it."""
+    """Measure everything, and return the section of the results."""
     matrix, protocol = HERE / "audit.yaml", SMALL if quick else LARGE
     pairs = [beside_each_other(matrix, turn) for turn in range(runs)]
     beside, plain = [audit for audit, _ in pairs], [loop for _, loop in pairs]
@@ -235,7 +235,7 @@ def section(quick: bool, runs: int, distributed_runs: int) -> str:
 
 
 def row(name: str, runs: Sequence[Ran], *figures: Callable[[Ran], float]) -> str:
-    """A row of a table: median, least and most of the seconds, other figures, and the largest process."""
+    """Return a row of a table: median, smallest and largest seconds, other figures, and the largest process."""
     seconds = sorted(ran.seconds for ran in runs)
     others = "".join(f" {median(runs, figure):.2f} |" for figure in figures)
     peak = max(ran.peak for ran in runs) / 1e6
@@ -243,18 +243,18 @@ def row(name: str, runs: Sequence[Ran], *figures: Callable[[Ran], float]) -> str
 
 
 def version_of_spark() -> str:
-    """The version of Spark's Python package."""
+    """Return the version of Spark's Python package."""
     from importlib.metadata import version
 
     return version("pyspark")
 
 
 def main() -> None:
-    """Measure, and write the section of the results that is this script's."""
+    """Measure, and write the section of the results of this script."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--runs", type=int, default=3, help="runs of each exploration")
     options.add_argument("--audits", type=int, default=3, help="runs of each audit")
-    options.add_argument("--quick", action="store_true", help="once, a smaller space, and print")
+    options.add_argument("--quick", action="store_true", help="one run on a smaller space, printed only")
     options.add_argument("--plain", type=Path, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.plain is not None:

@@ -1,4 +1,4 @@
-"""Agreement: what was readable stays readable, and replicas agree on it."""
+"""Agreement: readable records stay readable, and replicas agree on them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from properties.situations import on_serving_leader, serving_leader
 
 
 def taken_back(pipeline: Pipeline, offset: int) -> z3.BoolRef:
-    """A record could be read at ``offset``, and the serving leader has none or another one there."""
+    """Build the condition that a record was readable at ``offset``, and the serving leader lacks this record there."""
     exposed = pipeline.exposed[offset]
 
     def gone(leader: Replica) -> z3.BoolRef:
@@ -26,9 +26,9 @@ def taken_back(pipeline: Pipeline, offset: int) -> z3.BoolRef:
 
 
 def disagree(pipeline: Pipeline, one: Replica, other: Replica, offset: int) -> z3.BoolRef:
-    """Both replicas hold ``offset`` below their high watermarks, and not the same record there.
+    """Build the condition that two replicas have different records at ``offset`` below both high watermarks.
 
-    One that was moved to another broker is none any more, though its broker may not know yet.
+    A replica that a reassignment has removed does not count, even if its broker does not know this yet.
     """
     mine, theirs = one.log.slots[offset], other.log.slots[offset]
     same = z3.And(mine["batch"].term == theirs["batch"].term, mine["epoch"].term == theirs["epoch"].term)
@@ -39,7 +39,7 @@ def disagree(pipeline: Pipeline, one: Replica, other: Replica, offset: int) -> z
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """The agreement properties of a pipeline."""
+    """Yield the agreement properties of a pipeline."""
     offsets = range(pipeline.deployment.bounds.log)
     pairs = list(combinations(pipeline.replicas, 2))
     replaced = on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)
@@ -62,8 +62,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "read-stability",
         "agreement",
-        "What could be read at an offset stays there.",
-        "consumers never read something that is taken back",
+        "A record that could be read at an offset stays there.",
+        "consumers never read a record that disappears later",
         z3.Or(*(taken_back(pipeline, offset) for offset in offsets)),
         z3.And(pipeline.exposed[0].term > 0, replaced),
         "the leader was replaced after a record could be read",

@@ -1,4 +1,4 @@
-"""What an audit of many deployments came to, in figures: plain values that reports print and draw."""
+"""Figures of an audit of many deployments, as plain values for reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from properties.verdict import CutSet, Status
 
 
 class Stage(StrEnum):
-    """What an audit does, in this order."""
+    """The stages of an audit, in order."""
 
     STARTING = "starting"
     READING = "reading"
@@ -22,10 +22,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class AuditProgress:
-    """A live reading of a running audit: ``done`` of ``total`` questions or systems, 0 of 0 where nobody counts.
+    """Progress of a running audit: ``done`` of ``total`` questions or systems, 0 of 0 in a stage without a count.
 
-    ``violated``: how many systems violate a property that one of their deployments requires. ``seconds_left`` of this
-    stage, an estimate; None while there is none.
+    ``violated``: number of systems that violate a property which one of their deployments requires. ``seconds_left``:
+    estimated seconds to the end of the stage, or None.
     """
 
     stage: Stage
@@ -37,10 +37,10 @@ class AuditProgress:
 
 @dataclass(frozen=True)
 class PropertyCount:
-    """How many deployments have which verdict on a property. ``required``: how many require it.
+    """Number of deployments by verdict on a property. ``required``: number of deployments that require the property.
 
-    ``cut_sets``: the most common smallest fault sets, each with the number of deployments that it violates;
-    ``more``: how many others there are.
+    ``cut_sets``: the most common smallest fault sets, each with the number of deployments that it violates. ``more``:
+    number of further smallest fault sets.
     """
 
     property: str
@@ -52,11 +52,12 @@ class PropertyCount:
 
 @dataclass(frozen=True)
 class AuditSummary:
-    """An audit in figures. ``reasons``: why rows were rejected, the most common first, with their numbers of rows;
-    ``more_reasons``: how many others there are.
+    """The figures of an audit.
 
-    ``systems`` distinct systems stand for all ``deployments``; ``explored`` of them were explored now, the others were
-    known. ``worst``: how many deployments have which status as the worst of those on the properties they require.
+    ``reasons``: reasons for rejected rows, the most common first, with their numbers of rows. ``more_reasons``: number
+    of further reasons. ``systems``: number of distinct systems of all ``deployments``; ``explored`` of them were
+    explored now, the others were already known. ``worst``: number of deployments by the worst status of a required
+    property.
     """
 
     deployments: int
@@ -72,9 +73,9 @@ class AuditSummary:
 
 @dataclass(frozen=True)
 class Portion:
-    """Some deployments of an audit, and how many of them have which status on each property.
+    """A portion of the deployments of an audit, with their number by status for each property.
 
-    ``values``: what they share, as settings with values; or one pair of nothing and a name.
+    ``values``: the values that the deployments share, as pairs (setting, value); or one pair ``("", name)``.
     """
 
     values: tuple[tuple[str, str], ...]
@@ -82,17 +83,18 @@ class Portion:
     statuses: Mapping[str, Mapping[Status, int]]
 
     def share(self, name: str, status: Status) -> float:
-        """The part of them with this status on a property, from 0 to 1."""
+        """Return the share of the deployments with this status on a property, from 0 to 1."""
         counts = self.statuses.get(name, {})
         return counts.get(status, 0) / (sum(counts.values()) or 1)
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How many faults some deployments stand: ``group`` and ``label`` say which ones, or which property of all.
+    """The number of faults that some deployments tolerate.
 
-    ``fewest``: with how many faults how many of them are violated; ``undecided``: how many may be; ``safe``: how many
-    are not, within the bounds; ``vacuous``: how many are not because what is spoken of never happened.
+    ``group`` and ``label`` name the deployments, or a property of all deployments. ``fewest``: number of violated
+    deployments by size of the smallest fault set. ``undecided``, ``safe``, ``vacuous``: numbers of deployments that
+    are undecided, not violated within the bounds, and not violated only because a witness was not reached.
     """
 
     group: str
@@ -105,13 +107,13 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Influence:
-    """What makes the difference between deployments, for figures. ``required``: the properties that some require.
+    """The influence of settings on verdicts, for figures. ``required``: properties that some deployment requires.
 
-    ``by_value``: a portion for each value of each setting that changes a verdict, the one that does so most often
-    first; only of deployments that are there with every value, all else alike. ``without``: settings that change no
-    verdict; ``apart``: settings for which nothing can be compared so. ``by_combination``: a portion for each
-    combination of values of a few settings, which tell most of the verdicts; ``by_outcome``: a portion for each set of
-    verdicts that some deployment has, the most common first, where no settings are known.
+    ``by_value``: a portion for each value of each setting that changes a verdict, the most influential setting first.
+    These portions count only deployments that occur with every value, all other settings equal. ``without``: settings
+    that change no verdict. ``apart``: settings without such comparable deployments. ``by_combination``: a portion for
+    each combination of values of a few settings, which explain most verdicts. ``by_outcome``: a portion for each set
+    of verdicts, the most common first, if no settings are known.
     """
 
     required: Sequence[str]

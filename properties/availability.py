@@ -1,4 +1,4 @@
-"""Availability: once faults stop, writing and reading go on."""
+"""Availability: after the last fault, writing and reading continue."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from properties.situations import on_serving_leader
 
 
 def has_read_all(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:
-    """The consumer runs and has read everything that can be read from this leader."""
+    """Build the condition that the consumer runs and has read everything that this leader can deliver."""
     consumer = pipeline.consumer
     agrees = agreed_prefix(pipeline, leader, consumer.position_epoch.term) >= consumer.position.term
     return z3.And(consumer.running.is_set, agrees, consumer.position.term == end_of_reading(pipeline, leader))
 
 
 def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
-    """A leader serves, takes acks as configured, the consumer has read all it has, and no send is left hanging."""
+    """Build the condition that the pipeline works.
+
+    A leader serves and accepts writes with the configured ``acks``, the consumer has read its whole log, and no send is
+    incomplete.
+    """
 
     def works(leader: Replica) -> z3.BoolRef:
         writable = pipeline.enough_in_sync(leader) if pipeline.deployment.acks is Acks.ALL else z3.BoolVal(True)
@@ -37,7 +41,7 @@ def back_to_work(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """The availability properties of a pipeline."""
+    """Yield the availability properties of a pipeline."""
     trouble = [
         z3.Or(z3.Not(replica.up.is_set), replica.cut_off.is_set, replica.slow.is_set) for replica in pipeline.replicas
     ]
@@ -47,10 +51,10 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "recoverability",
         "availability",
         "From every reachable state, once faults stop and brokers return, writing and reading go on.",
-        "the pipeline is never stuck for good",
+        "the pipeline never stops permanently",
         z3.BoolVal(False),
         z3.Or(*trouble, *retried, stopped, on_serving_leader(pipeline, lambda leader: leader.epoch.term > 1)),
         "a broker is down, cut off or slow, a send is to be retried, the consumer is down, or the leader was replaced",
-        lambda state: "without another fault, no run from here gets back to a leader that serves writes and reads",
+        lambda state: "without another fault, no run from here leads back to a leader that serves writes and reads",
         goal=back_to_work(pipeline),
     )

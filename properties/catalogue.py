@@ -1,4 +1,4 @@
-"""Every property there is, by family."""
+"""All properties, by family."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ FAMILIES = (loss, duplication, transactions, ordering, agreement, availability)
 
 @shared
 def properties_of(pipeline: Pipeline) -> tuple[Property, ...]:
-    """The properties that are asked of a pipeline, in the order in which they are reported.
+    """Return the properties that are checked for a pipeline, in the order of reports.
 
-    Those that are not required when nothing says which are asked only where they are required.
+    Properties outside of ``ASKED_BY_DEFAULT`` are checked only if they are required.
     """
     asked = {*ASKED_BY_DEFAULT, *pipeline.deployment.require}
     found = (prop for family in FAMILIES for prop in family.properties(pipeline))

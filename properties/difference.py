@@ -1,4 +1,4 @@
-"""What changed between two results, and which change of a setting made the difference: plain values."""
+"""Changes between two results, and the changed settings that cause them, as plain values."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from properties.verdict import Verdict
 
 @dataclass(frozen=True)
 class Changed:
-    """Something of a deployment that has another value: a setting, or a field of the model where ``scope`` is empty.
+    """A part of a deployment with another value: a setting, or a field of the model if ``scope`` is empty.
 
-    None: not there. ``old`` and ``new`` are values as they are shown; the settings, if it is one, say where they came
-    from.
+    ``old`` and ``new`` are values in words; None means absent. ``old_setting`` and ``new_setting`` have the origins of
+    a setting.
     """
 
     scope: str
@@ -26,11 +26,11 @@ class Changed:
 
 @dataclass(frozen=True)
 class Cause:
-    """Which changes turn a verdict when they are made in the old deployment.
+    """The changes that change a verdict if they are made in the old deployment.
 
-    ``sets``: each of them alone suffices, and is as small as was found; ``smallest``: that nothing smaller does was
-    tried. ``confirmed``: also within all kinds of faults, and not just those of the fault sets concerned. Empty: none
-    is known, for the reason in ``unknown``.
+    ``sets``: each set of changes suffices alone, and is the smallest one found. ``smallest``: all smaller sets were
+    tried. ``confirmed``: the cause holds for all kinds of fault, and not only for those of the fault sets concerned.
+    ``sets`` is empty if no cause is known, for the reason in ``unknown``.
     """
 
     sets: tuple[tuple[Changed, ...], ...] = ()
@@ -41,9 +41,9 @@ class Cause:
 
 @dataclass(frozen=True)
 class VerdictChange:
-    """A property with another verdict; None where it was not asked. ``of``: status, fault sets or bounds.
+    """A property with another verdict; None for a verdict that was not asked. ``of``: status, fault sets or bounds.
 
-    ``cause`` is None where none is looked for: only the bounds changed, or it is asked once only.
+    ``cause`` is None if no search took place: only the bounds changed, or only one result has the property.
     """
 
     property: str
@@ -55,10 +55,10 @@ class VerdictChange:
 
 @dataclass(frozen=True)
 class Difference:
-    """All that changed. ``settings`` are effective ones; ``versions``: of what, before and after.
+    """All changes between two results.
 
-    ``separated``: settings were changed one by one; otherwise fields of the model. ``remarks``: how causes were looked
-    for, and what could not be done.
+    ``settings``: effective settings. ``versions``: name, old version and new version. ``separated``: the search for
+    causes changed single settings; otherwise it changed fields of the model. ``remarks``: remarks about this search.
     """
 
     verdicts: tuple[VerdictChange, ...]
@@ -70,5 +70,5 @@ class Difference:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing changed."""
+        """True if nothing changed."""
         return not (self.verdicts or self.settings or self.versions)

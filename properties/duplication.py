@@ -1,4 +1,4 @@
-"""Duplication: once means once, in the log and at the sink."""
+"""Duplication: no record is repeated in the log, in processing or at the sink."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from properties.situations import (
 
 
 def twice_in_log(pipeline: Pipeline) -> z3.BoolRef:
-    """Two entries below the serving leader's high watermark are the same record."""
+    """Build the condition that two entries below the serving leader's high watermark are the same record."""
 
     def repeated(leader: Replica) -> z3.BoolRef:
         slots = leader.log.slots
@@ -45,7 +45,10 @@ def twice_in_log(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def repeated(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The record was processed more than once, counting what running workers have, and a member that was thrown out."""
+    """Build the condition that the record was processed more than once.
+
+    Records of running workers and of an evicted member count as processed.
+    """
     consumer = pipeline.consumer
     with_workers = [z3.And(consumer.running.is_set, queued.term == record + 1) for queued in consumer.queued]
     with_workers += [late.term == record + 1 for late in consumer.late]
@@ -54,7 +57,7 @@ def repeated(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def _applied_twice(pipeline: Pipeline, applied: Applied, record: int) -> z3.BoolRef:
-    """A sink that tells records by their offset took the record from two of them, or will."""
+    """Build the condition that a sink that identifies records by offset applies the record from two offsets."""
     consumer = pipeline.consumer
     offsets = range(len(applied.seen))
     queued = {at: z3.And(consumer.running.is_set, one.term == record + 1) for at, one in enumerate(consumer.queued)}
@@ -65,7 +68,7 @@ def _applied_twice(pipeline: Pipeline, applied: Applied, record: int) -> z3.Bool
 
 
 def repeated_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The sink shows the record's effect more than once, given what the sink is (semantics 12.1)."""
+    """Build the condition that the effect of the record happens more than once, for this sink (semantics 12.1)."""
     if pipeline.deployment.sink is Sink.IDEMPOTENT:
         return z3.BoolVal(False)
     if pipeline.applied is not None:
@@ -74,7 +77,7 @@ def repeated_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """The duplication properties of a pipeline."""
+    """Yield the duplication properties of a pipeline."""
     records = range(pipeline.deployment.bounds.records)
 
     def explain_log(state: State) -> str:
@@ -115,7 +118,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-most-once processing in the consumer group",
         z3.Or(*(repeated(pipeline, record) for record in records)),
         redone,
-        "the consumer was restarted with work half done, or an appended batch is sent again",
+        "the consumer was restarted after work on a record had begun, or an appended batch is sent again",
         explain_processing,
     )
 
@@ -128,9 +131,9 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if pipeline.applied is not None and state[pipeline.consumer.processed[record].name]:
             if pipeline.applied.is_memory:
                 deleted = value(expired_unread(pipeline, record, without_effect), pipeline, state)
-                left = "it is deleted by now" if deleted else "the group does not go back to it"
+                left = "retention has deleted the record" if deleted else "the group does not read the record again"
                 return f"the effect of record {record + 1} was in the memory of a consumer that ended, and {left}"
-            why = "the sink has another record's from the same offset"
+            why = "the sink has applied another record with the same offset"
         return f"the effect of record {record + 1} never happens, and {why}"
 
     wrong = [z3.Or(repeated_effect(pipeline, r), unprocessed_for_good(pipeline, r, without_effect)) for r in records]
@@ -141,6 +144,6 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "exactly-once effect from end to end, given the declared sink",
         z3.Or(*wrong),
         redone,
-        "the consumer was restarted with work half done, or an appended batch is sent again",
+        "the consumer was restarted after work on a record had begun, or an appended batch is sent again",
         explain_effect,
     )

@@ -1,9 +1,9 @@
 """The settings that a violation of a property may depend on, the likeliest first, from a table.
 
-``tables/likely_settings.csv`` has a row per setting. ``property``: the names of the properties. ``faults``: only
-violations with one of these kinds of fault (``none``: without any fault; empty: with any). ``safe``: a regular
-expression for the values that such a violation cannot depend on: who set ``acks=all`` did nothing wrong, even where a
-record is lost. The table is knowledge of Kafka, not the outcome of a check: a reader who shows a row says "may".
+``tables/likely_settings.csv`` has a row for each setting. ``property``: the names of the properties. ``faults``: only
+violations with one of these kinds of fault (``none``: without any fault; empty: with any faults). ``safe``: a regular
+expression for the values on which such a violation cannot depend: ``acks=all`` is not the cause of a lost record. The
+table is knowledge about Kafka, not the outcome of a check, so reports say "may" about its rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NO_FAULT = "none"
 
 @dataclass(frozen=True)
 class LikelySetting:
-    """A row of the table: a setting by scope and key, and the violations that may depend on the setting."""
+    """A row of the table: a setting by scope and key, and the violations that possibly depend on the setting."""
 
     properties: frozenset[str]
     faults: frozenset[str]
@@ -32,16 +32,16 @@ class LikelySetting:
 
     @property
     def name(self) -> str:
-        """The setting with its scope, as effective settings are named: ``application.commit``."""
+        """The setting with its scope, as in effective settings: ``application.commit``."""
         return f"{self.scope}.{self.key}"
 
     def is_about(self, faults: CutSet) -> bool:
-        """Say whether violations with this fault set may depend on the setting."""
+        """Tell whether violations with this fault set possibly depend on the setting."""
         kinds = {kind for kind, _ in faults} or {NO_FAULT}
         return not self.faults or bool(kinds & self.faults)
 
     def is_safe(self, value: str) -> bool:
-        """Say whether the setting does no harm with this value."""
+        """Tell whether the setting is harmless with this value."""
         return re.fullmatch(self.safe, value) is not None
 
 

@@ -1,4 +1,4 @@
-"""Loss: what was promised is there, and what is not was said."""
+"""Loss: acknowledged records are in the log, and every missing record was reported."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from properties.situations import (
 
 
 def lost_though_acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Acknowledged, not on its way any more, and not in the log of the leader that serves."""
+    """Build the condition that an acknowledged record is neither in flight nor in the log of the serving leader."""
     on_its_way = z3.Or(*(batch.incomplete for batch in pipeline.producer.of_record(record)))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(acknowledged(pipeline, record), z3.Not(on_its_way), missing)
 
 
 def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The sink shows nothing of the record, and nobody is about to give it anything that it would take (12.1).
+    """Build the condition that the sink has no effect of the record and will get none (semantics 12.1).
 
-    One that tells records by their offset refuses another one in the place of one that the log has lost.
+    A sink that identifies records by offset refuses a record whose offset an earlier, lost record had.
     """
     applied, consumer = pipeline.applied, pipeline.consumer
     if applied is None:
@@ -57,13 +57,13 @@ def without_effect(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 Undone = Callable[[Pipeline, int], z3.BoolRef]
-"""That something has not been done with a record, and nobody is about to do it."""
+"""A function that builds the condition that something was not done with a record, and is not about to be done."""
 
 
 def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
-    """The group's committed offset passes the record, nobody processed it, and nobody is about to.
+    """Build the condition that the committed offset of the group passes an unprocessed record.
 
-    A running consumer may commit its position at once.
+    Nothing is about to process the record. A running consumer can commit its position at any time.
     """
     consumer = pipeline.consumer
     will_commit = z3.And(consumer.running.is_set, z3.BoolVal(not pipeline.deployment.commits_at_once))
@@ -90,7 +90,10 @@ def skipped(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3
 
 
 def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
-    """Not processed, not reported as failed, and lost on the way to the log or skipped by the group."""
+    """Build the condition that a record will never be processed, and its failure was not reported.
+
+    The record was lost before the log, skipped by the group, or deleted by retention.
+    """
     lost = z3.And(lost_silently(pipeline, record), undone(pipeline, record))
     not_coming = z3.And(accepted(pipeline, record), z3.Not(told(pipeline, record)))
     passed = z3.Or(skipped(pipeline, record, undone), expired_unread(pipeline, record, undone))
@@ -98,7 +101,7 @@ def unprocessed_for_good(pipeline: Pipeline, record: int, undone: Undone = unpro
 
 
 def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed) -> z3.BoolRef:
-    """Retention deleted the record before anybody processed it."""
+    """Build the condition that retention deleted the record before the group processed it."""
     log_start = pipeline.log_start
     if log_start is None:
         return z3.BoolVal(False)
@@ -126,7 +129,7 @@ def expired_unread(pipeline: Pipeline, record: int, undone: Undone = unprocessed
 
 
 def consumer_restarted(pipeline: Pipeline) -> z3.BoolRef:
-    """The consumer was restarted after it had processed something."""
+    """Build the condition that the consumer runs, and was restarted after work on a record had begun."""
     return z3.And(pipeline.consumer.restarted.is_set, pipeline.consumer.running.is_set)
 
 
@@ -136,7 +139,7 @@ def _leader_words(pipeline: Pipeline, state: State) -> str:
 
 
 def _is_only_aborted(pipeline: Pipeline, leader: Replica, record: int) -> z3.BoolRef:
-    """The record stands, or stood, in the log, and only in transactions that this log aborts."""
+    """Build the condition that the record is, or was, in the log only in transactions that this log aborts."""
     batches = [batch.number for batch in pipeline.producer.of_record(record)]
 
     def is_it(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
@@ -149,7 +152,7 @@ def _is_only_aborted(pipeline: Pipeline, leader: Replica, record: int) -> z3.Boo
 
 
 def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
-    """How the leader comes to lack a record."""
+    """Return the reason why the leader lacks a record."""
     leader, where = serving_leader(pipeline, state), _leader_words(pipeline, state)
     entries = [] if leader is None or pipeline.compacted is None else leader.log.entries(state)
     if (
@@ -160,7 +163,7 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
         return f"its transaction is aborted in {where}"
     batches, taken_for_it = pipeline.producer.batches, False
     if leader is not None and pipeline.transactions is not None:
-        # Neither markers nor what was aborted can stand in the place of a record.
+        # Neither markers nor aborted records can replace a record.
         of_values = [z3.And(*of_value(pipeline, leader, offset)) for offset in range(len(entries))]
         aborted = [value(is_aborted(pipeline, leader, offset), pipeline, state) for offset in range(len(entries))]
         taken_for_it = any(one and not entry[REMOVED] for one, entry in zip(aborted, entries, strict=True))
@@ -179,7 +182,7 @@ def _missing_words(pipeline: Pipeline, state: State, record: int) -> str:
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """What a pipeline must not lose."""
+    """Yield the loss properties of a pipeline."""
     records = range(pipeline.deployment.bounds.records)
 
     def explain_acked(state: State) -> str:
@@ -197,7 +200,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "durability of acknowledged writes",
         z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records)),
         at_risk,
-        "a record was acknowledged and the leader replaced after it" + or_else,
+        "a record was acknowledged and the leader replaced afterwards" + or_else,
         explain_acked,
     )
 
@@ -214,7 +217,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         if Fate.ACKNOWLEDGED in fates:
             why = "it was acknowledged"
         elif Fate.FAILED in fates:
-            why = "it failed, and the application does not look"
+            why = "it failed, and the application ignores errors"
         return (
             f"send() accepted record {record + 1} and reported no failure ({why}), "
             f"but {_missing_words(pipeline, state, record)}"
@@ -234,7 +237,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "no send fails without the application knowing",
         z3.Or(*(lost_silently(pipeline, record) for record in records)),
         in_the_open,
-        "a send met with trouble: a retry, a producer restart, or a new leader after an acknowledgement",
+        "a send was disturbed: a retry, a producer restart, or a new leader after an acknowledgement",
         explain_silent,
     )
 
@@ -253,14 +256,14 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-least-once processing in the consumer group",
         z3.Or(*(skipped(pipeline, record) for record in records)),
         consumer_restarted(pipeline),
-        "the consumer was restarted with work half done",
+        "the consumer was restarted after work on a record had begun",
         explain_skip,
     )
 
     def explain_loss(state: State) -> str:
         record = first(records, lambda r: value(unprocessed_for_good(pipeline, r), pipeline, state))
         if value(expired_unread(pipeline, record), pipeline, state):
-            return f"record {record + 1} was deleted for its age, and nobody had processed it"
+            return f"retention deleted record {record + 1} before the group processed it"
         if value(skipped(pipeline, record), pipeline, state):
             return f"record {record + 1} will never be processed: " + explain_skip(state)
         return f"record {record + 1} will never be processed: " + explain_silent(state)
@@ -272,7 +275,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "at-least-once delivery from end to end",
         z3.Or(*(unprocessed_for_good(pipeline, record) for record in records)),
         z3.Or(in_the_open, consumer_restarted(pipeline)),
-        "a send met with trouble, or the consumer was restarted with work half done",
+        "a send was disturbed, or the consumer was restarted after work on a record had begun",
         explain_loss,
     )
 
@@ -283,17 +286,20 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "no-dropped-record",
         "loss",
-        "A send that the application makes does not fail for good.",
-        "the client holds out until the brokers are back",
+        "No send of the application fails permanently.",
+        "the client retries until the brokers are back",
         z3.Or(*(dropped(pipeline, record) for record in records)),
         in_the_open,
-        "a send met with trouble: a retry, a producer restart, or a new leader after an acknowledgement",
+        "a send was disturbed: a retry, a producer restart, or a new leader after an acknowledgement",
         explain_dropped,
     )
 
 
 def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Its send failed, nothing of it is on its way, the application does not send it again, and it is in no log."""
+    """Build the condition that a send failed permanently and the record is not in the log.
+
+    Nothing of the record is in flight, and the application does not send the record again.
+    """
     failed_for_good = z3.And(failed(pipeline, record), z3.Not(tries_again(pipeline, record)))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     given_up = z3.And(failed_for_good, z3.Not(acknowledged(pipeline, record)), z3.Not(pending(pipeline, record)))
@@ -301,12 +307,12 @@ def dropped(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def _aborted_after_commit(transactions: Transactions) -> z3.BoolRef:
-    """A transaction was committed, and one after it aborted."""
+    """Build the condition that a transaction was committed, and a later transaction was aborted."""
     pairs = combinations(transactions.each, 2)
     return z3.Or(*(z3.And(one.is_(Outcome.COMMITTED), later.is_(Outcome.ABORTED)) for one, later in pairs))
 
 
 def _lost_request(pipeline: Pipeline) -> z3.BoolRef:
-    """With acks=0: a record was taken for done although it is in no log."""
+    """Build the condition that, with acks=0, a record counts as acknowledged and is not in the log."""
     records = range(pipeline.deployment.bounds.records)
     return z3.Or(*(lost_though_acknowledged(pipeline, record) for record in records))

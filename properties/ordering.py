@@ -26,7 +26,7 @@ from properties.situations import (
 
 
 def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
-    """Below the serving leader's high watermark a record stands behind one that was sent after it."""
+    """Build the condition that a record follows a later sent record below the serving leader's high watermark."""
 
     def inverted(leader: Replica) -> z3.BoolRef:
         slots = leader.log.slots
@@ -44,7 +44,7 @@ def out_of_order_in_log(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def gone(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Handed to send(), not in the log of the leader that serves, and nobody sends it again."""
+    """Build the condition that an accepted record is not in the log of the serving leader and is never sent again."""
     batches = pipeline.producer.of_record(record)
     will_be_sent = z3.Or(pending(pipeline, record), *(resend_due(pipeline, batch) for batch in batches))
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
@@ -52,7 +52,7 @@ def gone(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """A record that was sent after this one stands below the serving leader's high watermark."""
+    """Build the condition that a later sent record is below the serving leader's high watermark."""
 
     def stands(leader: Replica) -> z3.BoolRef:
         slots = enumerate(leader.log.slots)
@@ -67,13 +67,13 @@ def committed_behind(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def gap(pipeline: Pipeline) -> z3.BoolRef:
-    """A record was given up or lost, and one that was sent after it is committed."""
+    """Build the condition that a record is given up or lost, and a later sent record is committed."""
     records = range(pipeline.deployment.bounds.records)
     return z3.Or(*(z3.And(gone(pipeline, one), committed_behind(pipeline, one)) for one in records[:-1]))
 
 
 def two_with_workers(pipeline: Pipeline) -> z3.BoolRef:
-    """Running workers have two different records at the same time."""
+    """Build the condition that running workers have two different records at the same time."""
     consumer = pipeline.consumer
     pairs = [
         z3.And(one.term > 0, other.term > 0, one.term != other.term) for one, other in combinations(consumer.queued, 2)
@@ -82,7 +82,7 @@ def two_with_workers(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """The ordering properties of a pipeline."""
+    """Yield the ordering properties of a pipeline."""
     consumer = pipeline.consumer
 
     def explain_log(state: State) -> str:
@@ -120,8 +120,8 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "no-gap",
         "ordering",
-        "No record is committed if one that was sent before it never will be.",
-        "a log without gaps: what comes after a failed send is not written either",
+        "No record is committed if a record that was sent before it is never committed.",
+        "a log without gaps: records after a failed send are not written either",
         gap(pipeline),
         z3.Or(*(gone(pipeline, record) for record in range(pipeline.deployment.bounds.records))),
         "a record was given up or lost",
@@ -142,7 +142,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
     yield Property(
         "processing-order",
         "ordering",
-        "Records are processed in the order of sending; going back after a restart is no disorder.",
+        "Records are processed in the order of sending; repeating records after a restart is allowed.",
         "order of processing in a partition",
         z3.Or(consumer.disorder.is_set, two_with_workers(pipeline)),
         z3.And(*(z3.Not(unprocessed(pipeline, r)) for r in range(len(consumer.processed)))),

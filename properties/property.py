@@ -1,4 +1,4 @@
-"""A property: what must hold, as a term over the model's state, and what makes a pass of it mean something."""
+"""A property: a condition as a term over the state of the model, and the witness that a pass must reach."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from model.language import State
 class Property:
     """One property of one pipeline.
 
-    ``statement`` says it in a sentence, ``guarantee`` names the guarantee it formalises. An invariant holds while
-    no reachable state meets ``violated``. A reachability property (``goal`` is not None) holds while from every
-    reachable state a state that meets ``goal`` can be reached without another fault. ``witness`` is the situation
-    that must be reachable for a pass to mean something, ``explain`` says of a violating state what failed and for
-    which record.
+    ``statement`` is the property in a sentence, ``guarantee`` the guarantee that the property formalises. An
+    invariant holds if no reachable state satisfies ``violated``. A reachability property (``goal`` is not None) holds
+    if every reachable state can reach a state that satisfies ``goal`` without another fault. ``witness`` is the
+    situation that must be reachable, because a pass is vacuous otherwise. ``explain`` returns the failure in a
+    violating state and its record.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The seal of a result document: a checksum over everything else in it, so that an edited file is noticed."""
+"""The seal of a result document: a checksum over the rest of the document, which reveals an edited file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 SEAL = "checksum"
-"""The member of the document that holds the seal."""
+"""The key of the seal in the document."""
 
 
 def seal(document: Mapping[str, Any]) -> str:
-    """The checksum of a document without its own seal, whatever the order of its members."""
+    """Return the checksum of a document without its seal; the order of keys does not matter."""
     content = {key: value for key, value in document.items() if key != SEAL}
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

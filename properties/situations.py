@@ -1,4 +1,4 @@
-"""Situations that several properties speak of: who serves, what is lost for good, what was retried."""
+"""Situations that several properties use: the serving leader, lost records, retried batches."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from model.transactions.visibility import can_be_read, keeps_record
 
 
 def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.BoolRef]) -> z3.BoolRef:
-    """There is a leader that the controller knows and that knows it, and it meets ``condition``."""
+    """Build the condition that a serving leader satisfies ``condition``.
+
+    A leader serves if the controller names the leader and the leader knows this.
+    """
     return z3.Or(*(z3.And(pipeline.serves(replica), condition(replica)) for replica in pipeline.replicas))
 
 
 def serving_leader(pipeline: Pipeline, state: State) -> Replica | None:
-    """The leader of a concrete state that the controller knows and that knows it."""
+    """Return the leader that the controller names in a concrete state, or None."""
     number = state[pipeline.controller.leader.name]
     return pipeline.replica(number) if number else None
 
 
 def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The future of some send of the record completed without an error; with transactions, that one was committed."""
+    """Build the condition that a send of the record succeeded; with transactions, its transaction was committed."""
     if pipeline.transactions is not None:
         committed = (
             transaction_of(pipeline, batch).is_(Outcome.COMMITTED) for batch in pipeline.producer.of_record(record)
@@ -39,14 +42,17 @@ def acknowledged(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def reported(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The application was told that some send of the record failed, or the transaction with it, and looks at that."""
+    """Build the condition that the application got and does not ignore an error for a send of the record.
+
+    With transactions, a failed transaction with the record is such an error too.
+    """
     if pipeline.deployment.on_send_error is OnSendError.IGNORE:
         return z3.BoolVal(False)
     return failed(pipeline, record)
 
 
 def failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Some send of the record failed, or the transaction with it."""
+    """Build the condition that a send of the record, or a transaction with the record, failed."""
     if pipeline.transactions is not None:
         told = []
         for batch in pipeline.producer.of_record(record):
@@ -57,14 +63,17 @@ def failed(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def accepted(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The application handed the record to send()."""
+    """Build the condition that send() accepted the record."""
     if pipeline.transactions is not None:
         return z3.Or(*(z3.Not(batch.is_(Fate.UNSENT)) for batch in pipeline.producer.of_record(record)))
     return z3.Not(pipeline.producer.of_record(record)[0].is_(Fate.UNSENT))
 
 
 def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """The record may still get into the log: in the client, on its way, or to be sent again."""
+    """Build the condition that the record can still get into the log.
+
+    The record is in the client or in flight, or the application will send it again.
+    """
     ways = []
     if pipeline.transactions is not None:
         ways.append(_may_be_committed(pipeline, record))
@@ -80,7 +89,7 @@ def pending(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def tries_again(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """A send of the record failed, and the application will make another."""
+    """Build the condition that a send of the record failed, and the application will send the record again."""
     if pipeline.deployment.on_send_error is OnSendError.RESEND and pipeline.upstream is None:
         return z3.BoolVal(True)
     if not pipeline.deployment.on_send_error.sends_again:
@@ -90,15 +99,16 @@ def tries_again(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def _is_last(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:
-    """The record was not sent again since."""
+    """Build the condition that the record was not sent again after this batch."""
     later = pipeline.producer.of_record(batch.record)[batch.attempt + 1 :]
     return later[0].is_(Fate.UNSENT) if later else z3.BoolVal(True)
 
 
 def told(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Whoever wants the record knows that a send of it failed.
+    """Build the condition that the failure of a send of the record was reported.
 
-    Where the application commits its position in what it reads from, that has it, until the position is past it.
+    If the application commits its position in a source, the failure counts only until this position can be committed
+    past the record: until then the source keeps the record.
     """
     if pipeline.upstream is None:
         return reported(pipeline, record)
@@ -106,7 +116,7 @@ def told(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def _may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """A transaction with the record is going on, for the application or for the coordinator, or will be begun."""
+    """Build the condition that a transaction with the record is in progress, or will begin."""
     transactions = pipeline.transactions
     assert transactions is not None
     ways = []
@@ -118,16 +128,17 @@ def _may_be_committed(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def both_can_be_read(pipeline: Pipeline, leader: Replica, earlier: int, later: int) -> z3.BoolRef:
-    """The consumer can be given what stands at both offsets."""
+    """Build the condition that the consumer can be given the records at both offsets."""
     if pipeline.transactions is None:
         return leader.high_watermark.term > later
     return z3.And(can_be_read(pipeline, leader, earlier), can_be_read(pipeline, leader, later))
 
 
 def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:
-    """Accepted, no failure reported, nothing on its way, and not in the log of the leader that serves.
+    """Build the condition that an accepted record is lost without a report.
 
-    Whether a consumer got it before makes no difference: a consumer may always be later (docs/semantics.md).
+    No failure was reported, nothing of the record is in flight, and the log of the serving leader lacks the record. An
+    earlier delivery to a consumer does not matter, because another consumer can always come later (docs/semantics.md).
     """
     missing = on_serving_leader(pipeline, lambda leader: z3.Not(keeps_record(pipeline, leader, record)))
     return z3.And(
@@ -139,7 +150,7 @@ def lost_silently(pipeline: Pipeline, record: int) -> z3.BoolRef:
 
 
 def leader_replaced_after_acknowledgement(pipeline: Pipeline) -> z3.BoolRef:
-    """The serving leader leads in a later epoch than the one an acknowledged record was appended in."""
+    """Build the condition that the epoch of the serving leader is later than that of an acknowledged record."""
     batches = pipeline.producer.batches
 
     def inherited(leader: Replica) -> z3.BoolRef:
@@ -154,7 +165,7 @@ def leader_replaced_after_acknowledgement(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
-    """A batch that stands in the serving leader's log is on its way there once more, or will be sent anew."""
+    """Build the condition that a batch in the serving leader's log is in flight to it again, or will be sent again."""
 
     def again(leader: Replica) -> z3.BoolRef:
         return z3.Or(
@@ -172,9 +183,10 @@ def retry_of_appended_batch(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def restarted_after_append(pipeline: Pipeline) -> z3.BoolRef:
-    """The producer application was started again, where that may go without a send that is cut short (3.1, P10 P11).
+    """Build the condition that the producer application was restarted after an append (semantics 3.1, P10, P11).
 
-    A record that it had sent before stands in the serving leader's log.
+    A record of an earlier session is in the serving leader's log. The condition is false for pipelines in which every
+    restart interrupts a send.
     """
     if pipeline.upstream is None and Fault.PRODUCER_STOP not in pipeline.deployment.possible_faults:
         return z3.BoolVal(False)
@@ -190,7 +202,7 @@ def restarted_after_append(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def records_of_log(pipeline: Pipeline, state: State, replica: Replica) -> Mapping[int, int]:
-    """The records in a replica's log by offset, without those that transactions leave unread."""
+    """Return the records in a replica's log by offset, without records that transactions hide from readers."""
     batches = pipeline.producer.batches
     numbers = {offset: entry["batch"] for offset, entry in enumerate(replica.log.entries(state))}
     if pipeline.transactions is None:
@@ -200,11 +212,11 @@ def records_of_log(pipeline: Pipeline, state: State, replica: Replica) -> Mappin
 
 
 def first(candidates: range, holds: Callable[[int], bool], otherwise: int = 0) -> int:
-    """The first candidate for which ``holds``."""
+    """Return the first candidate for which ``holds`` is true, or ``otherwise``."""
     return next((candidate for candidate in candidates if holds(candidate)), otherwise)
 
 
 def value(term: z3.BoolRef, pipeline: Pipeline, state: State) -> bool:
-    """A Boolean term's value in a concrete state."""
+    """Return the value of a Boolean term in a concrete state."""
     pairs = [(variable.term, z3.IntVal(state[variable.name])) for variable in pipeline.variables]
     return bool(z3.is_true(z3.simplify(z3.substitute(term, *pairs))))

@@ -1,4 +1,4 @@
-"""What a superstep of a distributed search cost."""
+"""Costs of the supersteps of a distributed search."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Superstep:
-    """Rows and seconds of one superstep, over all partitions, of a search for combinations of so many ``faults``.
+    """Rows and seconds of one superstep over all partitions, in a search for combinations of ``faults`` faults.
 
-    ``entered`` states are new; ``replaced`` ones were known, and found again by a shorter way. ``sent`` rows of
-    ``sent_bytes`` go to other partitions. ``states`` and ``bytes`` are what there is then, ``depth`` the deepest of
-    them. It took ``seconds``, of which tasks were ``busy`` for that many in sum and the ``longest`` partition for that
-    many; ``peak`` is the memory of the largest process that ran tasks, in bytes.
+    ``entered`` states are new; ``replaced`` states were known and were reached by a shorter run. ``sent`` rows with
+    ``sent_bytes`` go to other partitions. ``states`` and ``bytes`` are the totals after the superstep, ``depth`` is
+    the largest depth. ``seconds`` is wall time, ``busy`` the seconds of all tasks together, and ``longest`` the
+    seconds of the slowest partition. ``peak`` is the memory of the largest process that ran tasks, in bytes.
     """
 
     number: int
@@ -33,7 +33,7 @@ class Superstep:
 
 
 def searches(supersteps: Iterable[Superstep]) -> list[list[Superstep]]:
-    """The supersteps of each search: of one exploration, for one number of faults."""
+    """Group supersteps by search: one search is one exploration for one number of faults."""
     found: list[list[Superstep]] = []
     for step in supersteps:
         goes_on = found and (last := found[-1][-1]).faults == step.faults and last.number < step.number

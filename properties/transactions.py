@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, nothing of what was aborted, and no reader is kept waiting for good (semantics 11)."""
+"""Transactions: all or nothing, no aborted records, and no reader that waits forever (semantics 11)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from properties.situations import on_serving_leader, serving_leader, value
 
 
 def _is_read(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
-    """The consumer can be given this batch."""
+    """Build the condition that the consumer can be given this batch."""
 
     def is_given(offset: int, slot: Mapping[str, Variable]) -> z3.BoolRef:
         given = [slot["batch"].term == batch.number, can_be_read(pipeline, leader, offset)]
@@ -28,7 +28,7 @@ def _is_read(pipeline: Pipeline, leader: Replica, batch: Batch) -> z3.BoolRef:
 
 
 def _unless_replaced(pipeline: Pipeline, leader: Replica, batch: Batch) -> tuple[z3.BoolRef, ...]:
-    """The cleaner has not removed the batch for what is there in its place, and was committed as well (10, D3)."""
+    """Build the condition that the cleaner did not remove the batch for a committed one (semantics 10, D3)."""
     if pipeline.compacted is None:
         return ()
     replaced = kept_as(pipeline, leader, [batch.number], removed=True)
@@ -36,7 +36,7 @@ def _unless_replaced(pipeline: Pipeline, leader: Replica, batch: Batch) -> tuple
 
 
 def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """Of what was sent in the transaction the consumer can be given a part, and not the rest."""
+    """Build the condition that the consumer can be given only a part of the sent records of the transaction."""
     batches = batches_of(pipeline, transaction)
 
     def in_part(leader: Replica) -> z3.BoolRef:
@@ -51,14 +51,14 @@ def torn(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
 
 
 def read_though_aborted(pipeline: Pipeline, transaction: Transaction) -> z3.BoolRef:
-    """The application knows the transaction to be aborted, and the consumer can be given a record of it."""
+    """Build the condition that the application knows the abort, and the consumer can be given a record of it."""
     batches = batches_of(pipeline, transaction)
     read = on_serving_leader(pipeline, lambda leader: z3.Or(*(_is_read(pipeline, leader, batch) for batch in batches)))
     return z3.And(transaction.is_(Outcome.ABORTED), read)
 
 
 def hanging(pipeline: Pipeline) -> z3.BoolRef:
-    """The coordinator has nothing to finish, and a record of the committed log is in an open transaction."""
+    """Build the condition that the coordinator has nothing to finish, and the log has an open transaction."""
     transactions = pipeline.transactions
     assert transactions is not None
 
@@ -76,7 +76,7 @@ def hanging(pipeline: Pipeline) -> z3.BoolRef:
 
 
 def properties(pipeline: Pipeline) -> Iterator[Property]:
-    """The properties of a pipeline whose producer uses transactions."""
+    """Yield the properties of a pipeline whose producer uses transactions."""
     transactions = pipeline.transactions
     if transactions is None:
         return
@@ -94,7 +94,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         return next((one for one in each if value(condition(pipeline, one), pipeline, state)), each[0])
 
     def records(transaction: Transaction, state: State, *, read: bool) -> str:
-        """Which records of a transaction the consumer can be given, or cannot."""
+        """Return the records of a transaction that the consumer can be given (``read``), or cannot."""
         leader = serving_leader(pipeline, state)
         chosen = [
             batch.record + 1
@@ -131,7 +131,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "aborted transactions leave nothing behind",
         z3.Or(*(read_though_aborted(pipeline, transaction) for transaction in each)),
         aborted_in_log,
-        "a transaction was aborted that had written to the log",
+        "a transaction that had written to the log was aborted",
         explain_aborted,
     )
 
@@ -140,11 +140,11 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         where = "the log" if leader is None else f"the log of {leader.name}"
         if state[transactions.status.name] in (Status.PREPARE_COMMIT, Status.PREPARE_ABORT):
             return (
-                f"{where} has a record in an open transaction, and refuses the marker that would end it, for its epoch "
-                "is too old: readers with read_committed wait"
+                f"{where} has a record in an open transaction, and refuses the marker that would end it because the "
+                "marker's epoch is too old: readers with read_committed wait"
             )
         return (
-            f"{where} has a record in an open transaction, which the coordinator does not know of and will not end: "
+            f"{where} has a record in an open transaction, which the coordinator does not know and will not end: "
             "readers with read_committed wait"
         )
 
@@ -152,7 +152,7 @@ def properties(pipeline: Pipeline) -> Iterator[Property]:
         "no-hanging-transaction",
         "transactions",
         "No transaction stays open in the log when its coordinator has nothing to finish.",
-        "readers of committed records always get on",
+        "consumers with read_committed never wait forever",
         hanging(pipeline),
         ended,
         "a transaction was committed or aborted",

@@ -1,4 +1,4 @@
-"""Verdicts and traces: what is said about a property, as plain values that reports print and JSON carries."""
+"""Verdicts and traces as plain values, for reports and JSON."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 CutSet = tuple[tuple[str, int], ...]
-"""A multiset of faults, as (kind, count) sorted by kind. The empty tuple: no fault at all."""
+"""A fault set, as pairs (kind, count) sorted by kind. The empty tuple is the empty fault set."""
 
 
 class Status(StrEnum):
-    """What was shown of a property (design, section 6)."""
+    """The status of a verdict (design, section 6)."""
 
     VIOLATED = "violated"
     HOLDS = "holds"
@@ -21,9 +21,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Shown:
-    """A part of the state in words: ``what`` ("broker 2's log"), whose it is (empty: nobody's), and its ``value``.
+    """A part of the state in words: ``what`` ("broker 2's log"), its ``owner`` (or ``""``), and its ``value``.
 
-    ``entries``: the value one by one, by offset, where it is a log.
+    ``entries``: the entries by offset, if the part is a log.
     """
 
     what: str
@@ -34,9 +34,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Change:
-    """What one step changed, in words: ``what`` ("broker 2's log"), ``before`` and ``after``.
+    """A change by one step in words: ``what`` ("broker 2's log"), ``before`` and ``after``.
 
-    ``entries``: what is there afterwards, one by one, where it is a log.
+    ``entries``: the entries by offset after the step, if the part is a log.
     """
 
     what: str
@@ -49,8 +49,8 @@ class Change:
 class Step:
     """One step of a trace. ``fault`` is the fault kind's name, or None for an ordinary step.
 
-    ``lane`` is where a report draws it: producer, brokers, controller or consumer. ``at`` is when it happens, in ms
-    since the start; None where nobody asked when.
+    ``lane`` is the lane of the step in reports: producer, brokers, controller or consumer. ``at`` is the time of the
+    step in ms since the start, or None if times were not computed.
     """
 
     actor: str
@@ -67,9 +67,9 @@ class Step:
 class Trace:
     """A run from the initial state to a state that violates the property.
 
-    ``failure`` says which part of the property failed and for which record ("record 1 was acknowledged, but is not
-    in the log of broker 2, which leads"). ``start``: the initial state; with what each step changes it is the state at
-    any step (:func:`states_of`). Empty in results of earlier versions.
+    ``failure`` names the part of the property that failed and the record ("record 1 was acknowledged, but is not in the
+    log of broker 2, which leads"). ``start``: the initial state, from which the changes of the steps give every state
+    (:func:`states_of`); empty in results of earlier versions.
     """
 
     faults: CutSet
@@ -79,7 +79,7 @@ class Trace:
 
 
 def states_of(trace: Trace) -> Iterator[tuple[Shown, ...]]:
-    """The state at the start of a trace and after each of its steps, in words."""
+    """Yield the state at the start of a trace and after each step, in words."""
     shown = {one.what: one for one in trace.start}
     yield tuple(shown.values())
     for step in trace.steps:
@@ -91,10 +91,11 @@ def states_of(trace: Trace) -> Iterator[tuple[Shown, ...]]:
 
 @dataclass(frozen=True)
 class TimingLemma:
-    """Why a pattern of events cannot happen in time.
+    """The reason why durations exclude a pattern of events.
 
-    ``needed``: how long at least something takes in it, and since when; ``allowed``: how long at most, one after the
-    other. ``inequality`` says in the settings' own names why the former is longer than the latter.
+    ``needed``: the durations that the pattern takes at least, with their starts. ``allowed``: the durations that the
+    pattern takes at most, one after the other. ``inequality`` states with the names of settings that the former sum is
+    larger than the latter.
     """
 
     needed: tuple[str, ...]
@@ -104,15 +105,15 @@ class TimingLemma:
 
 @dataclass(frozen=True)
 class Coverage:
-    """What was explored for a property.
+    """The explored bounds of a property.
 
-    ``complete_to``: every combination of at most so many faults was explored, and of what violates the property there
-    it is known whether there is time for it; ``total``: the budget asked for (None = until time ran out);
-    ``combinations`` of ``combinations_of_next`` combinations of one fault more were explored
-    as well. ``kinds``: the fault kinds considered, with the largest count of each. ``bounds``: name -> value.
-    ``bounds_reached``: names of those bounds that stopped some behaviour (a log that was full), so that a larger
-    bound would explore more. ``stopped``: why exploration ended early (time, states, memory, interrupted), or None.
-    ``any_number``: kinds of which every number was covered, because the state space closed under them.
+    ``complete_to``: every combination of at most this number of faults was explored, and for each violation with these
+    faults it is decided whether the durations allow it. ``total``: the requested number of faults (None: until the
+    time limit). ``combinations`` of the ``combinations_of_next`` combinations of one more fault were explored as well.
+    ``kinds``: the kinds of fault, with the largest count of each. ``bounds``: the value of each size by name.
+    ``bounds_reached``: names of sizes that stopped some behaviour (such as a full log); larger sizes would explore
+    more. ``stopped``: the reason for an early end (time, states, memory, interrupted), or None. ``any_number``: kinds
+    of fault of which every number was covered, because the search reached a fixed point.
     """
 
     complete_to: int
@@ -143,13 +144,14 @@ class KnownDefect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one property of one deployment.
+    """The verdict on one property of one deployment.
 
-    ``cut_sets``: the smallest multisets of faults that violate it, smallest first (empty unless violated);
-    ``traces``: one trace per cut set, in the same order. ``states``: distinct states explored for it.
-    ``id``: stable identity of the question (model version, system, property, bounds, assumptions). ``lemmas``: why runs
-    without clocks that would violate it cannot happen in time; empty where it holds whatever the timing.
-    ``known_defects``: defects of these releases beside the model that could violate it; empty unless it holds.
+    ``cut_sets``: the smallest fault sets that violate the property, smallest first (empty unless violated).
+    ``traces``: one trace for each smallest fault set, in the same order. ``states``: number of distinct states that
+    were explored for the property. ``id``: stable identity of the question (model version, system, property, bounds,
+    assumptions). ``lemmas``: the timing lemmas that exclude the violations by runs without clocks; empty if the
+    property holds for all durations. ``known_defects``: known defects of these releases that could violate the
+    property; empty unless the property holds.
     """
 
     property: str
@@ -170,7 +172,7 @@ class Verdict:
 
 
 def differ_in_size(one: Verdict, other: Verdict) -> bool:
-    """Whether a bound that both have is another one. What only one has (producer epochs) is no other bound."""
+    """Tell whether a size that both verdicts have differs. A size of one verdict (producer epochs) does not count."""
     sizes, others = one.coverage.bounds, other.coverage.bounds
     return any(sizes[name] != others[name] for name in sizes.keys() & others.keys())
 
@@ -179,7 +181,7 @@ def differ_in_size(one: Verdict, other: Verdict) -> bool:
 class Sensitivity:
     """Another value of an assumption that would change a verdict: ``property`` becomes ``status`` with ``cut_sets``.
 
-    A status that is unknown says that it was not decided whether it would.
+    An unknown status means that the effect of the value is undecided.
     """
 
     assumption: str
@@ -191,11 +193,11 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which value of a duration on a property holds, all others being as they are; in ms.
+    """The smallest value in ms of a duration with which a property holds, all other durations unchanged.
 
-    ``now`` is its value; the property was found to hold with ``holds_at`` and to be violated with ``violated_at``,
-    which are neighbours where the threshold is known exactly.
-    ``because``: the inequality that decides it, with ``holds_at``.
+    ``now`` is the value of the deployment. The property holds with ``holds_at`` and is violated with ``violated_at``;
+    the two values are neighbours if the exact threshold is known. ``because``: the inequality that decides the
+    threshold, with ``holds_at``.
     """
 
     property: str
@@ -208,9 +210,11 @@ class Threshold:
 
 @dataclass(frozen=True)
 class EngineRun:
-    """What the exploration cost and found: ``layers`` is distinct states per number of faults; ``seconds`` wall
-    time; ``looks_again`` how many second looks were taken at what there is no time for, ``states_again`` their states,
-    which count nowhere else."""
+    """Costs and counts of the exploration.
+
+    ``layers``: distinct states by number of faults. ``seconds``: wall time. ``looks_again``: number of timed
+    re-explorations. ``states_again``: states of timed re-explorations, which no other count includes.
+    """
 
     engine: str
     states: int
@@ -226,9 +230,9 @@ class EngineRun:
 
 @dataclass(frozen=True)
 class Progress:
-    """A live reading of a running exploration, for the progress line: rate in states a second, memory in bytes.
+    """Progress of a running exploration: ``rate`` in states per second, ``memory`` in bytes.
 
-    ``in_time``: the property of which only what can happen in time is looked for, if it is that.
+    ``in_time``: the property of a timed re-exploration, or None.
     """
 
     layer: int
@@ -241,11 +245,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class Prevention:
-    """A change with which these faults, and fewer, do not violate the property: ``producer.acks=all``.
+    """A change with which these faults, and fewer faults, do not violate the property: ``producer.acks=all``.
 
-    ``decided`` is false where there was no time to find out whether they do. ``settings``: the effective settings that
-    it gives another value to (``application.commit``). ``brings``: what clients and brokers make of others then, as in
-    ``producer.enable.idempotence=true (rule P12)``.
+    ``decided`` is false if no time was left to decide this. ``settings``: the effective settings that the change sets
+    to another value (``application.commit``). ``brings``: other settings that clients and brokers derive from the
+    change, as in ``producer.enable.idempotence=true (rule P12)``.
     """
 
     property: str
@@ -258,11 +262,11 @@ class Prevention:
 
 @dataclass(frozen=True)
 class Result:
-    """Everything one check says, in the order a report shows it. ``preventions`` is None where nobody looked.
+    """The result of one check, in the order of a report.
 
-    ``others_tried``: whether every other value of what is assumed was tried, and thresholds were looked for, so that
-    ``sensitivities`` and ``thresholds`` have what there is to find; None in results of earlier versions, which say
-    nothing of it.
+    ``preventions`` is None if no search for preventing changes took place. ``others_tried``: True if every other value
+    of the assumptions was tried and all thresholds were searched, so ``sensitivities`` and ``thresholds`` are complete;
+    None in results of earlier versions, which do not have this field.
     """
 
     verdicts: tuple[Verdict, ...]

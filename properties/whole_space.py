@@ -1,4 +1,4 @@
-"""A whole state space in figures: what holding one engine against another compares."""
+"""Figures of a whole state space, for the comparison of engines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class InvariantCount:
-    """In how many states an invariant is violated, and how many states the shortest trace to one has, if any."""
+    """Number of states that violate an invariant, and number of states of the shortest trace to one of them, if any."""
 
     violating: int
     trace_length: int | None
@@ -16,10 +16,11 @@ class InvariantCount:
 
 @dataclass(frozen=True)
 class WholeSpace:
-    """What exploring everything found. ``seconds`` is the exploration alone, ``compile_seconds`` what came before.
+    """The figures of a complete exploration.
 
-    ``traces`` holds the steps of a shortest trace, in words, for each invariant that some step violates. ``stopped``
-    says why not everything was explored (the counts are then those of what was), else None.
+    ``seconds`` is the time of the exploration, ``compile_seconds`` the time of the preparation. ``traces`` has the
+    steps of a shortest trace in words for each invariant that some step violates. ``stopped`` is the reason for an
+    incomplete exploration (the counts are then those of the explored part), or None.
     """
 
     distinct: int

@@ -1,4 +1,4 @@
-"""What stands beside the verdicts: assumptions and what they decide, silent changes, ignored settings, the command."""
+"""Lines beside the verdicts: assumptions and their effect, notes, timing lemmas, thresholds, ignored settings."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from reports.known_defects import defect_lines
 
 
 def assumption_summary(deployment: Deployment, result: Result) -> Iterator[str]:
-    """All assumptions in one line, then where another value of one would change a verdict."""
+    """Yield all assumptions in one line, then the other values of assumptions that would change a verdict."""
     if deployment.assumptions:
         yield ", ".join(dict.fromkeys(f"{setting.key}={setting.value}" for setting in deployment.assumptions))
     yield from _differences(result.sensitivities)
 
 
 def assumption_lines(deployment: Deployment, result: Result) -> Iterator[str]:
-    """Each assumption, and indented under it where another value of it would change a verdict."""
+    """Yield each assumption, and indented below the other values that would change a verdict."""
     left = list(result.sensitivities)
     for setting in deployment.assumptions:
         yield f"{setting.key}={setting.value}" + (f" ({setting.origin.detail})" if setting.origin.detail else "")
@@ -31,7 +31,7 @@ def assumption_lines(deployment: Deployment, result: Result) -> Iterator[str]:
 
 
 def _differences(items: Sequence[Sensitivity]) -> Iterator[str]:
-    """A line for each difference; what was not decided stands in one line for each other value."""
+    """Yield a line for each changed verdict, and one line for each value with undecided properties."""
     undecided: dict[tuple[str, str], list[str]] = {}
     for item in items:
         if item.status is Status.UNKNOWN:
@@ -39,16 +39,16 @@ def _differences(items: Sequence[Sensitivity]) -> Iterator[str]:
         else:
             yield wording.sensitivity(item)
     for (assumption, value), properties in undecided.items():
-        yield f"with {assumption}={value}, there was no time to decide {wording.listed(properties)}"
+        yield f"with {assumption}={value}, no time was left to decide {wording.listed(properties)}"
 
 
 def is_about(item: Sensitivity, setting: Setting) -> bool:
-    """Whether a sensitivity speaks of this assumption."""
+    """Tell whether a sensitivity is about this assumption."""
     return item.assumption in (setting.key, f"{setting.scope}.{setting.key}")
 
 
 def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
-    """What client or broker changed without being asked, what verdicts add, and how much was ignored."""
+    """Yield silent changes by client or broker, notes of verdicts, and the number of ignored settings."""
     yield from deployment.notes
     for properties, note in _verdict_notes(result):
         yield f"{wording.listed(properties)}: {note}"
@@ -58,22 +58,22 @@ def note_lines(deployment: Deployment, result: Result) -> Iterator[str]:
     yield from timing_lines(result)
     yield from (wording.threshold(item) for item in result.thresholds)
     if count := len(deployment.ignored):
-        yield f"{wording.counted(count, 'setting')} ignored, because no property here depends on it (see proofka show)"
+        yield f"{wording.counted(count, 'setting')} ignored: no influence on any property here (see proofka show)"
 
 
 def timing_lines(result: Result) -> Iterator[str]:
-    """Which properties hold only because of how long things take, and by which inequalities."""
+    """Yield the properties that hold only because of durations, with the inequalities."""
     resting: dict[tuple[TimingLemma, ...], list[str]] = {}
     for verdict in result.verdicts:
         if verdict.lemmas:
             resting.setdefault(verdict.lemmas, []).append(verdict.property)
     for lemmas, properties in resting.items():
-        holds, them = ("holds", "it") if len(properties) == 1 else ("hold", "them")
+        holds = "holds" if len(properties) == 1 else "hold"
         more = len(lemmas) - 1
-        others = f" (the tightest of {len(lemmas)} such sums; --json has them all)" if more else ""
+        others = f" (the tightest of {len(lemmas)} inequalities; --json has all of them)" if more else ""
         yield (
-            f"{wording.listed(properties)}: {holds} with these durations (in ms), which leave no time for what would "
-            f"violate {them}: {lemmas[0].inequality}{others}"
+            f"{wording.listed(properties)}: {holds} because these durations (in ms) leave no time for a violation: "
+            f"{lemmas[0].inequality}{others}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What an audit came to, on a terminal: how many deployments violate what, and with which faults."""
+"""The outcome of an audit on a terminal: numbers of deployments by property, verdict and smallest fault set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = (Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN)
 
 
 class AuditReport:
-    """The figures of an audit: the answer, a row for each property, and what was rejected."""
+    """The figures of an audit: the answer, a row for each property, and the rejected rows."""
 
     def __init__(self, summary: AuditSummary) -> None:
         self.summary = summary
@@ -31,14 +31,14 @@ class AuditReport:
             yield Text()
             yield self._table()
             yield Text()
-            remark = "With each smallest fault set, the most common first, the number of deployments that it violates."
+            remark = "Each smallest fault set, most common first, with the number of deployments that the set violates."
             requiring = {count.required for count in summary.properties} - {0}
             by = "" if requiring <= {summary.deployments} else " by some deployments"
             required = f"* required{by}. " if requiring else ""
             yield from lines.wrapped(required + remark, width, first="  ", rest="  ", style="dim")
         if summary.rejected:
             yield Text()
-            yield Text("Rejected, by the most common reasons", style="bold")
+            yield Text("Rejected rows, most common reasons first", style="bold")
             for reason, rows in summary.reasons:
                 yield from lines.wrapped(f"{wording.number(rows)}: {reason}", width, first="  ", rest="    ")
             if summary.more_reasons:
@@ -59,12 +59,12 @@ class AuditReport:
 
 
 def what_was_audited(summary: AuditSummary) -> str:
-    """``2,304 deployments, 96 distinct systems (90 explored now, 6 known before), 4 min 12 s``."""
+    """Return ``2,304 deployments, 96 distinct systems (90 explored now, 6 already known), 4 min 12 s``."""
     known = summary.systems - summary.explored
     explored = f"{wording.number(summary.explored)} explored now"
     parts = [wording.counted(summary.deployments, "deployment")]
     if summary.deployments:
-        before = f", {wording.number(known)} known before" if known else ""
+        before = f", {wording.number(known)} already known" if known else ""
         parts.append(f"{wording.counted(summary.systems, 'distinct system')} ({explored}{before})")
     if summary.rejected:
         parts.append(f"{wording.counted(summary.rejected, 'row')} rejected")
@@ -72,16 +72,16 @@ def what_was_audited(summary: AuditSummary) -> str:
 
 
 OUTCOME: dict[Status, str] = {
-    Status.VIOLATED: "can violate a property that they require",
+    Status.VIOLATED: "can violate a required property",
     Status.UNKNOWN: "could not be decided",
-    Status.VACUOUS: "can pass only because what a property speaks of never happened",
-    Status.HOLDS: "cannot violate any that they require, within the bounds",
+    Status.VACUOUS: "can pass only because a witness was not reached",
+    Status.HOLDS: "cannot violate any required property within the bounds",
 }
-"""What is said of the deployments with this status as their worst."""
+"""Predicate for the deployments whose worst status is the key."""
 
 
 def answer(summary: AuditSummary) -> str:
-    """What the audit says of the required properties, in one sentence."""
+    """Return the outcome for the required properties in one sentence."""
     said = [f"{wording.number(n)} {words}" for status, words in OUTCOME.items() if (n := summary.worst.get(status, 0))]
     if not summary.deployments:
         return "No row could be read as a deployment."

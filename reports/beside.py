@@ -1,4 +1,4 @@
-"""A trace with the state beside it, for wide terminals: left the story, right what each step leaves behind."""
+"""A trace with the state beside it, for wide terminals: the steps on the left, the states on the right."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from reports import lines
 from reports.story import Story
 
 WIDE = 100
-"""From this width on there is room for the state beside the story."""
+"""Width in characters from which the state is printed beside the steps."""
 
 SHARE = 0.55
-"""How much of the width the story has."""
+"""Share of the width for the steps."""
 
 BETWEEN = "  "
 
 
 class StoryBeside(Story):
-    """One telling, drawn to the width of the console: above :data:`WIDE` with the state beside it.
+    """One trace in the width of the console, with the state beside the steps from the width :data:`WIDE`.
 
-    The first row on the right is the whole state at the start; beside each step stands what it changed, as it is
-    afterwards, and below the last one the whole state at the end.
+    The first row on the right is the whole state at the start. Beside each step are the new values of the parts that
+    the step changed. The whole state at the end is below the last step.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -47,7 +47,7 @@ class StoryBeside(Story):
 
 
 def _beside(story: Iterator[Text] | tuple[()], state: Iterator[Text], left: int, *, more: str = "") -> Iterator[Text]:
-    """Lines of the story with lines of the state beside them; ``more`` stands where the state has more lines."""
+    """Yield lines of the steps beside lines of the state; ``more`` replaces missing lines of the steps."""
     for one, other in zip_longest(story, state):
         line = one.copy() if one is not None else Text(more, no_wrap=True)
         if other is not None:

@@ -1,10 +1,10 @@
-"""Which line of the files a violation is shown at, and what is said of the setting there.
+"""The line of a file at which a report shows a violation, and a sentence about the setting on this line.
 
-Where ``--explain`` was asked for, that is computed: the setting whose change prevents the violation
-(:class:`properties.verdict.Prevention`), or none where no change was found to.
+With ``--explain`` the setting is computed: its change prevents the violation (:class:`properties.verdict.Prevention`).
+There is no setting if no such change was found.
 
-Where nobody looked, :mod:`properties.likely_settings` has the settings that such a violation may depend on, the
-likeliest first. No run was repeated with another value, and the words say so.
+Without ``--explain``, :mod:`properties.likely_settings` lists the settings on which the violation may depend, the
+likeliest first. No exploration was repeated with another value, and the sentence says "may".
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from properties.verdict import CutSet, Prevention, Result, Status, Verdict
 from reports import wording
 from reports.explained import in_words, preventions_of
 
-NOBODY_TO_BLAME = "Computed: no single change was found with which these faults do not violate it."
+NOBODY_TO_BLAME = "Computed: no single change was found that prevents the violation with these faults."
 
 
 @dataclass(frozen=True)
 class Blame:
-    """Where a verdict is shown, and why there.
+    """The place at which a report shows a verdict, and the reason.
 
-    ``place`` is a line of a file: of the setting, or, where no setting of a file is to blame, the first line about the
-    component that the property depends on. ``place`` is None where no file says anything, and has no line where the
-    file's reader knows none. ``setting``: the one that is shown, if any; ``others``: further settings from files that
-    the violation may depend on, or whose change prevents it as well. ``sentence``: what is known of them; empty where
-    nothing is.
+    ``place`` is the line of the setting in a file. If no setting of a file is to blame, ``place`` is the first line
+    about the component that the property depends on. ``place`` is None without files, and has no line if the reader
+    of the file knows no lines. ``setting``: the setting on this line, if any. ``others``: further settings from files
+    on which the violation may depend, or whose change prevents the violation as well. ``sentence``: the knowledge
+    about these settings, or ``""``.
     """
 
     place: Origin | None
@@ -41,12 +41,12 @@ class Blame:
 
 
 def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
-    """Where to show what came out for a property."""
+    """Return the place at which a report shows the verdict of a property."""
     if result.preventions is None or verdict.status is not Status.VIOLATED:
         return _by_table(deployment, verdict)
     tried = preventions_of(result, verdict.property, verdict.cut_sets[0])
     left = [one.change for one in tried if not one.decided]
-    more = f" Not decided in time: {'; '.join(left)}." if left else ""
+    more = f" Not decided before the time limit: {'; '.join(left)}." if left else ""
     if found := [one for one in tried if one.decided]:
         computed = _computed(deployment, found)
         return replace(computed, sentence=computed.sentence + more)
@@ -54,12 +54,12 @@ def blame(deployment: Deployment, result: Result, verdict: Verdict) -> Blame:
 
 
 def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
-    """By the cheapest change of a value that stands in a file, or else by the cheapest change."""
+    """Blame the cheapest change of a value in a file, or otherwise the cheapest change."""
     of_each = [_settings_of(deployment, prevention) for prevention in found]
     at = next((at for at, settings in enumerate(of_each) if any(_in_file(one.origin) for one in settings)), 0)
     chosen, settings = found[at], of_each[at]
     shown = next((one for one in settings if _in_file(one.origin)), settings[0] if settings else None)
-    said = f"Computed: with {in_words(chosen)}, these faults do not violate it"
+    said = f"Computed: with {in_words(chosen)}, these faults do not violate the property"
     if shown is None or not _in_file(shown.origin):
         name = chosen.settings[0] if shown is None else f"{shown.scope}.{shown.key}"
         now = "" if shown is None else f"; it is {shown.value}, {wording.origin(shown.origin)}"
@@ -69,19 +69,20 @@ def _computed(deployment: Deployment, found: Sequence[Prevention]) -> Blame:
         said += f" (now {shown.key}={shown.value})"
         place = shown.origin
     rest = [in_words(one) for one in found if one is not chosen]
-    said += f". So it is with {'any of ' if len(rest) > 1 else ''}{'; '.join(rest)}." if rest else "."
+    said += f". The same holds for {'any of ' if len(rest) > 1 else ''}{'; '.join(rest)}." if rest else "."
     others = dict.fromkeys(one for settings in of_each for one in settings if _in_file(one.origin) and one != shown)
     return Blame(place, shown, tuple(others), said)
 
 
 def _settings_of(deployment: Deployment, prevention: Prevention) -> list[Setting]:
-    """The effective settings that a change gives another value to."""
+    """List the effective settings that a change sets to another value."""
     return [one for one in deployment.settings if f"{one.scope}.{one.key}" in prevention.settings]
 
 
 def _nearest(deployment: Deployment, *names: str) -> Origin | None:
-    """Find where somebody would write one of these settings: the first line about the first component that a file
-    says anything about, or else the first line of the first file.
+    """Return the place for one of these settings: the first line about the first of their components that a file sets.
+
+    Without such a line the place is the first line of the first file.
     """
     components = [_component(*name.split(".", 1)) for name in names]
     places = (_first_line(deployment, component) for component in (*components, None))
@@ -89,28 +90,28 @@ def _nearest(deployment: Deployment, *names: str) -> Origin | None:
 
 
 def _rows_of(verdict: Verdict) -> list[LikelySetting]:
-    """List the settings that the table knows the property to depend on."""
+    """List the settings on which the property depends according to the table."""
     return [row for row in likely_settings() if verdict.property in row.properties]
 
 
 def _beside(deployment: Deployment, rows: Sequence[LikelySetting], verdict: Verdict) -> Origin | None:
-    """Find the place of the settings that the table knows the property to depend on, those of these faults first."""
+    """Return the place of the settings on which the property depends, settings for these faults first."""
     faults = verdict.cut_sets[0] if verdict.cut_sets else None
     likely_first = sorted(rows, key=lambda row: faults is None or not row.is_about(faults))
     return _nearest(deployment, *(row.name for row in likely_first))
 
 
 def _component(scope: str, key: str) -> str:
-    """The component that a setting belongs to; what the application does belongs to its producer or consumer."""
+    """Return the component of a setting; settings of the application belong to its producer or consumer."""
     if scope != "application":
         return scope
     return "producer" if key in PRODUCER_KEYS else "consumer"
 
 
 def _first_line(deployment: Deployment, component: str | None = None) -> Origin | None:
-    """The first line about a component (None: about any), in the first file that says anything of the component.
+    """Return the first line about a component (None: any component) in the first file with settings of the component.
 
-    Comments say nothing: the line is one of a setting. Where the file's reader knows no lines, the file without a line.
+    The line is the line of a setting, not of a comment. The place has no line if the reader of the file knows no lines.
     """
     said: list[Setting | Ignored] = [*deployment.settings, *deployment.ignored]
     in_files = [one for one in said if _in_file(one.origin)]
@@ -141,15 +142,15 @@ def _by_table(deployment: Deployment, verdict: Verdict) -> Blame:
         unsaid = _unsaid(deployment, rows, faults)
         if unsaid is None:
             return Blame(_beside(deployment, rows, verdict), None, others, "")
-        said = f"It may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
+        said = f"The violation may depend on {unsaid.key}={unsaid.value}, {wording.origin(unsaid.origin)}"
         place = _nearest(deployment, f"{unsaid.scope}.{unsaid.key}")
-        return Blame(place, None, others, f"{said}; --explain computes what it depends on.")
-    said = f"It may depend on {likely.key}={likely.value}; --explain computes what it depends on."
+        return Blame(place, None, others, f"{said}; --explain computes which settings matter.")
+    said = f"The violation may depend on {likely.key}={likely.value}; --explain computes which settings matter."
     return Blame(likely.origin, likely, others, said)
 
 
 def _unsaid(deployment: Deployment, rows: Sequence[LikelySetting], faults: CutSet | None) -> Setting | None:
-    """The value that no file says and that these faults may do harm with, as far as the table knows."""
+    """Return the first setting outside of files that may cause the violation, according to the table."""
     effective = {(one.scope, one.key): one for one in deployment.settings if not _says(one.origin)}
     about = [row for row in rows if faults is not None and row.is_about(faults)]
     found = ((row, effective.get((row.scope, row.key))) for row in about)
@@ -157,7 +158,7 @@ def _unsaid(deployment: Deployment, rows: Sequence[LikelySetting], faults: CutSe
 
 
 def _says(origin: Origin) -> bool:
-    """A file says the value itself: no rule made another one of it."""
+    """Tell whether the value itself is from a file, and not from a rule."""
     return origin.kind == "file" and bool(origin.file)
 
 

@@ -1,4 +1,4 @@
-"""Within which bounds a result says something, line by line, for reports on paper."""
+"""The bounds of a result, line by line, for reports on paper."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LINES: tuple[tuple[str, wording.Words], ...] = (
     ("cut short", _would_explore_more),
     ("stopped", wording.stopped_at),
 )
-"""What is said of each verdict, with its heading."""
+"""Headings of bounds, each with the words for a verdict."""
 
 
 def bound_lines(result: Result) -> Iterator[str]:
-    """``sizes: records 2, log 3``, with the properties that it is said of where it is not said of all."""
+    """Yield bounds as in ``sizes: records 2, log 3``, with the properties if not all properties share the bounds."""
     for title, words in LINES:
         for names, text in wording.grouped(result.verdicts, words):
             which = "" if len(names) == len(result.verdicts) else f" ({wording.listed(names)})"
@@ -31,5 +31,5 @@ def bound_lines(result: Result) -> Iterator[str]:
 
 
 def layers(run: EngineRun) -> str:
-    """``states per number of faults: 206, 260,118``, from no fault on."""
+    """Return ``states per number of faults: 206, 260,118``, starting with no fault."""
     return f"states per number of faults: {', '.join(map(wording.number, run.layers)) or 'none'}"

@@ -1,4 +1,4 @@
-"""The answer of a check on one screen: what can happen, who could prevent it, and a row for each property."""
+"""The answer of a check on one screen: possible failures by fault and a row for each property."""
 
 from __future__ import annotations
 
@@ -20,56 +20,55 @@ from reports.story import Story, Telling
 from reports.table import STYLE, remarks
 
 MOST_HAPPENINGS = 3
-"""How many sentences of a kind are printed before the others are only counted."""
+"""Number of sentences under a heading that are printed; the other sentences are only counted."""
 
 MOST_UNKNOWN = 3
-"""How many notes are printed before the answer, settings that are not in force as written first; others are counted."""
+"""Number of notes that are printed before the answer; the other notes are only counted."""
 
 _WEIGHTY = (*(f"(rule {rule})" for rule in ABOVE_REPLICAS), PASSED_OVER, GOES_ON, MEANT)
-"""Words in notes that the verdict may turn on, those first that decide most."""
+"""Words in notes that can decide the verdict, the most important first."""
 
 MOST_SETS = 3
-"""How many smallest fault sets stand in a row of the table."""
+"""Number of smallest fault sets in a row of the table."""
 
 MOST_REMARKS = 8
-"""Lines under the table."""
+"""Number of lines under the table."""
 
 SCREEN = 60
-"""Lines that a check prints unless more is asked for."""
+"""Number of lines that a check prints without ``--details``."""
 
 AROUND_A_TRACE = 14
-"""Lines for a trace's title, lanes and failure, and for what else there is."""
+"""Number of lines for the title, lanes and failure of a trace, and for the lines after the trace."""
 
 FEWEST_LINES = 6
-"""Lines for the steps of a trace, however many lines there are before it."""
+"""Smallest number of lines for the steps of a trace, for any number of lines before the trace."""
 
 MAY_BE_PREVENTED = (Behind.CONFIGURATION, Behind.UNKNOWN)
-"""What settings are known to prevent, or may."""
+"""Causes that settings are known to prevent or possibly prevent."""
 
 MOST_ANSWER, LEAST_ANSWER = 12, 5
-"""Lines of the answer by fault, and where other lines come before it."""
+"""Largest number of lines of the answer by fault: without lines before the answer, and at least."""
 
 
 def weighty_notes(deployment: Deployment) -> list[str]:
-    """Tell of settings that are not in force as somebody wrote them, which may be what the verdict turns on.
+    """Return the notes about settings that are not in force as written, which can decide the verdict.
 
-    The real software does not know them, misspelt as they are, another component would read them, or brokers make
-    something else of them.
+    Such a setting is misspelt, belongs to another component, or has another effect in brokers.
     """
     weights = [(words, note) for words in _WEIGHTY for note in deployment.notes if words in note]
     return list(dict.fromkeys(note for _, note in weights))
 
 
 def reasons(deployment: Deployment) -> list[str]:
-    """Tell of what alone explains the answer: that brokers refuse every write of this producer."""
+    """Return the notes that explain the answer alone: brokers refuse every write of this producer."""
     refused = deployment.acks is Acks.ALL and deployment.min_insync_replicas > deployment.replicas
     return [note for note in deployment.notes if refused and REFUSES_WRITES in note]
 
 
 def first_notes(deployment: Deployment) -> list[str]:
-    """Tell of the first of these but for reasons, which the answer tells, then of what readers of files noted.
+    """Return the weighty notes, then the notes of readers of files, and last the number of further notes.
 
-    Last comes how many there are besides.
+    The notes of :func:`reasons` are left out, because the answer contains them.
     """
     told = [note for note in weighty_notes(deployment) if note not in reasons(deployment)]
     told += [note for note in deployment.notes if f", {AS_READ}: " in note and note not in told]
@@ -78,10 +77,10 @@ def first_notes(deployment: Deployment) -> list[str]:
 
 
 class Answer:
-    """What can happen, under a heading for who could prevent it. ``repair``: the command that looks for changes.
+    """Possible failures, under headings that name the part that could prevent them.
 
-    ``above``: how many lines of the screen are used already, None where nothing is to be left out;
-    ``search_follows``: what prevents it is looked for next.
+    ``repair``: the command that searches for changes. ``above``: number of lines of the screen that are already used,
+    or None to print everything. ``search_follows``: a search for changes follows this answer.
     """
 
     def __init__(
@@ -105,7 +104,7 @@ class Answer:
             return
         yield from lines.first_of(told, self.most, options.max_width)
         if sum(map(len, told)) > self.most:
-            yield Text("  more of this: --details", style="dim")
+            yield Text("  more: --details", style="dim")
 
     def _texts(self, width: int) -> Iterator[Iterable[Text]]:
         for group in grouped(self.happenings):
@@ -113,11 +112,14 @@ class Answer:
             yield from self._told(group.happenings, width, required=group.required)
 
     def _heading(self, group: Group) -> str:
-        """The heading; where nobody knows who could prevent it, the line below or the end of the answer says more."""
+        """Return the heading of a group.
+
+        If it is unknown whether settings prevent the failures, the line below or the end of the answer says more.
+        """
         if group.behind is not Behind.UNKNOWN:
             return group.heading
         if self.search_follows:
-            return f"{POSSIBLE[group.required]}; whether settings prevent it is not known yet"
+            return f"{POSSIBLE[group.required]}; whether settings prevent this is not known yet"
         return POSSIBLE[True] if group.required else group.heading
 
     def _told(self, those: Sequence[Happening], width: int, *, required: bool) -> Iterator[Iterable[Text]]:
@@ -138,21 +140,21 @@ class Answer:
 
     def _change(self, one: Happening) -> str:
         if one.prevented_by is None and self.search_follows:
-            return "what prevents it is looked for: see the end of this answer"
+            return "changes that prevent this are searched for: see the end of this answer"
         return changes_to(one, self.repair)
 
 
 def changes_to(one: Happening, repair: str) -> str:
-    """Say what prevents what can happen, or which command looks for that."""
+    """Name the change that prevents a failure, or the command that searches for changes."""
     if one.prevented_by:
         return f"prevented by {one.prevented_by[0]}"
     if one.prevented_by is not None:
-        return f"no single change is known to prevent it; several may: {repair}"
-    return f"what prevents it: {repair}"
+        return f"no single change is known to prevent this; search for several changes: {repair}"
+    return f"find changes that prevent this: {repair}"
 
 
 class BriefTable:
-    """A line for each property, required ones first, and the bounds below."""
+    """A line for each property, required properties first, and the bounds below."""
 
     def __init__(self, verdicts: Sequence[Verdict]) -> None:
         self.verdicts = sorted(verdicts, key=lambda verdict: not verdict.required)
@@ -185,9 +187,9 @@ class BriefTable:
 
 
 class BriefStory:
-    """A trace without what each step changed; of a long one the first steps, the faults and the last steps.
+    """A trace without the changes of each step; a long trace is cut to its first steps, faults and last steps.
 
-    ``above``: how many lines of the screen are used already.
+    ``above``: number of lines of the screen that are already used.
     """
 
     def __init__(self, telling: Telling, command: str, above: int) -> None:
@@ -203,7 +205,7 @@ class BriefStory:
         yield from self.story.failure(width)
 
     def _steps(self, width: int) -> Iterator[Text]:
-        """All steps, or as many from the start and the end as there are lines for; faults are told in any case."""
+        """Yield all steps, or as many steps from the start and the end as fit; faults are always included."""
         steps = self.story.telling.steps
         told = [list(self.story.line(number, step, width)) for number, step in enumerate(steps, start=1)]
         left_out: set[int] = set()
@@ -221,7 +223,7 @@ class BriefStory:
 
 
 def most_telling(told: Sequence[Telling], happenings: Sequence[Happening]) -> Telling | None:
-    """The trace of what comes first by fault; None where nothing is violated."""
+    """Return the trace of the first failure by fault, or None if no property is violated."""
     for happening in happenings:
         name = happening.broken[0].property
         for one in told:
@@ -235,7 +237,7 @@ def _remark(text: str, width: int) -> list[Text]:
 
 
 def _sets(verdict: Verdict, room: int) -> str:
-    """As many smallest fault sets as there is room for, and how many there are besides."""
+    """Return the smallest fault sets that fit into ``room`` characters, and the number of the others."""
     if verdict.status is Status.VACUOUS:
         return "witness not reached"
     for count in range(min(MOST_SETS, len(verdict.cut_sets)), -1, -1):

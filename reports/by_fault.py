@@ -1,8 +1,9 @@
-"""The answer by fault: what can happen, which smallest faults suffice for it, and who could prevent it.
+"""The answer by fault: failures, the smallest fault sets that cause them, and the part that could prevent them.
 
-Pure data, for every report. Properties that the same faults break are told together, and what one of them says already
-is left out: ``tables/consequences.csv`` has what a broken property means, and ``tables/faults.csv`` how likely faults
-are; :mod:`reports.inherent` knows what the best deployment of the same client and release suffers as well.
+The module produces data for every report. Properties that the same faults break are grouped, and a consequence that
+another one implies is left out. ``tables/consequences.csv`` has the meaning of a broken property and
+``tables/faults.csv`` the likelihood of a fault. :mod:`reports.inherent` has the failures that the best deployment of
+the same client and release has as well.
 """
 
 from __future__ import annotations
@@ -19,31 +20,31 @@ from reports.explained import preventions_of
 from reports.inherent import NO_FAULT, Known, known, table
 
 MOST_LIKELY = 6
-"""The likelihood of ordinary operation, above that of every fault."""
+"""Likelihood of ordinary operation, higher than the likelihood of every fault."""
 
 
 class Behind(StrEnum):
-    """Who could prevent what can happen."""
+    """The part of a pipeline that could prevent a failure."""
 
     CONFIGURATION = "configuration"
-    """Settings of this client and release are known with which it does not happen."""
+    """Settings of this client and release are known that prevent the failure."""
 
     UNKNOWN = "unknown"
-    """Whether settings prevent it was not computed."""
+    """The answer was not computed."""
 
     APPLICATION = "application"
-    """No setting of this client and release prevents it; what the application does can."""
+    """No setting of this client and release prevents the failure; the application can."""
 
     NOTHING = "nothing"
-    """No setting of this client and release prevents it, and no application is known to."""
+    """No setting of this client and release prevents the failure, and no application is known to prevent it."""
 
 
 @dataclass(frozen=True)
 class Broken:
-    """A property that the faults break, with the length of the shortest trace, and by what that is prevented.
+    """A property that the faults break, with the length of the shortest trace and the changes that prevent this.
 
-    ``number`` counts the property's traces, from 0. ``prevented_by``: single changes, cheapest first, where anybody
-    looked for them (None where nobody did).
+    ``number`` counts the traces of the property, from 0. ``prevented_by``: single changes, cheapest first, or None if
+    no search for changes took place.
     """
 
     property: str
@@ -56,9 +57,9 @@ class Broken:
 
 @dataclass(frozen=True)
 class Happening:
-    """What can happen with a smallest set of faults: ``consequences`` in words, the worst first, and what breaks.
+    """A failure with a smallest fault set: ``consequences`` in words, the worst first, and the broken properties.
 
-    Without consequences nothing is new: what happens to the required properties with these faults says it all.
+    ``consequences`` is empty if the failure of the required properties with the same faults implies all of them.
     """
 
     faults: CutSet
@@ -68,17 +69,17 @@ class Happening:
 
     @property
     def required(self) -> bool:
-        """Whether a required property breaks."""
+        """True if a required property breaks."""
         return any(one.required for one in self.broken)
 
     @property
     def steps(self) -> int:
-        """The length of the trace of what is worst."""
+        """Number of steps of the trace of the worst consequence."""
         return self.broken[0].steps
 
     @property
     def prevented_by(self) -> tuple[str, ...] | None:
-        """What prevents the worst, cheapest first; None where nobody looked."""
+        """Changes that prevent the worst consequence, cheapest first; None if no search took place."""
         return self.broken[0].prevented_by
 
     @property
@@ -87,32 +88,32 @@ class Happening:
         return self.sentence_of(len(self.consequences))
 
     def sentence_of(self, most: int) -> str:
-        """The same with so many consequences at most."""
+        """Return :attr:`sentence` with at most ``most`` consequences."""
         steps, more = wording.counted(self.steps, "step"), len(self.consequences) - most
         told = [*self.consequences[:most], *([f"{more} more"] if more > 0 else [])]
         return f"{faults_in_words(self.faults)}: {wording.listed(told)} ({steps})"
 
 
-POSSIBLE = {True: "Required, and possible here", False: "Not required, and possible here"}
-"""What is said over what is possible, of required properties and others, where nothing is said of who could prevent."""
+POSSIBLE = {True: "Required properties that can fail", False: "Other properties that can fail"}
+"""Headings for required properties and for others, without the part that could prevent the failures."""
 
-_NOT_COMPUTED = "; whether settings prevent it was not computed"
+_NOT_COMPUTED = "; whether settings prevent this was not computed"
 _HEADINGS = {
-    (True, Behind.CONFIGURATION): "Required, and this configuration allows",
+    (True, Behind.CONFIGURATION): "Required properties that can fail because of this configuration",
     (True, Behind.UNKNOWN): POSSIBLE[True] + _NOT_COMPUTED,
-    (True, Behind.APPLICATION): "Required, and only the application can prevent",
-    (True, Behind.NOTHING): "Required, and the best settings of this client and release allow as well",
-    (False, Behind.CONFIGURATION): "Not required, and this configuration allows",
+    (True, Behind.APPLICATION): "Required properties that only the application can protect",
+    (True, Behind.NOTHING): "Required properties that can fail even with the best settings of this client and release",
+    (False, Behind.CONFIGURATION): "Other properties that can fail because of this configuration",
     (False, Behind.UNKNOWN): POSSIBLE[False] + _NOT_COMPUTED,
-    (False, Behind.APPLICATION): "Not required, and only the application can prevent",
-    (False, Behind.NOTHING): "Not required, and the best settings of this client and release allow as well",
+    (False, Behind.APPLICATION): "Other properties that only the application can protect",
+    (False, Behind.NOTHING): "Other properties that can fail even with the best settings of this client and release",
 }
-"""What is said over a group: of whether a required property breaks, and of who could prevent that."""
+"""Heading of a group, by whether a required property breaks and by the part that could prevent the failure."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """What can happen, of properties that are required or not, and as far as the same could prevent it."""
+    """Failures of required properties, or of others, that the same part of the pipeline could prevent."""
 
     heading: str
     required: bool
@@ -121,7 +122,7 @@ class Group:
 
 
 def grouped(happenings: Sequence[Happening]) -> tuple[Group, ...]:
-    """Group what can happen under headings, required properties first; what says nothing new is left out."""
+    """Group failures under headings, required properties first; failures without consequences are left out."""
     told = [one for one in happenings if one.consequences]
     groups = (
         Group(heading, required, behind, tuple(one for one in told if (one.required, one.behind) == (required, behind)))
@@ -131,7 +132,7 @@ def grouped(happenings: Sequence[Happening]) -> tuple[Group, ...]:
 
 
 def by_fault(deployment: Deployment, result: Result) -> tuple[Happening, ...]:
-    """What can happen, required properties first, then the worst and likeliest."""
+    """Return all failures, those of required properties first, then the worst and likeliest."""
     groups: dict[tuple[CutSet, bool, Behind], list[Broken]] = {}
     for verdict in result.verdicts:
         if verdict.status is Status.VIOLATED:
@@ -160,14 +161,14 @@ _BEHIND = {
 
 
 def lies_behind(deployment: Deployment, name: str, cut_set: CutSet) -> Behind:
-    """Who could prevent that these faults violate a property. Of several faults that was not computed."""
+    """Return the part that could prevent these faults from violating a property; unknown for several faults."""
     if sum(count for _, count in cut_set) > 1:
         return Behind.UNKNOWN
     return _BEHIND[known(deployment, name, cut_set[0][0] if cut_set else NO_FAULT)]
 
 
 def faults_in_words(cut_set: CutSet) -> str:
-    """``One power loss of a broker``, ``Two broker crashes and one slow follower``, ``No fault at all``."""
+    """Return faults in words: ``One power loss of a broker``, ``Two broker crashes and one slow follower``."""
     if not cut_set:
         return "No fault at all"
     words = [_counted(kind, count) for kind, count in cut_set]
@@ -187,7 +188,10 @@ def _counted(kind: str, count: int) -> str:
 
 
 def _happening(cut_set: CutSet, behind: Behind, broken: Sequence[Broken], told: frozenset[str]) -> Happening:
-    """The worst first; what another property that breaks says already, or one of ``told``, is not said again."""
+    """Build a failure, the worst property first.
+
+    A consequence is left out if a worse broken property or a property of ``told`` implies it.
+    """
     worst_first = sorted(broken, key=lambda one: -_severity(one.property))
     said = set(told)
     consequences: list[str] = []
@@ -199,12 +203,12 @@ def _happening(cut_set: CutSet, behind: Behind, broken: Sequence[Broken], told: 
 
 
 def _says_also(broken: Iterable[Broken]) -> frozenset[str]:
-    """What is said already with these properties."""
+    """Return the properties whose failure these broken properties imply."""
     return frozenset(name for one in broken for name in _consequence(one.property)["says_also"].split())
 
 
 def _rank(one: Happening) -> tuple[bool, int, int, int, CutSet]:
-    """What is required, then what settings can prevent, then severity with likelihood, then few faults."""
+    """Return the sort key: required first, then settings can prevent, then severity, then likelihood."""
     likely = sum(_likelihood(kind) - MOST_LIKELY for kind, count in one.faults for _ in range(count)) + MOST_LIKELY
     severity = max(_severity(broken.property) for broken in one.broken)
     return not one.required, list(Behind).index(one.behind), -severity, -likely, one.faults

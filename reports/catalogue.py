@@ -1,4 +1,4 @@
-"""``proofka properties``: what is checked, in one sentence each."""
+"""``proofka properties``: every property in one sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_properties(out: Console, properties: Iterable[Property]) -> None:
-    """Each property with its family, its statement, the guarantee it formalises, and its witness."""
+    """Print each property with its family, its statement, the guarantee that it formalises, and its witness."""
     for position, each in enumerate(properties):
         if position:
             out.print()

@@ -1,8 +1,7 @@
-"""How to cite a result: one paragraph, and an entry for BibTeX. Both say the same.
+"""The citation of a result: one paragraph, and an entry for BibTeX with the same content.
 
-There is no date in either: the same question has the same answer on any day, and who cites it knows when that was. The
-ids of the verdicts and the hash of the configuration say which question it was, a year later too. Nor is there an
-address: none has been published by which this version is found.
+Neither has a date: the same question has the same answer on any day. The ids of the verdicts and the hash of the
+configuration identify the question permanently. Neither has an address: no address of this version has been published.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from reports import summary, wording
 from reports.formats import Answer
 
 SHOWN = 12
-"""So many hexadecimal digits of the configuration's hash are shown."""
+"""Number of hexadecimal digits of the configuration's hash in a citation."""
 
 MOST_FAULT_SETS = 8
-"""How many smallest fault sets of a property are named."""
+"""Number of smallest fault sets of a property in a citation."""
 
 NOT_CONFIGURED = ("assume", "bounds")
-"""Scopes of settings that say what is explored and how long things take: the configuration is the same without them."""
+"""Scopes of settings about exploration and durations, which are not part of the configuration."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -38,14 +37,14 @@ _LATEX = {
     '"': r"\textquotedbl{}",
     **{letter: f"\\{letter}" for letter in "#$%&_"},
 }
-"""Letters that LaTeX or BibTeX reads as its own; BibTeX counts braces even where they are escaped."""
+"""Escapes for the special characters of LaTeX and BibTeX; BibTeX counts escaped braces too."""
 
 
 def configuration_hash(deployment: Deployment) -> str:
-    """SHA-256 of the effective settings of topic, brokers, clients and application, in hexadecimal digits.
+    """Return the SHA-256 of the effective settings of topic, brokers, clients and application, in hexadecimal digits.
 
-    Hashed is a JSON list without blanks, in UTF-8, of each [scope, key, value], sorted. Neither where a value came from
-    nor what decides nothing is part of it.
+    The hashed text is a sorted JSON list without blanks, in UTF-8, of each [scope, key, value]. Neither origins nor
+    ignored settings are part of the hash.
     """
     settings = sorted([one.scope, one.key, one.value] for one in deployment.settings if one.scope not in NOT_CONFIGURED)
     text = json.dumps(settings, ensure_ascii=True, separators=(",", ":"))
@@ -53,7 +52,7 @@ def configuration_hash(deployment: Deployment) -> str:
 
 
 def paragraph(deployment: Deployment, result: Result, *, command: str) -> str:
-    """What was shown, for which configuration, under which assumptions and bounds, and by which version."""
+    """Return the verdicts with configuration, assumptions, bounds and version, as one paragraph."""
     said = [
         f"{_tool(result)} checked the Kafka pipeline {deployment.name} (configuration "
         f"{configuration_hash(deployment)[:SHOWN]}: {_configuration(deployment)}).",
@@ -67,17 +66,17 @@ def _configuration(deployment: Deployment) -> str:
 
 
 def _found(deployment: Deployment, result: Result, command: str) -> Iterator[str]:
-    """What was found, how far it goes, what it takes for granted, and how to ask again."""
+    """Yield sentences with the verdicts, the bounds, the assumptions, and the command."""
     yield from _claims(result)
     yield from _scope(result)
     if deployment.assumptions:
         assumed = ", ".join(f"{one.key}={one.value}" for one in deployment.assumptions)
-        yield f"Assumed, for no file says it: {assumed}."
+        yield f"Assumed, because no file states it: {assumed}."
     yield f"Asked by: {command}"
 
 
 def bibtex(deployment: Deployment, result: Result, *, command: str) -> str:
-    """An entry ``@misc``; its key has the pipeline's name and the hash of its configuration."""
+    """Return an entry ``@misc``, whose key has the name of the pipeline and the hash of its configuration."""
     shown = configuration_hash(deployment)[:SHOWN]
     name = re.sub(r"[^A-Za-z0-9]+", "-", deployment.name).strip("-") or "pipeline"
     fields = {
@@ -87,13 +86,13 @@ def bibtex(deployment: Deployment, result: Result, *, command: str) -> str:
             [f"Configuration {shown}: {_configuration(deployment)}.", *_found(deployment, result, command)]
         ),
     }
-    # The second braces keep styles from changing capitals of the title.
+    # Double braces keep bibliography styles from changing capitals of the title.
     lines = [f"  {field} = {{{{{_latex(text)}}}}}," for field, text in fields.items()]
     return "\n".join([f"@misc{{proofka-{name}-{shown},", *lines, "}"]) + "\n"
 
 
 def to_bibtex(answers: Sequence[Answer]) -> str:
-    """A bibliography with an entry for each deployment."""
+    """Return a bibliography with an entry for each deployment."""
     return "\n".join(bibtex(answer.deployment, answer.result, command=answer.command) for answer in answers)
 
 
@@ -103,18 +102,18 @@ def _tool(result: Result) -> str:
 
 
 def _asked(result: Result) -> list[Verdict]:
-    """What is required, or everything where nothing is."""
+    """Return the verdicts on required properties, or all verdicts if no property is required."""
     return [verdict for verdict in result.verdicts if verdict.required] or list(result.verdicts)
 
 
 def _claims(result: Result) -> Iterator[str]:
-    """Each verdict with its id: violations one by one, with their smallest fault sets, the rest by what they say."""
+    """Yield each verdict with its id: violations with their smallest fault sets, the others grouped by status."""
     asked = _asked(result)
     for verdict in asked:
         if verdict.status is Status.VIOLATED:
             sets = wording.outcome(verdict.status, verdict.cut_sets[:MOST_FAULT_SETS])
             more = len(verdict.cut_sets) - MOST_FAULT_SETS
-            others = f", and by {wording.counted(more, 'further smallest set')} of faults" if more > 0 else ""
+            others = f", and by {wording.counted(more, 'further smallest fault set')}" if more > 0 else ""
             yield f"{verdict.property} {sets}{others} (id {verdict.id})."
     rest = [verdict for verdict in asked if verdict.status is not Status.VIOLATED]
     for names, words in wording.grouped(rest, _words):
@@ -125,15 +124,15 @@ def _claims(result: Result) -> Iterator[str]:
 def _words(verdict: Verdict) -> str:
     match verdict.status:
         case Status.HOLDS:
-            return "Holds by how long things take" if verdict.lemmas else "Holds"
+            return "Holds in time" if verdict.lemmas else "Holds"
         case Status.VACUOUS:
-            return "Not violated, and of no meaning, for what it speaks of was never reached"
+            return "Vacuous, because the witness was not reached"
         case _:
             return "Undecided"
 
 
 def _scope(result: Result) -> Iterator[str]:
-    """The bounds, beyond which nothing is claimed."""
+    """Yield the bounds of the verdicts."""
     asked = _asked(result)
     if not asked:
         return
@@ -143,7 +142,7 @@ def _scope(result: Result) -> Iterator[str]:
     of_sizes = f"; sizes: {sizes}" if sizes else ""
     reached = _each(asked, lambda verdict: wording.would_explore_more(verdict.coverage))
     more = f"; {reached}" if reached else ""
-    yield f"Explored: {bounds}; kinds of fault: {kinds}{of_sizes}{more}. Nothing is claimed beyond that."
+    yield f"Explored: {bounds}; kinds of fault: {kinds}{of_sizes}{more}. Nothing is claimed beyond these bounds."
 
 
 def _each(verdicts: Sequence[Verdict], words: wording.Words) -> str:

@@ -1,4 +1,4 @@
-"""What became of claims: a table on the terminal, and pages to cite with the trace or the evidence of each."""
+"""Outcomes of claims: a table on the terminal, and pages with the trace or the evidence of each claim."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ TITLES: Mapping[str, str] = {
     "findings": "Where the safer setting is not the safer one",
     "incidents": "What happened somewhere",
 }
-"""The pages there are, and what each is about."""
+"""Titles of the pages, by the name of the table of claims."""
 
 WIDTH = 100
-"""Of the traces in the pages, in characters."""
+"""Width of the traces in the pages, in characters."""
 
 BOUNDS_ARE_PART = (
     "A pass holds for the faults and within the sizes that its page names, and says nothing beyond them. A claim that "
@@ -45,7 +45,7 @@ BOUNDS_ARE_PART = (
 
 
 def print_claims(out: Console, decisions: Sequence[Decision]) -> None:
-    """Every claim with what became of it and why."""
+    """Print every claim with its outcome and the reason."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in ("claim", "outcome", "what it says, and what was found"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "claim")
@@ -59,14 +59,14 @@ def print_claims(out: Console, decisions: Sequence[Decision]) -> None:
 
 
 def counts(decisions: Sequence[Decision]) -> str:
-    """``131 claims: 37 confirmed, ...``."""
+    """Return the number of claims by outcome: ``131 claims: 37 confirmed, ...``."""
     found = Counter(decision.outcome for decision in decisions)
     parts = ", ".join(f"{found[outcome]} {outcome}" for outcome in Outcome if found[outcome])
     return f"{wording.counted(len(decisions), 'claim')}: {parts}"
 
 
 def why(decision: Decision) -> str:
-    """In one line, what the outcome rests on."""
+    """Return the reason for the outcome in one line."""
     claim = decision.claim
     if claim.setting is not None:
         return _of_setting(claim.setting, decision.history)
@@ -80,7 +80,7 @@ def why(decision: Decision) -> str:
 
 
 def found(answer: Answer) -> str:
-    """``no-acked-loss is violated by {kill}``, ``no-acked-loss holds (kill; any 2 faults)``."""
+    """Return a verdict: ``no-acked-loss is violated by {kill}``, ``no-acked-loss holds (any 2 faults: kill)``."""
     verdict = answer.verdict
     if verdict.status is Status.VIOLATED:
         return f"{verdict.property} is violated by {wording.fault_set(verdict.cut_sets[0])}"
@@ -191,7 +191,7 @@ def _case(number: int, answer: Answer) -> Iterator[str]:
         yield f"Explored: {wording.number(verdict.states)} states; {wording.sizes(verdict.coverage)}."
         yield f"Witness, {reached}: {escaped(verdict.witness)}. Id: {code(verdict.id)}."
         for lemma in verdict.lemmas[:1]:
-            yield f"It rests on how long things take: {escaped(lemma.inequality)} (ms)."
+            yield f"The verdict depends on durations: {escaped(lemma.inequality)} (ms)."
     for note in verdict.notes:
         yield f"Note: {escaped(note)}."
     for telling in tellings([verdict], all_traces=False):
@@ -205,7 +205,7 @@ def _case(number: int, answer: Answer) -> Iterator[str]:
 
 
 def _as_yaml(answer: Answer) -> Iterator[str]:
-    """The deployment as a file for ``proofka check``."""
+    """Yield the deployment as lines of a file for ``proofka check``."""
     sections: dict[str, list[str]] = {}
     for key, value in answer.case.asked.items():
         section, *rest = path_of(key)

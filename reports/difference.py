@@ -1,4 +1,4 @@
-"""``proofka diff``: which verdicts changed, which settings, and which of these made the difference."""
+"""``proofka diff``: the changed verdicts, the changed settings, and the settings that caused a changed verdict."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from reports.table import STYLE
 
 NOT_SET = "(not set)"
 MOST_SETS = 6
-"""How many sets of changes that suffice each are told of one verdict."""
+"""Number of sufficient sets of changes that are printed for one verdict."""
 
 
 class DifferenceReport:
-    """The answer in a sentence, each verdict that changed with its cause, then every setting that did."""
+    """The answer in a sentence, each changed verdict with its cause, then every changed setting."""
 
     def __init__(self, difference: Difference, old: str, new: str) -> None:
         self.difference = difference
@@ -67,7 +67,7 @@ class DifferenceReport:
 
 
 class CauseReport:
-    """The cause of a verdict's change, told after the change itself."""
+    """The cause of a changed verdict, printed after the change itself."""
 
     def __init__(self, change: VerdictChange) -> None:
         self.change = change
@@ -79,7 +79,7 @@ class CauseReport:
 
 
 class Remarks:
-    """How causes were looked for, and what could not be done."""
+    """Remarks about the search for causes."""
 
     def __init__(self, difference: Difference) -> None:
         self.difference = difference
@@ -91,34 +91,34 @@ class Remarks:
 
 
 def answer(found: Difference) -> str:
-    """The difference in one sentence."""
+    """Return the difference in one sentence."""
     if found.is_empty:
         return f"Nothing changed: {wording.counted(found.unchanged, 'verdict')}, and every setting."
     outcomes = [change for change in found.verdicts if change.of != ("bounds",)]
     of_bounds = len(found.verdicts) - len(outcomes)
     said = f"{wording.counted(len(outcomes), 'verdict') if outcomes else 'No verdict'} changed"
     bounds = f", {wording.counted(of_bounds, 'verdict')} within other bounds" if of_bounds else ""
-    settings = f"{wording.counted(len(found.settings), 'setting')} changed" if found.settings else "no setting did"
+    settings = f"{wording.counted(len(found.settings), 'setting')} changed" if found.settings else "no setting changed"
     return f"{said}{bounds}, {found.unchanged} did not; {settings}."
 
 
 def outcome(verdict: Verdict | None, *, sizes: bool) -> str:
-    """A verdict with its bounds."""
+    """Return a verdict with its bounds."""
     if verdict is None:
-        return "was not asked"
+        return "was not checked"
     faultless = verdict.cut_sets == ((),)
     found = "is violated without any fault" if faultless else wording.outcome(verdict.status, verdict.cut_sets)
     return f"{found} ({_bounds(verdict, sizes=sizes)})"
 
 
 def _changed_bounds(old: Verdict, new: Verdict) -> str:
-    """Tell the first part of the coverage that differs, old and new."""
+    """Return the first part of the coverage that differs, old and new."""
     told = zip(_tellings(old), _tellings(new), strict=True)
     return next((f"{one} -> {other}" for one, other in told if one != other), _bounds(new, sizes=True))
 
 
 def _tellings(verdict: Verdict) -> tuple[str, ...]:
-    """Tell the parts of a verdict's coverage, in the order in which a difference is looked for."""
+    """Return the parts of the coverage of a verdict, in the order in which they are compared."""
     coverage = verdict.coverage
     return (
         _bounds(verdict, sizes=True),
@@ -134,7 +134,7 @@ def _bounds(verdict: Verdict, *, sizes: bool) -> str:
 
 
 def cause(found: Cause) -> Iterator[str]:
-    """What turns a verdict, a line for each set of changes that suffices."""
+    """Yield the cause of a changed verdict, a line for each sufficient set of changes."""
     if found.unknown:
         yield f"cause: not known: {found.unknown}"
         return
@@ -142,20 +142,20 @@ def cause(found: Cause) -> Iterator[str]:
         if len(changes) == 1:
             yield f"caused by {setting(changes[0])}, alone"
         else:
-            many = "" if found.smallest else " (the others were left out one at a time; another few might do)"
+            many = "" if found.smallest else " (other changes were removed one at a time; a smaller set can exist)"
             yield f"caused by {len(changes)} changes together{many}: {'; '.join(map(setting, changes))}"
     if len(found.sets) > MOST_SETS:
         yield f"and by each of {wording.counted(len(found.sets) - MOST_SETS, 'other set')} of changes"
     if len(found.sets) > 1:
         yield "each of these suffices"
     if not found.confirmed:
-        yield "compared within these fault sets only: other faults were not decided in time"
+        yield "compared within these fault sets only: other faults were not decided before the time limit"
     if not found.smallest and len(found.sets[0]) == 1:
-        yield "not every other change was tried"
+        yield "some other changes were not tried"
 
 
 def setting(changed: Changed) -> str:
-    """``topic min.insync.replicas: 1 (default of Kafka 4.0) -> 2 (orders.yaml:4)``."""
+    """Return ``topic min.insync.replicas: 1 (default of Kafka 4.0) -> 2 (orders.yaml:4)``."""
     name = f"{changed.scope} {changed.key}".strip()
     old, new = (
         _value(value, None if one is None else wording.origin(one.origin))

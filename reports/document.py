@@ -1,6 +1,6 @@
-"""A result as one JSON object, and back: what ``--json`` writes and ``proofka verify`` reads.
+"""A result as one JSON object, and back: ``--json`` writes the object and ``proofka verify`` reads it.
 
-The object is described by ``schema.json`` beside this file. Keys stand in the order written here, whatever the run.
+``schema.json`` beside this file describes the object. The order of keys is fixed.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from properties.verdict import (
 )
 
 FORMAT = 1
-"""Version of the object's layout; raised when a reader of the earlier one would misread it."""
+"""Version of the layout; raised if a reader of the earlier layout would misread the object."""
 
 Document = dict[str, Any]
 
 
 def to_document(deployment: Deployment, result: Result, *, command: str | None = None) -> Document:
-    """The JSON object of a result. ``command`` reproduces it."""
+    """Return the JSON object of a result. ``command`` reproduces the result."""
     document: Document = {
         "format": FORMAT,
         "versions": dict(sorted(result.versions.items())),
@@ -58,7 +58,7 @@ def to_document(deployment: Deployment, result: Result, *, command: str | None =
 
 
 def result_from_document(document: Mapping[str, Any]) -> Result:
-    """The result a document was made from. The document must satisfy the schema (:mod:`reports.schema`)."""
+    """Return the result of a document, which must satisfy the schema (:mod:`reports.schema`)."""
     engine = document["engine"]
     return Result(
         verdicts=tuple(_read_verdict(v) for v in document["verdicts"]),
@@ -83,7 +83,7 @@ def result_from_document(document: Mapping[str, Any]) -> Result:
 
 
 def trace_from_document(document: Mapping[str, Any]) -> Trace:
-    """One trace of a document, as a value."""
+    """Return one trace of a document as a value."""
     return Trace(
         faults=_read_cut_set(document["faults"]),
         steps=tuple(_read_step(s) for s in document["steps"]),

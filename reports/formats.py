@@ -1,4 +1,4 @@
-"""What a report may be written as: by the ending of a file's name, or a page for each deployment in a folder."""
+"""The formats of reports: by the ending of a file's name, or pages for each deployment in a folder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from properties.verdict import Result
 
 
 class UnknownFormat(Exception):
-    """A report's name ends in nothing that can be written; the message names what can."""
+    """The ending of a report's name is unknown, or packages are missing; the message says which."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found of one deployment, and the command that asks the same again."""
+    """The result for one deployment, and the command that repeats the check."""
 
     deployment: Deployment
     result: Result
@@ -28,9 +28,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Format:
-    """One format: what it is, and its text for these answers. ``several``: one file has room for more than one.
+    """A format: its description, and the function that writes answers. ``several``: a file can hold several answers.
 
-    ``needs``: packages that come with the extra of the format's name only.
+    ``needs``: packages that only the extra with the name of the format installs.
     """
 
     what: str
@@ -85,19 +85,19 @@ FORMATS: Mapping[str, Format] = {
     ".bib": Format("an entry for BibTeX", _bibtex, several=True),
     ".pdf": Format("a page to print for a design review", _pdf, several=True, needs=("reportlab", "matplotlib")),
 }
-"""By the ending of a file's name."""
+"""Formats by the ending of a file's name."""
 
 IN_FOLDERS = (".md", ".html")
-"""What is written into a folder for each deployment."""
+"""Endings of the pages of each deployment in a folder."""
 
 
 def format_of(path: Path) -> Format | None:
-    """The format of a report of this name, or None for a folder. Raises :class:`UnknownFormat`."""
+    """Return the format of a report with this name, or None for a folder. Raises :class:`UnknownFormat`."""
     if path.is_dir() or not path.suffix:
         return None
     found = FORMATS.get(path.suffix.lower())
     if found is None:
-        raise UnknownFormat(f"{path}: a report is a folder, or its name ends in {', '.join(FORMATS)}")
+        raise UnknownFormat(f"{path}: a report must be a folder, or a file whose name ends in {', '.join(FORMATS)}")
     if any(find_spec(package) is None for package in found.needs):
         raise UnknownFormat(
             f'{path}: this format needs more packages: pip install "proofka[{path.suffix.lower()[1:]}]"'
@@ -106,7 +106,7 @@ def format_of(path: Path) -> Format | None:
 
 
 def pages(path: Path, answers: Sequence[Answer]) -> Iterator[tuple[Path, Callable[[], str | bytes]]]:
-    """The files of a report at ``path``, a file or a folder, and what makes the content of each."""
+    """Yield the files of a report at ``path`` (a file or a folder), each with the function that makes its content."""
     found = format_of(path)
     if found is not None:
         yield path, partial(found.write, answers)
@@ -118,5 +118,5 @@ def pages(path: Path, answers: Sequence[Answer]) -> Iterator[tuple[Path, Callabl
 
 
 def file_name(name: str) -> str:
-    """A deployment's name as a file name that stays inside its folder."""
+    """Return the name of a deployment as a file name that cannot leave its folder."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "deployment"

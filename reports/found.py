@@ -1,4 +1,4 @@
-"""What lies in a folder: each configuration, what it was taken for, and what became of its values."""
+"""The configurations of a folder: the format of each file, and the number of used, ignored and rejected values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STYLES = {Fate.USED: "", Fate.IGNORED: "dim", Fate.REJECTED: "bold"}
 
 
 class FoundReport:
-    """The files, in a line or two each; what could not be read; and the pipelines, by number.
+    """The files in one or two lines each, the files that could not be read, and the pipelines by number.
 
-    ``notes``: with what a reader of a file noted.
+    ``notes``: print the notes of the readers of files as well.
     """
 
     def __init__(self, findings: Findings, paired: Paired, accounts: Sequence[Account], *, notes: bool = True) -> None:
@@ -53,7 +53,7 @@ class FoundReport:
             yield from lines.wrapped(told, width, first=f"{number:>3}  ", rest="     ")
 
     def heading(self, width: int) -> Iterator[Text]:
-        """What there is, counted."""
+        """Yield the numbers of deployments, configurations and other files."""
         own, read = self.findings.deployments, self.accounts
         counts = [wording.counted(len(own), "deployment")] if own else []
         counts += [wording.counted(len(read), "configuration")] if read or not own else []
@@ -61,7 +61,7 @@ class FoundReport:
         yield from lines.wrapped(f"{self.findings.place}: {', '.join(counts)}{others}", width, style="bold")
 
     def files(self) -> tuple[tuple[str, bool], ...]:
-        """Each file in a line, and whether something in it was rejected; those of which that is so come first."""
+        """Return each file as a line, with True if a value in the file was rejected; such files come first."""
         read = [(self._counted(account), account.count(Fate.REJECTED) > 0) for account in self.accounts]
         every = [*((told, True) for told in self._unread()), *read, *((told, False) for told in self._own())]
         return tuple(sorted(every, key=lambda one: not one[1]))
@@ -88,7 +88,7 @@ class FoundReport:
             yield from lines.wrapped(note, width, first="    ", rest="      ", style="dim")
 
     def _made_of(self, pipeline: Pipeline) -> str:
-        """What a pipeline is made of, and what is taken where no file says anything."""
+        """Return the files of a pipeline by component, and the components that have default values."""
         members: tuple[tuple[str, Placed | None], ...] = (
             ("producer", pipeline.producer),
             ("consumer", pipeline.consumer),
@@ -104,13 +104,16 @@ class FoundReport:
         return "; ".join(given) + (f"; defaults for {wording.listed(absent)}" if absent else "")
 
     def _short(self, file: str) -> str:
-        """The name of a file from where the search began."""
+        """Return the name of a file relative to the start of the search."""
         place = self.findings.place
         return file if file == place else file.removeprefix(place.rstrip("/") + "/")
 
 
 class FirstFound:
-    """The same in so many lines at most: files with rejected values first. ``more``: what shows all of it."""
+    """A :class:`FoundReport` in at most ``most`` lines, files with rejected values first.
+
+    ``more``: the command that prints the complete report.
+    """
 
     def __init__(self, report: FoundReport, most: int, more: str) -> None:
         self.report = report
@@ -121,7 +124,7 @@ class FirstFound:
         yield from self._told(console, options)
 
     def lines(self, out: Console) -> int:
-        """How many lines that is."""
+        """Return the number of lines of this report."""
         return len(self._told(out, out.options))
 
     def _told(self, console: Console, options: ConsoleOptions) -> list[Text]:
@@ -141,12 +144,12 @@ class FirstFound:
         left = files[len(shown) :]
         wrong = sum(is_rejected for _, is_rejected in left)
         of_them = f", {wrong} of them with rejected values" if wrong else ""
-        rest = f"{len(left)} more{of_them}" if left else "more of this"
+        rest = f"{len(left)} more{of_them}" if left else "more"
         return [*first, Text(f"  {rest}: {self.more}", style="dim", no_wrap=True)]
 
 
 class AccountReport:
-    """Every value of one file, and what became of it."""
+    """Every value of one file, with its fate: used, ignored or rejected."""
 
     def __init__(self, account: Account) -> None:
         self.account = account
@@ -171,7 +174,7 @@ class AccountReport:
 
 
 def described(component: Component) -> str:
-    """A component in words: ``producer orders-out, of librdkafka, to orders``."""
+    """Return a component in words: ``producer orders-out, of librdkafka, topic orders``."""
     client = f", of {component.client.value}" if component.client is not None else ""
     topics = f", topic {', '.join(component.topics)}" if component.topics else ""
     release = f", Kafka {component.kafka.value}" if component.kafka is not None else ""

@@ -1,6 +1,6 @@
-"""What no setting of a client and a release prevents, as ``scripts/write_inherent.py`` computed it.
+"""Failures that no setting of a client and a release prevents, as ``scripts/write_inherent.py`` computed them.
 
-``tables/eras.csv`` says for which releases; ``tables/inherent.csv`` has the rows of each era.
+``tables/eras.csv`` has the releases of each era; ``tables/inherent.csv`` has the failures of each era.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from model.deployment.release import JAVA, LAST_PATCH
 from model.faults import ENDS_PRODUCER, ONLY_BY_NAME, Fault
 
 NO_FAULT = ""
-"""What stands in the table for ordinary operation."""
+"""The word of the table for ordinary operation."""
 
 ANY = "any"
-"""What stands in the table for every fault of a property, or every property with a fault."""
+"""The word of the table for every fault of a property, or every property with a fault."""
 
 KRAFT, ZOOKEEPER_MODE = "kraft", "zookeeper"
 """Modes of the brokers."""
@@ -31,33 +31,34 @@ KRAFT, ZOOKEEPER_MODE = "kraft", "zookeeper"
 _VERSION = re.compile(r"\d{1,4}(\.\d{1,4}){1,3}", re.ASCII)
 
 _TRIED = {NO_FAULT, *(kind.value for kind in Fault if kind not in ONLY_BY_NAME)}
-"""The faults that were tried: those that no deployment has to name."""
+"""The faults that were tried: all kinds that happen without being named."""
 
 
 class Known(StrEnum):
-    """What is known of a property and a single fault in an era."""
+    """The knowledge about a property and a single fault in an era."""
 
     APPLICATION = "application"
-    """No setting prevents that the fault violates the property; what the application does can."""
+    """No setting prevents the fault from violating the property; the application can."""
 
     NOTHING = "nothing"
-    """Nothing that was tried prevents it."""
+    """No setting and no application that was tried prevents the violation."""
 
     UNDECIDED = "undecided"
-    """No setting prevents it; of applications it is not known."""
+    """No setting prevents the violation; it is unknown whether an application does."""
 
     UNKNOWN = "unknown"
-    """Whether settings prevent it is not known."""
+    """It is unknown whether settings prevent the violation."""
 
     SETTINGS = "settings"
-    """Settings are known with which the fault does not violate the property. No row says so: each other one has one."""
+    """Settings are known with which the fault does not violate the property. The table has no row for this value."""
 
 
 def known(deployment: Deployment, name: str, fault: str) -> Known:
-    """What is known of a property and a single fault (or ``NO_FAULT``), for the client and release of a deployment.
+    """Return the knowledge about a property and a single fault (or ``NO_FAULT``) for the client and release.
 
-    Nothing is of a fault that was not tried, nor of a deployment whose environment is assumed to be another, or whose
-    application does more than was tried: with it, settings may suffice that otherwise do not.
+    The result is unknown for a fault that was not tried and for a deployment that assumes another environment. It is
+    also unknown if the application does more than the applications that were tried: settings can suffice together
+    with such an application.
     """
     era = era_of(deployment)
     if era is None or fault not in _TRIED or _assumes_another_environment(deployment):
@@ -74,7 +75,7 @@ def _known_in(era: str, name: str, fault: str) -> Known:
 
 
 def release_with_settings(deployment: Deployment, name: str, fault: str) -> str | None:
-    """The first newer release of brokers with settings that prevent it, with this client; None where none is known."""
+    """Return the first newer release of brokers with settings that prevent the violation, or None if none is known."""
     if fault not in _TRIED:
         return None
     library, version = _client(deployment)
@@ -90,7 +91,7 @@ def release_with_settings(deployment: Deployment, name: str, fault: str) -> str 
 
 
 def era_of(deployment: Deployment) -> str | None:
-    """The era of a deployment's client and brokers; None where nobody computed one."""
+    """Return the era of the client and brokers of a deployment, or None if no era was computed for them."""
     library, version = _client(deployment)
     if version is None:
         return None
@@ -103,7 +104,7 @@ def era_of(deployment: Deployment) -> str | None:
 
 @dataclass(frozen=True)
 class _Era:
-    """A range of releases. Of Java's client there is no range: it is of the brokers' release."""
+    """A range of releases. ``versions`` is None for the Java client, whose version is the release of the brokers."""
 
     name: str
     client: str
@@ -112,7 +113,7 @@ class _Era:
     brokers: tuple[tuple[int, ...], tuple[int, ...]]
 
     def has(self, version: tuple[int, ...], kafka: tuple[int, int, int]) -> bool:
-        """Whether the client's version and the brokers' release are in it."""
+        """Tell whether the era contains the version of the client and the release of the brokers."""
         if self.versions is None:
             same = _patched(version) == _patched(kafka)
         else:
@@ -122,22 +123,23 @@ class _Era:
 
 
 def _patched(release: tuple[int, ...]) -> tuple[int, ...]:
-    """The release in three numbers, none after the last patch level that there is."""
+    """Return the release in three numbers, with a patch level of at most ``LAST_PATCH``."""
     major, minor, patch = (*release, 0, 0)[:3]
     return major, minor, min(patch, LAST_PATCH)
 
 
 def _client(deployment: Deployment) -> tuple[str, tuple[int, ...] | None]:
-    """The library and its version; no version where producer and consumer differ, or a result says anything else."""
+    """Return the library and its version, or None as the version if producer and consumer have different ones."""
     library, _, version = deployment.client.partition(" ")
     return library, _numbers(version) if _VERSION.fullmatch(version) else None
 
 
 def _application_does_more(deployment: Deployment, fault: str) -> bool:
-    """Whether the application does what could help against the fault, so that settings may suffice together with it.
+    """Tell whether the application does something that could help against the fault together with settings.
 
-    The best settings were tried with a producer that forgets what fails and what it had when it ended, and with a plain
-    sink. Against the end of a producer helps what that producer does, and against a consumer's what the consumer does.
+    The best settings were tried with a producer that drops failed records and forgets at its end the records that
+    it had, and with a plain sink. Only the producer can help against the end of a producer, and only the consumer
+    against the crash of a consumer.
     """
     forgets = deployment.on_restart is OnRestart.FORGET and deployment.sends is Sends.ASYNC
     producer = not forgets or deployment.on_send_error not in (OnSendError.DROP, OnSendError.IGNORE)
@@ -148,7 +150,7 @@ def _application_does_more(deployment: Deployment, fault: str) -> bool:
 
 
 def _assumes_another_environment(deployment: Deployment) -> bool:
-    """Whether somebody said how long things take outside of Kafka."""
+    """Tell whether the deployment sets durations outside of Kafka (``assume``)."""
     return any(
         one.scope == "assume" and one.key in ENVIRONMENT and one.origin.kind != "assumption"
         for one in deployment.settings

@@ -1,8 +1,8 @@
 """A trace in the ITF format of Apalache, which the viewers of Apalache and Quint read.
 
 The format is Apalache's ADR 015 (https://apalache-mc.org/docs/adr/015adr-trace.html): an object with ``vars`` and
-``states``; each state has a value for every variable. A value here is a string or a sequence of strings, since the
-parts of the state are in words; a number would have to be a ``#bigint``.
+``states``; each state has a value for every variable. A value here is a string or a sequence of strings, because the
+parts of the state are in words; numbers would require ``#bigint``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from reports.story import Telling
 DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 STRING, SEQUENCE = "Str", "Seq(Str)"
 STEP, ACTOR, FAULT, FAULTS, AT = "step", "actor", "fault", "faults", "at_ms"
-"""What a state says of the step before it, beside the parts of the state: its sentence, whose it is, the kind of
-fault it is (empty: none), the faults so far, and, of a trace with times, when it happens (empty: nobody knows)."""
+"""Variables about the step before a state: its sentence, its actor, its kind of fault (empty: no fault), the faults so
+far, and the time of the step in ms (empty: unknown), if the trace has times."""
 
 Value = str | list[str]
 
 
 def to_itf(telling: Telling, *, source: str) -> str:
-    """The trace as the text of an ``.itf.json`` file. ``source``: where it was read from."""
+    """Return the trace as the text of an ``.itf.json`` file. ``source``: the origin of the trace."""
     trace = telling.trace
     states = _complete(trace)
     names = _names(states[0])
@@ -62,7 +62,7 @@ def _description(telling: Telling) -> str:
 
 
 def _told(trace: Trace, *, timed: bool) -> Iterator[dict[str, Value]]:
-    """What is said of the step that leads to each state; of the initial one, nothing."""
+    """Yield the variables about the step that leads to each state; they are empty for the initial state."""
     faults: list[str] = []
     at = {AT: ""} if timed else {}
     yield {STEP: "", ACTOR: "", FAULT: "", FAULTS: [], **at}
@@ -79,7 +79,10 @@ def _told(trace: Trace, *, timed: bool) -> Iterator[dict[str, Value]]:
 
 
 def _complete(trace: Trace) -> list[dict[str, Shown]]:
-    """The states by part; a part that is heard of late has from the start what it was before it changed."""
+    """Return the states by part.
+
+    A part that first appears in a change has its value before this change from the start.
+    """
     first: dict[str, Shown] = {shown.what: shown for shown in trace.start}
     for step in trace.steps:
         for change in step.changes:
@@ -98,7 +101,7 @@ def _value(shown: Shown, kind: str) -> Value:
 
 
 def _names(state: Mapping[str, Any]) -> dict[str, str]:
-    """An identifier for each part of the state: ``broker_1_log`` for ``broker 1's log``; no two are the same."""
+    """Return a unique identifier for each part of the state: ``broker_1_log`` for ``broker 1's log``."""
     taken = {STEP, ACTOR, FAULT, FAULTS, AT}
     found: dict[str, str] = {}
     for what in state:

@@ -1,12 +1,11 @@
-"""Results as JUnit XML, which Jenkins, GitLab and most others show as tests.
+"""Results as JUnit XML, which Jenkins, GitLab and most other servers show as tests.
 
-A suite is a deployment, a case a property.
+A suite is a deployment, a case is a property.
 
-What a case becomes says the same as the exit status of ``proofka check``, so that a report is red where the command
-fails: only what is required can be. A required property that is violated is a failure. One that is undecided, or holds
-only vacuously, is an error: the check did not come to an end that means something, and green would say that it holds.
-What is not required and does not hold is skipped, with what was found: a failure would mark a build whose command
-ended well, and a pass would hide it.
+The outcome of a case agrees with the exit status of ``proofka check``: a report has failures or errors if and only if
+the command fails. A violated required property is a failure. A required property that is undecided or vacuous is an
+error, because a pass would claim that the property holds. A property that is not required and does not hold is
+skipped, with its verdict: a failure would mark a build whose command succeeded, and a pass would hide the verdict.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from reports.blame import blame
 from reports.formats import Answer
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML 1.0 document may contain, not even escaped (XML 1.0, production 2)."""
+"""Characters that no XML 1.0 document may contain, not even escaped (XML 1.0, production 2)."""
 
 OUTCOME = {"failure": "failures", "error": "errors", "skipped": "skipped"}
-"""What a case that does not pass has in it, and where that is counted."""
+"""The element in a case that does not pass, and the attribute that counts such cases."""
 
 
 def to_junit(answers: Sequence[Answer]) -> bytes:
-    """The document, in UTF-8."""
+    """Return the document, in UTF-8."""
     suites = [_suite(answer) for answer in answers]
     counts = {name: str(sum(int(suite.attrib[name]) for suite in suites)) for name in ("tests", *OUTCOME.values())}
     root = xml.Element("testsuites", {"name": "proofka", **counts})
@@ -39,7 +38,7 @@ def to_junit(answers: Sequence[Answer]) -> bytes:
 
 
 def outcome(verdict: Verdict) -> str | None:
-    """``failure``, ``error`` or ``skipped``; None for a case that passes."""
+    """Return ``failure``, ``error`` or ``skipped``, or None for a case that passes."""
     if verdict.status is Status.HOLDS:
         return None
     if not verdict.required:
@@ -77,12 +76,12 @@ def _case(answer: Answer, verdict: Verdict) -> xml.Element:
     kind = outcome(verdict)
     text = "\n".join(
         _legal(line) for line in _lines(verdict, found.sentence)
-    )  # each on its own: no input starts a line
+    )  # every line is escaped separately: no input can start a line
     if kind is None:
         xml.SubElement(case, "system-out").text = text
         return case
     told = xml.SubElement(case, kind, {"message": _legal(_message(verdict))})
-    if kind == "skipped":  # readers show its message only
+    if kind == "skipped":  # readers show only the message of a skipped case
         xml.SubElement(case, "system-out").text = text
     else:
         told.attrib["type"] = verdict.status.value
@@ -91,7 +90,7 @@ def _case(answer: Answer, verdict: Verdict) -> xml.Element:
 
 
 def _message(verdict: Verdict) -> str:
-    """What was found in a sentence."""
+    """Return the verdict as a sentence."""
     match verdict.status:
         case Status.VIOLATED:
             said = wording.outcome(verdict.status, verdict.cut_sets[:1])
@@ -112,7 +111,7 @@ def _not_required(verdict: Verdict) -> str:
 
 
 def _lines(verdict: Verdict, blamed: str) -> Iterator[str]:
-    """The statement, what was explored, what is blamed, and the shortest trace."""
+    """Yield the statement, the bounds, the blamed setting, and the shortest trace."""
     yield verdict.statement
     yield f"{wording.status(verdict)}, {wording.bounds(verdict.coverage)}, {wording.number(verdict.states)} states"
     for number, faults in enumerate(verdict.cut_sets, 1):
@@ -140,5 +139,5 @@ def _properties(parent: xml.Element, values: dict[str, str]) -> None:
 
 
 def _legal(text: str) -> str:
-    """``text`` on one line, with control characters made visible."""
+    """Return ``text`` on one line, with control characters escaped."""
     return _ILLEGAL.sub("\ufffd", wording.plain(text))

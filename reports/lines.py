@@ -1,4 +1,4 @@
-"""Lines of text broken to a width, with a prefix that hangs."""
+"""Lines of text broken to a width, with a hanging prefix."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from rich.text import Text
 from reports import wording
 
 MIN_ROOM = 20
-"""However narrow the terminal, a line has room for so many characters of text."""
+"""Smallest number of characters of text in a line, on a terminal of any width."""
 
 
 def wrapped(text: str, width: int, *, first: str = "", rest: str = "", style: str = "") -> Iterator[Text]:
-    """``text`` in lines of at most ``width``, after ``first`` and then ``rest``; only the text is styled."""
+    """Yield ``text`` in lines of at most ``width`` characters.
+
+    The first line begins with ``first``, the others with ``rest``. Only the text has the style.
+    """
     room = max(width, MIN_ROOM + max(len(first), len(rest)))
     broken = textwrap.wrap(
         wording.plain(text), room, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
@@ -25,14 +28,14 @@ def wrapped(text: str, width: int, *, first: str = "", rest: str = "", style: st
 
 
 def title(text: str, width: int) -> Iterator[Text]:
-    """``text`` as the heading of a section: ``── text ─────``."""
+    """Yield ``text`` as the heading of a section: ``── text ─────``."""
     lines = [line.plain for line in wrapped(text, width, first="── ", rest="   ")]
     lines[-1] += " " + "─" * max(0, width - len(lines[-1]) - 1)
     yield from (Text(line, style="bold", no_wrap=True) for line in lines)
 
 
 def cut(text: Text, width: int) -> Text:
-    """Mark the last line that is shown of a text as one after which the text goes on."""
+    """Return a line that ends in an ellipsis, because the text continues after it."""
     shown = text.copy()
     shown.truncate(max(width - 4, 1))
     shown.rstrip()
@@ -40,7 +43,7 @@ def cut(text: Text, width: int) -> Text:
 
 
 def first_of(texts: Sequence[Sequence[Text]], most: int, width: int) -> list[Text]:
-    """As many lines of several texts as are wanted; a text of which only a part is shown ends in an ellipsis."""
+    """Return the first ``most`` lines of several texts; a text that is cut ends in an ellipsis."""
     shown: list[Text] = []
     for text in texts:
         room = most - len(shown)

@@ -1,4 +1,4 @@
-"""What a check has decided so far, and what it explores: on a terminal, until the whole answer takes its place."""
+"""The verdicts so far and the current exploration, shown on a terminal until the answer replaces them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reports.table import STYLE
 
 
 class LiveRows(WhileWatched):
-    """Shows a row for each verdict that is known, and a line on what is being explored."""
+    """A row for each known verdict, and a line about the current exploration."""
 
     def __init__(self, console: Console, *, wanted: bool = True) -> None:
         super().__init__(console, wanted=wanted)
@@ -27,12 +27,12 @@ class LiveRows(WhileWatched):
         return self
 
     def progress(self, progress: Progress) -> None:
-        """Show what is being explored."""
+        """Show the current exploration."""
         self._line = describe(progress)
         self._show()
 
     def decided(self, verdict: Verdict) -> None:
-        """Show a verdict, in the place of an earlier one on the same property."""
+        """Show a verdict in place of an earlier verdict on the same property."""
         self._verdicts[verdict.property] = verdict
         self._show()
 

@@ -1,4 +1,4 @@
-"""A result as a Markdown page to attach to a design review."""
+"""A result as a Markdown page for a design review."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from reports.story import tellings
 from reports.table import engine_line
 
 MOST_FAULT_SETS = 8
-"""How many smallest fault sets of a property the table shows; each has a heading of its own among the traces."""
+"""Number of smallest fault sets of a property in the table; each one has a heading of its own among the traces."""
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 
 
 def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
-    """The page as text: configuration, verdicts, traces, bounds, assumptions, ids, and how to repeat it."""
+    """Return the page as text: verdicts, ids, bounds, traces, assumptions, configuration and the command."""
     environment = Environment(
         loader=PackageLoader("reports"),
         autoescape=False,  # the escapes below are Markdown's
@@ -52,12 +52,12 @@ def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
 
 
 def escaped(text: object) -> str:
-    """Text that Markdown shows as it is, on one line, in a table or outside."""
+    """Return text that Markdown shows unchanged on one line, inside and outside of tables."""
     return _SPECIAL.sub(r"\\\1", wording.plain(str(text)))
 
 
 def code(text: object) -> str:
-    """A code span that shows the text as it is, in a table or outside."""
+    """Return a code span that shows the text unchanged, inside and outside of tables."""
     words = wording.plain(str(text)).replace("|", "\\|")
     if not words:
         return ""

@@ -1,20 +1,20 @@
-"""Which steps of a trace are messages: who sends, who receives, and which of them ends one that is on its way.
+"""Messages in a trace: the sender and the receiver of each step that sends or receives one.
 
-``tables/messages.csv`` has a row for each action of the delivery model that is one. ``from`` and ``to`` are lanes, or
-arguments of the action whose value is a broker's number. ``phase``:
+``tables/messages.csv`` has a row for each action of the delivery model that is a message. ``from`` and ``to`` are
+lanes, or arguments of the action whose value is the number of a broker. ``phase``:
 
 ==========  =====================================================================================
-both        sent and received in one step of the model
-sends       on its way from then on
-receives    the broker has the request: the one that ends, in the state after this step
-answers     the same, and the answer is there at once
-splits      the same, for every request to that broker that ends
-hears       an answer; an abandoned request that ends with it is what it answers
-loses       a request never arrives; an answer: that of who received the record last
-fetches     both, from the leader where records come with it; else the fetch itself tells the leader something
+both        the message is sent and received in one step of the model
+sends       the message is in flight after this step
+receives    the broker receives the request that ends in the state after this step
+answers     as ``receives``; the answer arrives in the same step
+splits      as ``receives``, for every request to this broker that ends
+hears       an answer arrives; an abandoned request that ends in this step is the answered one
+loses       a request never arrives; or an answer is lost, from the broker that received the record last
+fetches     as ``both``, from the leader if records are copied; otherwise the fetch itself informs the leader
 ==========  =====================================================================================
 
-Which requests are on their way is no part of the table: the state says it (:mod:`model.request_words`).
+The table does not list the requests in flight: the state contains them (:mod:`model.request_words`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from importlib.resources import files
 from properties.verdict import Step
 
 BROKER, LOG_OF = "broker {}", "{}'s log"
-"""The lane of a broker by its number, and what a trace calls the log of a lane."""
+"""The lane of a broker by its number, and the name of the log of a lane in a trace."""
 
 FETCHES = "fetches"
 
 
 @dataclass(frozen=True)
 class Message:
-    """What a step is as a message. ``sender`` and ``receiver`` are lanes, empty where nobody is (or who is unknown)."""
+    """A step as a message. ``sender`` and ``receiver`` are lanes; an empty lane is unknown or absent."""
 
     sender: str
     receiver: str
@@ -44,7 +44,7 @@ class Message:
 
 
 def message_of(step: Step) -> Message | None:
-    """What this step sends or receives, or None where it is no message."""
+    """Return the message that a step sends or receives, or None if the step is no message."""
     row = _rows().get(step.action)
     if row is None:
         return None
@@ -60,7 +60,7 @@ def message_of(step: Step) -> Message | None:
 
 
 def _lane(word: str, arguments: Mapping[str, int]) -> str:
-    """The lane that a word of the table stands for; empty where the step has no such argument."""
+    """Return the lane for a word of the table; empty if the step does not have this argument."""
     if word in ("leader", "follower", "broker"):
         return BROKER.format(arguments[word]) if word in arguments else ""
     return word

@@ -1,4 +1,4 @@
-"""The whole state after one step of a trace, and what the step changed: ``proofka trace FILE N --step K``."""
+"""The whole state after one step of a trace, with the changes of the step: ``proofka trace FILE N --step K``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from reports import lines, wording
 from reports.story import FAULT_MARK, STEP_MARK, TRACK, Story, Telling
 
 NOBODYS = "all together"
-"""The heading of what belongs to nobody alone."""
+"""The heading of the parts of the state without a single owner."""
 
 
 class StepReport:
-    """The state after step ``step`` by whose it is; step 0 is the start. What the step changed is marked."""
+    """The state after step ``step``, by owner. Step 0 is the start. The changes of the step are marked."""
 
     def __init__(self, telling: Telling, step: int) -> None:
         self.telling = telling
@@ -45,9 +45,9 @@ class StepReport:
                 text = f"{shown.what}: {shown.value}{was}"
                 yield from lines.wrapped(text, width, first=first, rest=f"  {TRACK}   ", style="bold" * changed)
         if step is not None and not before:
-            yield from lines.wrapped("Nothing that is shown here changed in this step.", width)
+            yield from lines.wrapped("This step changed nothing that is shown here.", width)
         if not self.telling.trace.start:
-            yield from lines.wrapped("The result does not say how it starts: only what has changed is shown.", width)
+            yield from lines.wrapped("The result has no initial state: only parts that have changed are shown.", width)
         if self.step == len(self.telling.steps):
             yield Text()
             yield from Story(self.telling).failures(width)

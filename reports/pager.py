@@ -1,4 +1,4 @@
-"""What is longer than the screen goes through the pager; what is not, or goes into a file, is printed as it is."""
+"""Output through the pager if it is longer than the screen; shorter output, or output to a file, is unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 
 
 def print_paged(out: Console, *parts: RenderableType) -> None:
-    """Print the parts one below the other. Somebody who watches and has not enough lines gets them in the pager."""
+    """Print the parts one below the other, through the pager if a terminal has too few lines."""
     with out.capture() as captured:
         for part in parts:
             out.print(part)

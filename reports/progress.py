@@ -1,4 +1,4 @@
-"""How far something that runs has come: a live line on a terminal, lines in a log."""
+"""Progress of a running command: a live line on a terminal, or lines of a log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINES_EVERY = 30.0
 
 
 class ProgressLog:
-    """What an audit does, as lines of a log: each stage that counts something as it begins, and then how far it is."""
+    """Progress of an audit as lines of a log: at the start and end of each stage that counts, and in between."""
 
     def __init__(self, console: Console, every: float = LINES_EVERY) -> None:
         self._console = console
@@ -37,7 +37,7 @@ class ProgressLog:
 
 
 class WhileWatched:
-    """A context in which something is shown that vanishes at its end; silent where nobody watches."""
+    """A live output that disappears at the end of the context; silent without a terminal."""
 
     def __init__(self, console: Console, *, wanted: bool = True) -> None:
         watched = wanted and console.is_terminal
@@ -45,7 +45,7 @@ class WhileWatched:
 
     @property
     def is_shown(self) -> bool:
-        """Whether anybody watches."""
+        """True if the output is shown."""
         return self._live is not None
 
     def __enter__(self) -> Self:
@@ -60,20 +60,20 @@ class WhileWatched:
             self._live.stop()
 
     def show(self, what: RenderableType) -> None:
-        """Show this in the place of what was shown before."""
+        """Show ``what`` in place of the earlier output."""
         if self._live:
             self._live.update(what)
 
 
 class ProgressLine(WhileWatched):
-    """Shows the latest reading."""
+    """A live line with the latest progress."""
 
     def __call__(self, progress: Progress | AuditProgress) -> None:
         self.show(Text(describe(progress), no_wrap=True, overflow="ellipsis"))
 
 
 def describe(progress: Progress | AuditProgress) -> str:
-    """``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``, or what :func:`describe_audit` says."""
+    """Return ``2 faults {kill, power-loss}: 1,234,567 states, 10.2 M/s, 150 MB``, or :func:`describe_audit`."""
     if isinstance(progress, AuditProgress):
         return describe_audit(progress)
     looked_for = "" if progress.in_time is None else f"{progress.in_time} in time, "
@@ -84,13 +84,13 @@ def describe(progress: Progress | AuditProgress) -> str:
 
 
 def describe_audit(progress: AuditProgress) -> str:
-    """``57 of 130 systems explored, 12 violate what is required, about 3 min left``."""
+    """Return ``57 of 130 systems explored, 12 violate a required property, about 3 min left``."""
     of = f"{wording.number(progress.done)} of {wording.number(progress.total)}"
     said = {
         Stage.STARTING: "starting Spark",
         Stage.READING: "reading deployments",
-        Stage.SIGNING: f"telling systems apart: {of} configurations",
-        Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate what is required",
+        Stage.SIGNING: f"comparing systems: {of} configurations",
+        Stage.EXPLORING: f"{of} systems explored, {wording.number(progress.violated)} violate a required property",
         Stage.SPREADING: f"{of} systems that need more memory explored by all executors together",
         Stage.WRITING: "writing the tables",
     }[progress.stage]

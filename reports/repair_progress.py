@@ -14,12 +14,15 @@ from model.deployment.changing import Change
 from reports import wording
 from reports.repairs import Repair, named
 
-AS_IT_IS = "exploring the deployment as it is"
-"""The line before any change is tried."""
+AS_IT_IS = "exploring the deployment unchanged"
+"""The line before the first change is tried."""
 
 
 class RepairProgress:
-    """A live line of what is being explored, and above it what was tried and found. Nothing where no terminal is."""
+    """A live line about the current exploration, below the sets of changes that were tried and found.
+
+    Without a terminal nothing is printed.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -38,22 +41,22 @@ class RepairProgress:
             self._status.stop()
 
     def trying(self, changes: Sequence[Change]) -> None:
-        """Name what is explored now."""
+        """Show the set of changes that is explored now."""
         if self._status is not None:
             what = f"trying {named(changes)}" if changes else AS_IT_IS
             self._status.update(escape(what))
 
     def tried(self, changes: Sequence[Change], wrong: Collection[str]) -> None:
-        """Say what a set of changes leaves violated; a set that leaves nothing is told as a repair."""
+        """Print the properties that a set of changes leaves violated; a set that leaves none is a repair."""
         if self._status is not None and changes and wrong:
             self._console.print(Text(f"{named(changes)}: leaves {', '.join(wrong)}", style="dim"))
 
     def found(self, repair: Repair) -> None:
-        """Say that a repair was found, once for each set of changes."""
+        """Print a repair, once for each set of changes."""
         name = named(repair.changes)
         if self._status is not None and name not in self._shown:
             self._shown.add(name)
             holds = "holds" if len(repair.mends) == 1 else "hold"
             more = "" if repair.needed else "; looking for cheaper repairs"
-            said = f"found: {name}, with which {wording.listed(repair.mends)} {holds}{more}"
+            said = f"found: {name}; {wording.listed(repair.mends)} {holds}{more}"
             self._console.print(Text(said, style="bold"))

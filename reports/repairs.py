@@ -1,4 +1,4 @@
-"""Repairs for a reader: which changes make what hold, what each costs, and what stops writes then."""
+"""Repairs in words: the changes, the properties that hold with them, and the costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from reports import lines, unmended, wording
 
 
 class Repair(Protocol):
-    """A set of changes with which none of ``mends`` is violated; ``needed``: it is known to need each of them."""
+    """A set of changes with which no property of ``mends`` is violated.
+
+    ``needed``: every change of the set is known to be necessary.
+    """
 
     @property
     def changes(self) -> Sequence[Change]: ...
@@ -31,7 +34,7 @@ class Repair(Protocol):
 
 
 class Repairs(Protocol):
-    """What a search for repairs found."""
+    """The outcome of a search for repairs."""
 
     @property
     def before(self) -> Result: ...
@@ -56,14 +59,14 @@ class Repairs(Protocol):
 
 
 def named(changes: Sequence[Change]) -> str:
-    """Name the changes of a set, as a deployment file has them: ``producer.acks=all + consumer.commit=after``."""
+    """Name the changes of a set as in a deployment file: ``producer.acks=all + consumer.commit=after``."""
     return " + ".join(map(str, changes))
 
 
 class RepairReport:
-    """Each repair with its changes and their costs, cheapest first; or the front of what can be had.
+    """Each repair with its changes and their costs, cheapest first; or the properties that can hold together.
 
-    ``ended``: what ended a search that was stopped, as in ``interrupted`` or ``the 60 s ran out (--time)``.
+    ``ended``: the reason for an early end of the search, such as ``interrupted`` or ``the 60 s ran out (--time)``.
     """
 
     def __init__(self, deployment: Deployment, repairs: Repairs, ended: str = "") -> None:
@@ -82,7 +85,7 @@ class RepairReport:
         steps = list(self._next_steps())
         if steps:
             yield Text()
-            yield from lines.wrapped("What comes next:", width, style="bold")
+            yield from lines.wrapped("Next steps:", width, style="bold")
         for line in steps:
             yield from lines.wrapped(line, width, first="  ", rest="    ")
         evidence = list(self._evidence())
@@ -92,7 +95,7 @@ class RepairReport:
             yield from lines.wrapped(line, width, rest="  ", style="dim")
 
     def _next_steps(self) -> Iterator[str]:
-        """What can be done about each violated property that no set of changes mends, once all were tried."""
+        """Yield the next steps for each violated property that no set of changes repairs, after a complete search."""
         repairs = self.repairs
         mended = {name for repair in repairs.found for name in repair.mends}
         left = [one for one in repairs.before.verdicts if one.status is Status.VIOLATED and one.property not in mended]
@@ -102,21 +105,21 @@ class RepairReport:
         yield from unmended.tried_releases(self.deployment)
         if repairs.undecided:
             names = wording.listed(repairs.undecided)
-            yield f"some sets of changes were not decided for {names}: --memory allows more, --faults asks about less"
+            yield f"some sets of changes were not decided for {names}: raise --memory, or lower --faults"
         else:
-            yield "the search came to its end: more time (--time) finds nothing else"
+            yield "the search is complete: more time (--time) finds nothing else"
 
     def _evidence(self) -> Iterator[str]:
-        """What was explored of each repair: a pass says nothing beyond that."""
+        """Yield the explored bounds of each repair: a pass says nothing beyond these bounds."""
         repairs = self.repairs
         if repairs.explored or repairs.refuted:
             explored = f"{wording.counted(repairs.explored, 'set')} of changes explored"
-            yield f"{explored}, {wording.number(repairs.refuted)} more refuted: a trace that is known is possible there"
-        of = "each repair was checked as a whole" if repairs.found else "the deployment was checked as it is"
+            yield f"{explored}, {wording.number(repairs.refuted)} more refuted: a known trace is possible with them"
+        of = "each repair was checked as a whole" if repairs.found else "the deployment was checked unchanged"
         results = [repair.result for repair in repairs.found] or [repairs.before]
         verdicts = [verdict for result in results for verdict in result.verdicts]
         if self.deployment.faults.total is None and any(one.coverage.total == 1 for one in verdicts):
-            yield "larger sets of faults were not looked at: --faults 2 repairs every pair as well"
+            yield "larger fault sets were not explored: --faults 2 repairs every pair of faults as well"
         yield from (of,) if repairs.found else (f"{of}; {said}" for said in _checked(verdicts))
         for said in dict.fromkeys(wording.fault_kinds(verdict.coverage) for verdict in verdicts):
             yield f"faults: {said}"
@@ -126,7 +129,7 @@ class RepairReport:
         wrong = wording.listed(repairs.violated)
         cheaper = ": cheaper repairs may exist" if repairs.found else ""
         why = f" ({self.ended})" if self.ended else ""
-        stopped = f" The search was stopped before its end{why}{cheaper}." if repairs.stopped else ""
+        stopped = f" The search was stopped early{why}{cheaper}." if repairs.stopped else ""
         if not repairs.violated and repairs.stopped:
             return f"{name}: no violation was found.{stopped}"
         if not repairs.violated:
@@ -141,23 +144,20 @@ class RepairReport:
             return f"{name}: {wrong} violated. {kinds}, with which {self._held()}:{stopped}"
         if repairs.found:
             hopeless = (
-                f" No known change that is modelled mends {wording.listed(repairs.hopeless)}."
-                if repairs.hopeless
-                else ""
+                f" No known modelled change repairs {wording.listed(repairs.hopeless)}." if repairs.hopeless else ""
             )
-            all_of_it = "was found that mends all" if repairs.stopped else "mends all"
-            return (
-                f"{name}: {wrong} violated. No set of changes {all_of_it}; what can hold together:{hopeless}{stopped}"
-            )
+            all_of_it = "was found that repairs all" if repairs.stopped else "repairs all"
+            together = f"No set of changes {all_of_it}; these properties can hold together:"
+            return f"{name}: {wrong} violated. {together}{hopeless}{stopped}"
         none = (
-            " Nothing was found until then: give it longer (--time), or less to do (--faults, --require)."
+            " No repair was found: raise the time (--time), or check less (--faults, --require)."
             if repairs.stopped
-            else " None of the known changes that are modelled mends that."
+            else " No known modelled change repairs this."
         )
         return f"{name}: {wrong} violated.{stopped}{none}"
 
     def _held(self) -> str:
-        """What holds with each of the repairs that mend all."""
+        """Return the properties that hold with each complete repair."""
         wanted = len(self.repairs.wanted)
         fewest = min(
             sum(verdict.status is Status.HOLDS for verdict in repair.result.verdicts) for repair in self.repairs.whole
@@ -171,12 +171,12 @@ class RepairReport:
         mended = [name for name in self.repairs.violated if name in repair.mends]
         missing = [name for name in self.repairs.wanted if name not in repair.mends]
         if missing:
-            what = f"mends {wording.listed(mended)}; does not hold: {wording.listed(missing)}"
+            what = f"repairs {wording.listed(mended)}; does not hold: {wording.listed(missing)}"
             yield from lines.wrapped(what, width, first="    ", rest="      ")
         for line in _open([verdict for verdict in repair.result.verdicts if verdict.property not in missing]):
             yield from lines.wrapped(line, width, first="    ", rest="      ")
         if not repair.needed:
-            less = f"{self.ended or 'stopped'} before it was known whether it needs all of these"
+            less = f"{self.ended or 'stopped'} before it was known whether all of these changes are needed"
             yield from lines.wrapped(less, width, first="    ", rest="      ")
         for line in _checked(repair.result.verdicts):
             yield from lines.wrapped(line, width, first="    ", rest="      ", style="dim")
@@ -185,7 +185,7 @@ class RepairReport:
 
 
 def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Within which bounds properties were checked; of each where these differ."""
+    """Yield the bounds within which properties were checked, for each property if bounds differ."""
     bounds: dict[str, list[str]] = {}
     for verdict in verdicts:
         said = f"explored: {wording.bounds(verdict.coverage)}; sizes: {wording.sizes(verdict.coverage)}"
@@ -195,9 +195,9 @@ def _checked(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Which properties are not violated and not shown to hold either, by name."""
+    """Yield the properties that are vacuous or undecided, by name."""
     for status, words in (
-        (Status.VACUOUS, "passes only because what it speaks of never happens"),
+        (Status.VACUOUS, "passes only because the witness is not reached"),
         (Status.UNKNOWN, "not decided"),
     ):
         names = [verdict.property for verdict in verdicts if verdict.status is status]
@@ -206,7 +206,7 @@ def _open(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def costs(before: Deployment, repair: Repair) -> Iterator[str]:
-    """What a repair costs, in words: an upgrade, latency, what stops, and how many brokers writes need."""
+    """Yield the costs of a repair: upgrade, latency, availability, and unavailable brokers that writes tolerate."""
     if any(change.is_upgrade for change in repair.changes):
         yield upgrade(before, repair.deployment)
     for change in repair.changes:
@@ -220,15 +220,15 @@ def costs(before: Deployment, repair: Repair) -> Iterator[str]:
     before_it, now = tolerated(before), tolerated(repair.deployment)
     if before_it != now:
         less = f", not with {now + 1}" if now < before_it else ""
-        yield f"writes go on with {wording.counted(now, 'broker')} away{less} (before: with {before_it})"
+        yield f"writes continue with {wording.counted(now, 'broker')} unavailable{less} (before: with {before_it})"
 
 
 _RELEASES = (("brokers", "broker", "release"), ("producer", "producer", "client"), ("consumer", "consumer", "client"))
-"""Who runs a release, and the scope and key of the effective setting that names the release."""
+"""The component that runs a release, with scope and key of the effective setting that names the release."""
 
 
 def upgrade(before: Deployment, after: Deployment) -> str:
-    """Say which releases have to run, and what has to be done beside."""
+    """Return the releases of an upgrade and the further steps of the upgrade."""
     was, now = ({(one.scope, one.key): one.value for one in made.settings} for made in (before, after))
     runs: dict[str, list[str]] = {}
     for who, *key in _RELEASES:
@@ -248,10 +248,13 @@ def upgrade(before: Deployment, after: Deployment) -> str:
 
 
 RELEASES_HAVE_FEATURES = (4, 0, 0)
-"""From here on kafka-features.sh raises all features to those of a release (KIP-1022)."""
+"""First release in which kafka-features.sh raises all features to those of a release (KIP-1022)."""
 
 
 def tolerated(deployment: Deployment) -> int:
-    """How many brokers may be away while a leader still takes records of this producer (semantics 3.2, 6.3)."""
+    """Return the number of unavailable brokers with which a leader still accepts records of this producer.
+
+    See semantics 3.2, 6.3.
+    """
     needed = deployment.min_insync_replicas if deployment.acks is Acks.ALL else 1
     return deployment.replicas - needed

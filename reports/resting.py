@@ -1,7 +1,7 @@
-"""What passes rest on that no file says: assumptions with another value of which a property may fail.
+"""Assumptions behind passes: with another value of the assumption the property may fail.
 
-``tables/resting.csv`` says of each such assumption which value is worse and for which properties. What a search with
-other values found (:mod:`checker.sensitivity`) is told apart: it takes longer than an answer may.
+``tables/resting.csv`` has the worse value of each such assumption and the properties. Reports print the results of a
+search with other values (:mod:`checker.sensitivity`) separately, because this search takes longer than an answer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reports.inherent import table
 
 
 def resting(deployment: Deployment, result: Result) -> Iterator[str]:
-    """Tell of required properties that hold on which assumptions that rests."""
+    """Yield the required properties that hold, with the assumptions on which their verdicts depend."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for verdict in result.verdicts:
         if verdict.required and verdict.status is Status.HOLDS:
@@ -30,8 +30,8 @@ def resting(deployment: Deployment, result: Result) -> Iterator[str]:
     for assumptions, properties in groups.items():
         holds = "holds" if len(properties) == 1 else "hold"
         yield (
-            f"{wording.listed(properties)} {holds} if, as is assumed, {wording.listed(list(assumptions))}; "
-            f"no file says so (--assume)"
+            f"{wording.listed(properties)} {holds} under assumptions that no file states (--assume): "
+            f"{wording.listed(list(assumptions))}"
         )
 
 
@@ -44,7 +44,7 @@ def _assumed(deployment: Deployment, name: str) -> Iterator[str]:
 
 
 def _may_matter(deployment: Deployment, setting: Setting, worse: str) -> bool:
-    """Tell whether the worse value is possible here, and makes a difference at all."""
+    """Tell whether the worse value is possible in this deployment and can change a verdict."""
     if setting.value == worse:
         return False
     if setting.key == "group" and deployment.offset_reset is OffsetReset.EARLIEST:

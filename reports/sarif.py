@@ -1,7 +1,7 @@
-"""Results as SARIF 2.1.0, which code scanning shows on a pull request at the line of the setting to blame.
+"""Results as SARIF 2.1.0, which code scanning shows on a pull request at the line of the blamed setting.
 
 Reference: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", errata 01, 2023. One run for all
-deployments: GitHub takes a file with several runs of one tool for an error.
+deployments: GitHub rejects a file with several runs of one tool.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ Log = dict[str, Any]
 
 
 def to_sarif(answers: Sequence[Answer]) -> str:
-    """The log as text: a rule per property, a result for each that is violated, or required and not shown to hold."""
+    """Return the log as text: a rule for each property, and a result for each property that is violated.
+
+    A required property that is not shown to hold has a result as well.
+    """
     verdicts = [verdict for answer in answers for verdict in answer.result.verdicts]
     rules = {verdict.property: verdict for verdict in reversed(verdicts)}
     names = list(dict.fromkeys(verdict.property for verdict in verdicts))
@@ -42,7 +45,7 @@ def to_sarif(answers: Sequence[Answer]) -> str:
 
 
 def _rule(verdict: Verdict) -> Log:
-    witness = f"A pass means something where this was reached: {verdict.witness}."
+    witness = f"A pass is evidence only if this was reached: {verdict.witness}."
     return {
         "id": verdict.property,
         "shortDescription": _message(verdict.statement),
@@ -104,7 +107,7 @@ def _level(verdict: Verdict) -> str:
 
 
 def _said(verdict: Verdict) -> str:
-    """The answer in a sentence, with the part that failed."""
+    """Return the verdict as a sentence, with the part that failed."""
     match verdict.status:
         case Status.VIOLATED if verdict.traces:
             first = verdict.traces[0]
@@ -120,7 +123,7 @@ def _said(verdict: Verdict) -> str:
 
 def _code_flow(trace: Trace, place: Origin | None) -> Log:
     steps = [_step(number, step, place) for number, step in enumerate(trace.steps, 1)]
-    if not steps:  # a thread flow has one location at least
+    if not steps:  # a thread flow must have a location
         steps = [{"location": _location(place, "the initial state")}]
     return {"message": _message(trace.failure), "threadFlows": [{"locations": steps}]}
 
@@ -144,21 +147,21 @@ def _location(place: Origin | None, words: str = "") -> Log:
 
 
 def uri(path: str) -> str:
-    """A path as it was given, as a reference: ``my%20files/orders.yaml``, ``file:///etc/kafka/server.properties``."""
+    """Return a path as a URI reference: ``my%20files/orders.yaml``, ``file:///etc/kafka/server.properties``."""
     reference = quote(str(PurePosixPath(path)), errors="surrogateescape")
     return f"file://{reference}" if reference.startswith("/") else reference
 
 
 def _alert(answer: Answer, verdict: Verdict, place: Origin | None) -> str:
-    """What an alert is known by from one commit to the next: a violation that stays is no new one.
+    """Return the identity of an alert, which must stay the same from one commit to the next.
 
-    Neither line nor value is part of it, and pipelines of one file have alerts of their own.
+    Neither line nor value is part of the identity. Each pipeline of a file has its own alerts.
     """
     parts = [answer.deployment.name, verdict.property, str(place.file) if place else ""]
     return hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:16] + ":1"
 
 
 def _message(text: str) -> Log:
-    """``text`` as a message in which nothing is a link or a placeholder."""
+    """Return ``text`` as a message without links and placeholders."""
     words = wording.plain(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")
     return {"text": words or "-"}

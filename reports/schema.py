@@ -1,4 +1,4 @@
-"""The JSON Schema of the result document, and whether a document satisfies it."""
+"""The JSON Schema of the result document, and the check of a document against the schema."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 
 def schema() -> dict[str, Any]:
-    """The schema itself (JSON Schema, draft 2020-12)."""
+    """Return the schema (JSON Schema, draft 2020-12)."""
     text = files(__package__).joinpath("schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 
 
 def problem(document: object) -> str | None:
-    """The first place where ``document`` departs from the schema, in one line, or None where it satisfies it.
+    """Return the first violation of the schema in ``document`` as one line, or None if ``document`` satisfies it.
 
-    The line never says what stands there instead: that can be anything, of any length.
+    The line never contains the value at this place, which can have any length.
     """
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
@@ -33,6 +33,6 @@ def problem(document: object) -> str | None:
 
 
 def _place(path: Any) -> str:
-    """``verdicts[0].trace`` for a path of keys and positions."""
+    """Return a path of keys and positions as text: ``verdicts[0].trace``."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return text.lstrip(".") or "document"

@@ -1,4 +1,4 @@
-"""``proofka show``: every effective setting and where it came from."""
+"""``proofka show``: every effective setting with its origin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reports.table import NARROW
 
 
 class SettingsReport:
-    """The effective settings by scope, then what was changed silently, what was ignored and why."""
+    """The effective settings by scope, then silent changes, then ignored settings with the reasons."""
 
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
@@ -29,11 +29,11 @@ class SettingsReport:
             yield _heading(scope)
             yield from self._narrow_scope(scope, width) if width < NARROW else [self._scope(scope)]
         if self.deployment.notes:
-            yield _heading("changed without being asked")
+            yield _heading("changed silently by clients or brokers")
         for note in self.deployment.notes:
             yield from lines.wrapped(note, width, first="  ", rest="    ")
         if self.deployment.ignored:
-            yield _heading("ignored: no property here depends on it")
+            yield _heading("ignored: no influence on any property here")
             yield from self._narrow_ignored(width) if width < NARROW else [self._ignored()]
 
     def _narrow_scope(self, scope: str, width: int) -> Iterator[Text]:
@@ -76,7 +76,7 @@ def _heading(text: str) -> Text:
 
 
 def _below(said: str, origin: str, width: int, *, given: bool) -> Iterator[Text]:
-    """A setting where three columns have no room: its value, and below it where that came from."""
+    """Yield a setting in two lines, value and origin, for widths without room for three columns."""
     yield from lines.wrapped(said, width, first="  ", rest="    ", style="bold" if given else "")
     yield from lines.wrapped(origin, width, first="      ", rest="      ", style="" if given else "dim")
 

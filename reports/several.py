@@ -1,4 +1,4 @@
-"""Several pipelines on one screen: a line or two of each, a row of each property, the trace that comes first."""
+"""Several pipelines on one screen: one or two lines for each, a row for each property, and one trace."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from reports.table import STYLE
 from reports.terminal import answer_style
 
 MOST_FOUND = 6
-"""Lines for what was found in a folder."""
+"""Number of lines for the files of a folder."""
 
 MOST_PIPELINES = 10
-"""Lines for what came of each pipeline while they are checked."""
+"""Number of lines for the outcomes of pipelines during the check."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A pipeline's answer. ``trace``: the command that tells its traces."""
+    """The answer for a pipeline. ``trace``: the command that prints its traces."""
 
     deployment: Deployment
     result: Result
@@ -39,7 +39,7 @@ class Checked:
 
 
 class Lines:
-    """What came of each pipeline, as long as there are lines for it; ``pipelines``: how many there are to come."""
+    """The outcome of each pipeline, up to :data:`MOST_PIPELINES` lines. ``pipelines``: number of pipelines."""
 
     def __init__(self, pipelines: int) -> None:
         self.pipelines = pipelines
@@ -47,7 +47,7 @@ class Lines:
         self.left_out = 0
 
     def of(self, text: str, style: str, width: int) -> Iterator[Text]:
-        """The line of a pipeline, or nothing: only the last line says how many have none."""
+        """Yield the lines of a pipeline, or no line if no room is left; :meth:`rest` counts these pipelines."""
         most = max(1, min(2, MOST_PIPELINES // self.pipelines))
         if self.used + most > MOST_PIPELINES - (self.pipelines > MOST_PIPELINES):
             self.left_out += 1
@@ -60,13 +60,13 @@ class Lines:
         yield from told
 
     def rest(self) -> Iterator[Text]:
-        """How many pipelines have no line."""
+        """Yield a line with the number of pipelines without a line."""
         if self.left_out:
             yield Text(f"and {wording.counted(self.left_out, 'more pipeline')}: --details", style="dim")
 
 
 class Properties:
-    """A row of each property: how many pipelines have which verdict on it, and the first that violates it."""
+    """A row for each property: the number of pipelines by verdict, and the first pipeline that violates it."""
 
     def __init__(self, those: Sequence[Checked]) -> None:
         self.those = those
@@ -98,7 +98,7 @@ class Properties:
 
 
 def print_checked(out: Console, lines: Lines, number: str, checked: Checked) -> None:
-    """Print the line of a pipeline, which ``--pipeline`` knows by its number (empty: it has none)."""
+    """Print the line of a pipeline. ``number``: its number for ``--pipeline``, or ``""``."""
     result = checked.result
     violated = any(verdict.required and verdict.status is Status.VIOLATED for verdict in result.verdicts)
     said = wording.brief_answer(result.verdicts) if violated else wording.answer(result.verdicts, bounds_below=False)
@@ -108,18 +108,18 @@ def print_checked(out: Console, lines: Lines, number: str, checked: Checked) -> 
 
 
 def print_same(out: Console, lines: Lines, name: str, same: str) -> None:
-    """Print that a pipeline is another one by a second name."""
-    for line in lines.of(f"{name}: as {same}, which differs in nothing that matters", "", out.width):
+    """Print that a pipeline asks the same question as another pipeline."""
+    for line in lines.of(f"{name}: same question as {same}, not checked again", "", out.width):
         out.print(line)
 
 
 def print_together(
     out: Console, those: Sequence[tuple[Checked, str]], lines: Lines, *, above: int, skipped: int
 ) -> None:
-    """Print what is true of several pipelines: the answer, the table, a trace, and what else there is.
+    """Print the result of several pipelines: the answer, the table, a trace, and options that show more.
 
-    Each comes with the command that checks it alone. ``above``: how many lines of the screen are used already, before
-    ``lines``; ``skipped``: how many pipelines were not checked.
+    Each pipeline comes with the command that checks it alone. ``above``: number of lines of the screen that were used
+    before ``lines``. ``skipped``: number of pipelines that were not checked.
     """
     for line in lines.rest():
         out.print(line)
@@ -141,7 +141,7 @@ def print_together(
     ):
         out.print(line)
     again = next(command for one, command in those if one is (first or checked[0]))
-    out.print(Text(wording.plain(f"one alone: {again}"), style="dim"), soft_wrap=True)
+    out.print(Text(wording.plain(f"one pipeline alone: {again}"), style="dim"), soft_wrap=True)
 
 
 def _print_answer(out: Console, those: Sequence[Checked], skipped: int) -> None:
@@ -156,7 +156,7 @@ def _print_answer(out: Console, those: Sequence[Checked], skipped: int) -> None:
 
 
 def _height(width: int, those: Sequence[Checked], skipped: int) -> int:
-    """How many lines the answer and the table take."""
+    """Return the number of lines of the answer and the table."""
     sheet = console(io.StringIO())
     sheet.width = width
     with sheet.capture() as captured:
@@ -165,7 +165,7 @@ def _height(width: int, those: Sequence[Checked], skipped: int) -> int:
 
 
 def _first(those: Sequence[Checked]) -> Checked | None:
-    """The pipeline whose trace is told: the first that violates what it requires, else the first that violates any."""
+    """Return the pipeline whose trace is printed: the first that violates a required property, else any property."""
     for required in (True, False):
         for one in those:
             for verdict in one.result.verdicts:

@@ -1,7 +1,7 @@
 """A trace as a space-time diagram: a vertical lane for each actor, a mark for each step, an arrow for each message.
 
-Rows are the steps, from 1, and columns the lanes, from 0; row 0 is the initial state. How they are drawn is somebody
-else's: :mod:`reports.html.svg` for a page, :mod:`reports.figures.space_time` for slides.
+Rows are the steps, from 1, and columns the lanes, from 0; row 0 is the initial state. :mod:`reports.html.svg` draws
+diagrams for a page, :mod:`reports.figures.space_time` for slides.
 Reference: L. Lamport, "Time, clocks, and the ordering of events in a distributed system", CACM 21 (7), 1978.
 """
 
@@ -17,17 +17,17 @@ from reports.messages import Message, message_of
 
 PRODUCER, COORDINATOR, CONTROLLER, CONSUMER = "producer", "coordinator", "controller", "consumer"
 REQUEST, ABANDONED = "request", "abandoned"
-"""Messages by name: a record on its way to a leader, and one on which its sender has given up."""
+"""Names of messages: a request in flight to a leader, and a request that its sender has abandoned."""
 
 DOWN = "down"
-"""What a lane's own part of the state says while its process is gone."""
+"""The value of a lane's own part of the state while its process is down."""
 
 _LANE_OF = {"application": PRODUCER, "network": PRODUCER, "brokers": COORDINATOR}
-"""Whose lane it is where an actor has none of its own; what all brokers keep together is a coordinator's."""
+"""The lane of an actor without a lane of its own; the lane of all brokers together is the coordinator."""
 
 
 class End(StrEnum):
-    """What becomes of a message."""
+    """The end of a message: it arrives, is lost, or is in flight at the end of the trace."""
 
     ARRIVES = "arrives"
     LOST = "lost"
@@ -36,7 +36,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Mark:
-    """A step on the lane of who takes it."""
+    """A step on the lane of its actor."""
 
     row: int
     lane: int
@@ -45,7 +45,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Arrow:
-    """A message from a lane at a row to another, which it reaches, or not, or not within the trace."""
+    """A message from a lane at a row to another lane at another row."""
 
     row: int
     lane: int
@@ -57,7 +57,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Gap:
-    """A lane whose process is gone from the step at ``row`` until the one at ``to_row``, or to the end of the trace."""
+    """A lane whose process is down from the step at ``row`` to the step at ``to_row``, or to the end of the trace."""
 
     lane: int
     row: int
@@ -76,7 +76,7 @@ class SpaceTime:
 
 
 def space_time(trace: Trace) -> SpaceTime:
-    """The diagram of a trace, with a lane for everyone who acts, sends or receives, and for every broker."""
+    """Return the diagram of a trace, with a lane for every actor, sender, receiver and broker."""
     lanes = _lanes(trace)
     marks = tuple(Mark(row, lanes.index(lane_of(step)), step.fault) for row, step in enumerate(trace.steps, 1))
     gaps = tuple(_gaps(trace, lanes))
@@ -84,7 +84,7 @@ def space_time(trace: Trace) -> SpaceTime:
 
 
 def lane_of(step: Step) -> str:
-    """The lane on which a step is marked."""
+    """Return the lane on which a step is marked."""
     return _LANE_OF.get(step.actor, step.actor)
 
 
@@ -106,7 +106,7 @@ def _by_number(lane: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class _Sent:
-    """A request that has left its sender: the step that sent it, and the broker it goes to."""
+    """A request in flight: the row of the step that sent the request, and the destination broker."""
 
     row: int
     broker: str
@@ -116,9 +116,9 @@ class _Sent:
 class _Arrows:
     """The arrows of a trace, found from its first step to its last.
 
-    What is on its way is what the state says of each record: ``requests``, and those that their sender has
-    ``abandoned``, of which the model keeps one a record. ``records``: what a trace calls a batch, learned where it is
-    sent; ``received``: where and in which row a record was received last.
+    The state has the requests in flight for each record: ``requests``, and ``abandoned`` requests, of which the model
+    keeps one for each record. ``records``: the name of a batch in the trace, known from its first request.
+    ``received``: lane and row at which a record was received last.
     """
 
     lanes: Sequence[str]
@@ -139,7 +139,7 @@ class _Arrows:
                 yield self._arrow(sent, len(steps) + 1, what, End.OPEN)
 
     def _of_record(self, row: int, step: Step, message: Message | None, change: Change) -> Iterator[Arrow]:
-        """What becomes of the requests of a record in a step."""
+        """Yield the arrows of the requests of a record that end in a step."""
         record = change.what
         ended = self.requests.pop(record) if record in self.requests and not goes_to(change.after) else None
         kept = self.abandoned.get(record)
@@ -165,7 +165,7 @@ class _Arrows:
             self.records[_batch(step)] = record
 
     def _is_received(self, step: Step, message: Message | None, record: str, broker: str) -> bool:
-        """Whether a request of this record that ends in this step is read by the broker that it goes to."""
+        """Tell whether the destination broker reads a request of this record that ends in this step."""
         match message.phase if message is not None else "":
             case "splits":
                 return message is not None and message.receiver == broker
@@ -184,7 +184,7 @@ class _Arrows:
         return Arrow(sent.row, self.lanes.index(PRODUCER), to_row, self.lanes.index(sent.broker), what, end)
 
     def _of_message(self, row: int, step: Step, message: Message) -> Iterator[Arrow]:
-        """What is sent and received in one step, answers among it."""
+        """Yield the arrows of messages that are sent and received in one step, and of answers."""
         sender, receiver = (self.lanes.index(end) if end else -1 for end in (message.sender, message.receiver))
         last, when = self.received.get(self.records.get(_batch(step), ""), (-1, 0))
         match message.phase:
@@ -203,7 +203,7 @@ def _batch(step: Step) -> int:
 
 
 def _gaps(trace: Trace, lanes: Sequence[str]) -> Iterator[Gap]:
-    """Where a lane's own part of the state says that it is down."""
+    """Yield the gaps of lanes whose own part of the state is :data:`DOWN`."""
     since: dict[str, int] = {}
     for row, state in enumerate(states_of(trace)):
         for shown in state:

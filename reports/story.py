@@ -1,4 +1,4 @@
-"""A trace as a story: one numbered line a step, a lane per actor, faults marked, then what each step changed."""
+"""A trace as text: one numbered line for each step, a lane for each actor, and then the changes of each step."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ STEP_MARK = "●"
 FAULT_MARK = "✗"
 TRACK = "│"
 UNIT = "ms"
-"""The heading of the times of steps."""
+"""The unit of the times of steps, as a heading."""
 
 
 @dataclass(frozen=True)
 class Telling:
-    """One trace and everything it violates: properties that share a run share its story.
+    """One trace and all properties that its run violates.
 
-    ``violated`` holds each verdict with the part of its property that failed.
+    ``violated`` has each verdict with the part of its property that failed.
     """
 
     trace: Trace
@@ -40,12 +40,15 @@ class Telling:
         return self.trace.steps
 
     def also(self, verdict: Verdict, failure: str) -> Telling:
-        """The same run, told for one more property."""
+        """Return the same trace with one more violated property."""
         return Telling(self.trace, (*self.violated, (verdict, failure)))
 
 
 def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
-    """The traces to tell, in the order of the table, each run once: the first of each property, or all."""
+    """Return the traces in the order of the table, each run once.
+
+    ``all_traces``: every trace of each property, and not only the first.
+    """
     told: list[Telling] = []
     for verdict in verdicts:
         for trace in verdict.traces if all_traces else verdict.traces[:1]:
@@ -59,12 +62,12 @@ def tellings(verdicts: Sequence[Verdict], *, all_traces: bool) -> list[Telling]:
 
 
 def untold(verdicts: Sequence[Verdict]) -> int:
-    """How many further traces ``--all-traces`` would print."""
+    """Return the number of further traces that ``--all-traces`` would print."""
     return len(tellings(verdicts, all_traces=True)) - len(tellings(verdicts, all_traces=False))
 
 
 class Story:
-    """One telling, drawn to the width of the console."""
+    """One trace, in the width of the console."""
 
     def __init__(self, telling: Telling) -> None:
         self.telling = telling
@@ -86,23 +89,23 @@ class Story:
         yield from self.failures(width)
 
     def opening(self, width: int) -> Iterator[Text]:
-        """The heading, and what each of the properties says."""
+        """Yield the title, and the statement of each violated property."""
         yield from lines.title(self._title(), width)
         for verdict, _ in self.telling.violated:
             yield from lines.wrapped(f"{verdict.property}: {verdict.statement}", width, rest="  ", style="italic")
         yield Text()
 
     def heading(self, width: int) -> Iterator[Text]:
-        """The title alone."""
+        """Yield the title."""
         yield from lines.title(self._title(), width)
 
     def failure(self, width: int) -> Iterator[Text]:
-        """What failed, of the property that is told first."""
+        """Yield the failure of the first property."""
         _, failure = self.telling.violated[0]
         yield from lines.wrapped(f"Fails: {failure}", width, rest="  ", style="bold red")
 
     def failures(self, width: int) -> Iterator[Text]:
-        """Which part of each property failed."""
+        """Yield the failure of each property."""
         for verdict, failure in self.telling.violated:
             label = "Fails: " if len(self.telling.violated) == 1 else f"Fails {verdict.property}: "
             yield from lines.wrapped(label + failure, width, rest="  ", style="bold red")
@@ -114,17 +117,17 @@ class Story:
 
     @property
     def _margin(self) -> int:
-        """The width of what stands before the lanes: the number of a step, and its time where there are times."""
+        """Width in characters of the text before the lanes: the number of a step, and its time if steps have times."""
         return self.digits + 1 + (self.time_digits + 1 if self.time_digits else 0)
 
     def header(self) -> Iterator[Text]:
-        """The names of the lanes."""
+        """Yield the names of the lanes."""
         for position, lane in enumerate(self.lanes):
             unit = f"{UNIT:>{self.time_digits}} " if self.time_digits and position == len(self.lanes) - 1 else ""
             yield Text(f"{unit:>{self._margin}}" + f"{TRACK} " * position + wording.plain(lane), style="dim")
 
     def line(self, position: int, step: Step, width: int) -> Iterator[Text]:
-        """A step, numbered, with a mark on its lane."""
+        """Yield a numbered step with a mark on its lane."""
         mark = FAULT_MARK if step.fault else STEP_MARK
         tracks = [mark if lane == step.lane else TRACK for lane in self.lanes]
         time = "" if not self.time_digits else f"{'' if step.at is None else f'{step.at:,}':>{self.time_digits}} "
@@ -135,7 +138,7 @@ class Story:
         )
 
     def tracks(self) -> str:
-        """A line on which nothing happens."""
+        """Return the lanes of a line without a step."""
         return " " * self._margin + " ".join(TRACK for _ in self.lanes)
 
     def _changes(self, width: int) -> Iterator[Text]:

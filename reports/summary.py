@@ -1,4 +1,4 @@
-"""A deployment in two lines: what runs, and how it is used."""
+"""A deployment in two lines: the cluster and the clients."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from model.faults import Fault
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",
-    Commit.EARLIER: "auto-commit of what earlier polls returned",
-    Commit.DELIVERED: "auto-commit of what was delivered",
+    Commit.EARLIER: "auto-commit of records of earlier polls",
+    Commit.DELIVERED: "auto-commit of delivered records",
     Commit.BEFORE: "commit before processing",
     Commit.AFTER: "commit after processing",
     Commit.FINISHED: "commit after each record that a worker finishes",
@@ -19,9 +19,9 @@ _COMMIT = {
 
 _ON_RESTART = {
     OnRestart.RESEND: "resend on restart",
-    OnRestart.FROM_ACKNOWLEDGED: "position committed past what is acknowledged",
+    OnRestart.FROM_ACKNOWLEDGED: "position committed past acknowledged records",
     OnRestart.FROM_FLUSHED: "position committed after flush()",
-    OnRestart.FROM_SENT: "position committed past what is sent",
+    OnRestart.FROM_SENT: "position committed past sent records",
 }
 
 _ON_STOP = {
@@ -33,13 +33,13 @@ _ON_STOP = {
 
 
 def release(deployment: Deployment) -> str:
-    """``4.0`` or ``3.7.1``."""
+    """Return the release: ``4.0`` or ``3.7.1``."""
     major, minor, patch = deployment.kafka
     return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
 
 
 def cluster(deployment: Deployment) -> str:
-    """The first line: release, client, replication, and what is unusual about elections and flushes."""
+    """Return the first line: release, client, replication, and unusual settings of elections and flushes."""
     parts = [
         f"Kafka {release(deployment)}",
         f"client {deployment.client}",
@@ -54,7 +54,7 @@ def cluster(deployment: Deployment) -> str:
 
 
 def clients(deployment: Deployment) -> str:
-    """The second line: how the producer sends and how the consumer commits, with what is unusual about either."""
+    """Return the second line: sends of the producer, commits of the consumer, and unusual settings of both."""
     producer = [
         f"producer acks={deployment.acks}",
         f"idempotence {'on' if deployment.idempotence else 'off'}",

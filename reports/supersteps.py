@@ -1,4 +1,4 @@
-"""What the supersteps of a distributed search cost, as a table."""
+"""Costs of the supersteps of a distributed search, as a table."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from reports.wording import brief, counted, size
 
 HEADINGS = ("step", "expanded", "new", "again", "sent", "bytes", "seconds", "busy", "states", "files")
 LEGEND = (
-    "expanded: rows whose successors were made; new: states; again: states that were found by a shorter way; sent: "
-    "rows that other partitions own; busy: seconds of all tasks together; states, files: what there is then."
+    "expanded: rows whose successors were computed; new: new states; again: known states that a shorter run reached; "
+    "sent: rows for other partitions; busy: seconds of all tasks together; states, files: totals after the superstep."
 )
 
 
 class SuperstepTable:
-    """A row for each superstep: what was new in it, what was passed on, and what that took."""
+    """A row for each superstep: new rows, rows for other partitions, time and memory."""
 
     def __init__(self, supersteps: Sequence[Superstep]) -> None:
         self._supersteps = supersteps
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not self._supersteps:
-            yield Text("no supersteps: everything was explored in memory, or known before")
+            yield Text("no supersteps: every system was explored in memory, or was already known")
             return
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
         for heading in HEADINGS:

@@ -1,4 +1,4 @@
-"""The verdict table, and what has to be said beside it: bounds, fault kinds, and passes that mean nothing."""
+"""The table of verdicts, and the remarks below the table: bounds, kinds of fault, vacuous passes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from properties.verdict import EngineRun, Result, Status, Verdict
 from reports import known_defects, lines, wording
 
 MOST_EXCEPTIONS = 3
-"""The number of properties that a remark is not about, up to which these are named in place of the others."""
+"""Largest number of properties that a remark names as exceptions (``all but ...``)."""
 
 STYLE: dict[Status, str] = {
     Status.VIOLATED: "bold red",
@@ -22,19 +22,19 @@ STYLE: dict[Status, str] = {
 }
 
 WIDE = 110
-"""From this width on, the bounds of each property stand in full in its row."""
+"""Width in characters from which each row has the complete bounds of its property."""
 
 MOST_FAULT_SETS = 6
-"""How many smallest fault sets of a property the table shows, unless all are asked for."""
+"""Number of smallest fault sets of a property in the table, unless all fault sets are wanted."""
 
 NARROW = 76
-"""Below this width a property takes its own lines instead of five columns."""
+"""Width in characters below which a property has its own lines instead of five columns."""
 
 
 class VerdictTable:
-    """The table in the layout that fits the console: five columns, or two below :data:`NARROW`.
+    """The table of verdicts in five columns, or in two columns below the width :data:`NARROW`.
 
-    ``all_sets``: every smallest fault set is shown, and not just the first :data:`MOST_FAULT_SETS`.
+    ``all_sets``: the table has every smallest fault set, and not only the first :data:`MOST_FAULT_SETS`.
     """
 
     def __init__(self, verdicts: Sequence[Verdict], *, all_sets: bool = False) -> None:
@@ -92,14 +92,14 @@ class VerdictTable:
 
 
 def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
-    """What a reader needs to weigh the table. ``footnotes``: the cells abbreviate their bounds."""
+    """Yield the remarks below the table. ``footnotes``: the cells of the table abbreviate their bounds."""
     if any(v.required for v in verdicts):
         yield "* required"
     if said := known_defects.remark(verdicts):
         yield said
     if any(v.lemmas for v in verdicts):
-        yield "holds in time: the verdict rests on durations, which the notes name"
-        yield "holds: whatever the durations, for records that are read before retention.ms is over"
+        yield "holds in time: the verdict depends on durations, which the notes name"
+        yield "holds: for all durations, if consumers read each record before retention.ms expires"
     yield from _said(verdicts, lambda v: wording.stopped_at(v) and f"stopped: {wording.stopped_at(v)}")
     yield from _said(verdicts, lambda v: wording.not_sought(v.coverage))
     if footnotes:
@@ -111,16 +111,17 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool) -> Iterator[str]:
     yield from _said(verdicts, lambda v: wording.would_explore_more(v.coverage))
     for verdict in verdicts:
         if verdict.status is Status.VACUOUS:
-            yield f"{wording.SYMBOL[verdict.status]} {verdict.property} says nothing: never reached: {verdict.witness}"
+            symbol = wording.SYMBOL[verdict.status]
+            yield f"{symbol} {verdict.property} is vacuous: witness not reached: {verdict.witness}"
 
 
 def engine_line(result: Result) -> str:
-    """What the exploration cost, in one line."""
+    """Return the cost of the exploration in one line."""
     run = result.engine
     return (
         f"{run.engine}: {wording.number(run.states)} states, {wording.number(run.transitions)} transitions, "
         f"depth {run.depth}, {run.seconds:.1f} s (compiling {run.compile_seconds:.1f} s), "
-        f"{run.bytes_per_state} bytes a state{_again(run)}"
+        f"{run.bytes_per_state} bytes per state{_again(run)}"
     )
 
 

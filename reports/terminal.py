@@ -1,4 +1,4 @@
-"""The whole result on a terminal: the deployment, the answer, the table, the traces, what was assumed."""
+"""The result on a terminal: the deployment, the answer, the table, the traces, the assumptions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from reports.table import VerdictTable, engine_line
 
 
 def print_answer(out: Console, result: Result, *, alone: bool = True, called: str = "required") -> None:
-    """The answer in one sentence. ``alone``: nothing follows that says the bounds. ``called``: what it is about."""
+    """Print the answer in one sentence.
+
+    ``alone``: no bounds follow, so the sentence states them. ``called``: the word for the properties of the answer.
+    """
     said = wording.answer(result.verdicts, bounds_below=not alone, called=called)
     out.print(Text(wording.plain(said), style=answer_style(result.verdicts)), soft_wrap=alone and not out.is_terminal)
 
@@ -28,7 +31,10 @@ def print_answer(out: Console, result: Result, *, alone: bool = True, called: st
 def print_result(
     out: Console, deployment: Deployment, result: Result, *, command: str, repair: str, all_traces: bool = False
 ) -> None:
-    """Everything a check says. ``command`` reproduces it, ``repair`` looks for what prevents violations."""
+    """Print the complete result.
+
+    ``command`` reproduces the result, ``repair`` searches for changes that prevent violations.
+    """
     print_verdicts(out, deployment, result, repair=repair, all_traces=all_traces)
     print_why(out, result)
     print_traces(out, result, all_traces=all_traces)
@@ -45,7 +51,10 @@ def print_verdicts(
     skipped: int = 0,
     search_follows: bool = False,
 ) -> None:
-    """The deployment, the answer, all that can happen and the table. ``skipped``, ``search_follows``: as below."""
+    """Print the deployment, the answer, all failures by fault and the table.
+
+    ``skipped``, ``search_follows``: as in :func:`print_brief_verdicts`.
+    """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
     out.print()
@@ -68,10 +77,11 @@ def print_brief_verdicts(
     skipped: int = 0,
     search_follows: bool = False,
 ) -> None:
-    """The deployment, the answer by fault and the table, on one screen. ``repair`` looks for what prevents it.
+    """Print the deployment, the answer by fault and the table on one screen.
 
-    ``above``: how many lines of the screen are used already; ``skipped``: how many pipelines could not be checked;
-    ``search_follows``: what prevents it is looked for after this, and the end of the answer tells it.
+    ``repair``: the command that searches for changes. ``above``: number of lines of the screen that are already used.
+    ``skipped``: number of pipelines that could not be checked. ``search_follows``: a search for changes follows, and
+    the end of the answer has its outcome.
     """
     _print_wrapped(out, f"{deployment.name}: {summary.cluster(deployment)}", style="bold")
     _print_wrapped(out, summary.clients(deployment))
@@ -91,7 +101,10 @@ def print_brief_verdicts(
 def print_brief_trace(
     out: Console, deployment: Deployment, result: Result, *, trace: str, above: int = 0, skipped: int = 0
 ) -> None:
-    """The trace of what is required, worst and likeliest. ``trace`` tells any trace whole; others as above."""
+    """Print the trace of the worst and likeliest failure, of a required property if one is violated.
+
+    ``trace``: the command that prints whole traces. ``above``, ``skipped``: as in :func:`print_brief_verdicts`.
+    """
     told = tellings(result.verdicts, all_traces=True)
     telling = brief.most_telling(told, by_fault(deployment, result))
     if telling is not None:
@@ -101,7 +114,7 @@ def print_brief_trace(
 
 
 def _height(width: int, deployment: Deployment, result: Result, above: int, skipped: int) -> int:
-    """How many lines the verdicts take."""
+    """Return the number of lines of the verdicts."""
     sheet = console(io.StringIO())
     sheet.width = width
     with sheet.capture() as captured:
@@ -112,9 +125,9 @@ def _height(width: int, deployment: Deployment, result: Result, above: int, skip
 def print_what_else(
     out: Console, deployment: Deployment, result: Result, *, command: str, searched: str | None = None
 ) -> None:
-    """What there is besides and how to see it, and how to get all this again.
+    """Print the options that show more of the result, and the command that repeats the check.
 
-    ``searched``: what prevents it was looked for after the answer, and this command goes on with that.
+    ``searched``: the command that continues the search for changes, if a search took place after the answer.
     """
     traces = len(tellings(result.verdicts, all_traces=True))
     words = ["--details: notes, assumptions, and what each step changed"]
@@ -135,7 +148,7 @@ def print_what_else(
 
 
 def _print_reasons(out: Console, deployment: Deployment, result: Result) -> None:
-    """What the answer rests on: what brokers refuse, and what no file says."""
+    """Print the reasons of the answer: refused writes, and assumptions."""
     for reason in brief.reasons(deployment):
         _print_wrapped(out, reason, style=answer_style(result.verdicts))
     for assumed in resting(deployment, result):
@@ -143,7 +156,7 @@ def _print_reasons(out: Console, deployment: Deployment, result: Result) -> None
 
 
 def _print_found(out: Console, deployment: Deployment, result: Result, searched: str | None) -> None:
-    """What prevents what can happen first, or which command goes on looking for it."""
+    """Print the change that prevents the first failure, or the command that continues the search."""
     for happening in by_fault(deployment, result)[:1]:
         said = f"{faults_in_words(happening.faults)}: {happening.consequences[0]}"
         if happening.prevented_by:
@@ -153,13 +166,13 @@ def _print_found(out: Console, deployment: Deployment, result: Result, searched:
 
 
 def print_why(out: Console, result: Result) -> None:
-    """Why each violated property breaks, and what would have prevented it, where that was asked."""
+    """Print the reason for each violation and the changes that prevent it, if ``--explain`` was given."""
     if result.preventions is not None:
         _print_section(out, "Why", (line for pair in explained(result) for line in (pair[0], f"  {pair[1]}")))
 
 
 def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> None:
-    """The traces, or the first of each property, and how many there are besides."""
+    """Print all traces, or the first trace of each property and the number of further traces."""
     for telling in tellings(result.verdicts, all_traces=all_traces):
         out.print()
         out.print(Story(telling))
@@ -171,10 +184,13 @@ def print_traces(out: Console, result: Result, *, all_traces: bool = False) -> N
 def print_background(
     out: Console, deployment: Deployment, result: Result, *, command: str, searched: str | None = None
 ) -> None:
-    """What was assumed, changed or ignored, and how to get all this again. ``searched``: as above."""
+    """Print assumptions, notes, costs and versions, and the command that repeats the check.
+
+    ``searched``: as in :func:`print_what_else`.
+    """
     _print_section(
         out,
-        "Assumed, because no file says so (--assume KEY=VALUE says otherwise)",
+        "Assumptions, which no file states (--assume KEY=VALUE changes one)",
         assumptions.assumption_summary(deployment, result),
     )
     _print_section(out, "Notes", assumptions.note_lines(deployment, result))
@@ -188,9 +204,12 @@ def print_background(
 
 
 def print_overview(out: Console, answers: Sequence[tuple[str, Result]], *, whole: bool = True) -> None:
-    """The answer for several pipelines together, then for each, a line each. ``whole``: all that there are."""
+    """Print the answer for several pipelines together, then a line for each.
+
+    ``whole``: every pipeline could be checked.
+    """
     out.print()
-    rest = "" if whole else " Not all that was found could be checked."
+    rest = "" if whole else " Some pipelines could not be checked."
     _print_wrapped(out, wording.answer_of_all([result.verdicts for _, result in answers]) + rest, style="bold")
     for name, result in answers:
         said = f"{name}: {wording.answer(result.verdicts, bounds_below=False)}"
@@ -214,7 +233,7 @@ def _print_wrapped(out: Console, text: str, *, style: str = "", indent: int = 0)
 
 
 def answer_style(verdicts: Iterable[Verdict]) -> str:
-    """The style of an answer."""
+    """Return the style of an answer, by the worst status of a required property."""
     required = {v.status for v in verdicts if v.required}
     if Status.VIOLATED in required:
         return "bold red"

@@ -1,4 +1,4 @@
-"""The traces of a result, one a row: ``proofka trace FILE``."""
+"""The traces of a result, one in each row: ``proofka trace FILE``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reports.story import Telling
 
 
 class TraceList:
-    """Number, fault set, how many steps, and what each trace violates; numbers are from 1, in the order of tellings."""
+    """Number, steps, fault set and violated properties of each trace. Numbers count from 1."""
 
     def __init__(self, tellings: Sequence[Telling]) -> None:
         self.tellings = tellings

@@ -1,7 +1,7 @@
-"""What comes next where no known change mends a violated property: who could prevent it, and what to ask then.
+"""The next steps if no known change repairs a violated property.
 
-:mod:`reports.inherent` knows what the best deployment of the same client and release suffers as well, and in which
-newer release it does not. ``tables/fault_remedies.csv`` has what prevents a fault itself, outside of what is modelled.
+:mod:`reports.inherent` has the failures of the best deployment of the same client and release, and the first newer
+release without them. ``tables/fault_remedies.csv`` has remedies that prevent a fault itself, outside of the model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reports.inherent import NO_FAULT, Known, known, release_with_settings, tabl
 
 
 def next_steps(deployment: Deployment, violated: Iterable[Verdict]) -> Iterator[str]:
-    """Say what can be done about these properties, by the faults that violate each."""
+    """Yield the next step for these properties, by the faults that violate each property."""
     found: dict[tuple[str, str], list[str]] = {}
     for verdict in violated:
         for step, cut_sets in _by_step(deployment, verdict).items():
@@ -36,31 +36,32 @@ def _by_step(deployment: Deployment, verdict: Verdict) -> dict[str, list[CutSet]
 
 
 def _step(deployment: Deployment, name: str, cut_set: CutSet) -> str:
-    """What can be done about one set of faults."""
+    """Return the next step for one fault set."""
     remedies = [_remedies()[kind] for kind, _ in cut_set if kind in _remedies()]
     if remedies:
-        return f"prevent the fault itself, and take it out of assume.faults: {'; '.join(remedies)}"
+        return f"prevent the fault itself and remove the fault from assume.faults: {'; '.join(remedies)}"
     if (size := sum(count for _, count in cut_set)) > 1:
-        return f"whether settings prevent {size} faults together was not computed; --faults {size - 1} asks about fewer"
+        return f"whether settings prevent {size} faults together was not computed; --faults {size - 1} checks fewer"
     fault = cut_set[0][0] if cut_set else NO_FAULT
     release = release_with_settings(deployment, name, fault)
-    newer = "" if release is None else f'; with brokers {release} settings do: ask with kafka: "{release}"'
+    newer = "" if release is None else f'; with brokers {release} settings prevent this: check with kafka: "{release}"'
     match known(deployment, name, fault):
         case Known.NOTHING | Known.UNDECIDED:
-            which = "inherent: no setting of this client and release prevents it, and no application is known to"
-            return f"{which}{newer or '; no newer release is known to: leave the property out, or prevent the fault'}"
+            which = "inherent: no setting of this client and release and no known application prevents this"
+            none = "; no newer release is known to prevent this: drop the property, or prevent the fault"
+            return f"{which}{newer or none}"
         case Known.APPLICATION:
-            which = "no setting of this client and release prevents it: the application must"
+            which = "no setting of this client and release prevents this: the application must"
             return f"{which} ({_of_application(fault)}), together with the best settings{newer}"
         case Known.SETTINGS:
-            which = "settings of this client and release prevent it where nothing else stands against them"
-            return f"{which}: take settings back that this deployment gives, and ask again"
+            which = "settings of this client and release prevent this where no other setting conflicts with them"
+            return f"{which}: remove conflicting settings from this deployment, and check again"
         case Known.UNKNOWN:
-            return f"whether any setting of this client and release prevents it was not computed{newer}"
+            return f"whether any setting of this client and release prevents this was not computed{newer}"
 
 
 def _of_application(fault: str) -> str:
-    """What of the application helps against a fault, as a deployment file names it."""
+    """Return the keys of a deployment file for application behaviour that can help against a fault."""
     if fault in ENDS_PRODUCER:
         return "producer.on_restart"
     return "consumer.commit and consumer.sink" if fault == Fault.CONSUMER_CRASH else "producer.on_send_error"
@@ -72,12 +73,12 @@ def _remedies() -> dict[str, str]:
 
 
 def tried_releases(deployment: Deployment) -> Iterator[str]:
-    """Say which newer releases were tried, or that none makes a difference."""
+    """Yield the newer releases that were tried, or a sentence that no newer release makes a difference."""
     try:
         upgrades = upgrades_of(deployment)
     except Unchangeable:
         return
     if upgrades:
-        yield f"newer releases were tried as well, in vain: {wording.listed([str(change) for change in upgrades])}"
+        yield f"newer releases were tried and do not help: {wording.listed([str(change) for change in upgrades])}"
     else:
         yield "no newer release that is modelled makes a difference here"

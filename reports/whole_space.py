@@ -1,4 +1,4 @@
-"""The figures of a whole state space: how many states and transitions, which invariants fail where."""
+"""The figures of a whole state space: numbers of states and transitions, and violated invariants."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STATES_A_LINE = 12
 
 
 def to_json(space: WholeSpace) -> dict[str, Any]:
-    """The figures as they are written with ``--json``."""
+    """Return the figures as written with ``--json``."""
     invariants = {
         name: {"violating": count.violating, "trace_length": count.trace_length}
         for name, count in space.invariants.items()
@@ -31,8 +31,8 @@ def to_json(space: WholeSpace) -> dict[str, Any]:
 
 
 def print_space(console: Console, title: str, space: WholeSpace) -> None:
-    """The figures for a reader."""
-    soft = not console.is_terminal  # whoever reads a file or a pipe wants figures unbroken
+    """Print the figures."""
+    soft = not console.is_terminal  # readers of files and pipes need unbroken figures
     console.print(title, style="bold", soft_wrap=soft)
     rate = space.transitions / max(space.seconds, 1e-6)
     console.print(

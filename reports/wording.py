@@ -1,4 +1,4 @@
-"""The words every report shares: fault sets, bounds, origins, numbers, and the one-sentence answer."""
+"""Words that every report shares: fault sets, bounds, origins, numbers, and the answer in one sentence."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ SYMBOL: dict[Status, str] = {
     Status.VACUOUS: "○",
     Status.UNKNOWN: "?",
 }
-"""A mark per status, so that a table without colour still tells them apart."""
+"""A mark for each status, which distinguishes statuses in a table without colour."""
 
 STOPPED: dict[str, str] = {
-    "time": "the time ran out",
-    "states": "the limit of states was reached",
+    "time": "the time limit was reached",
+    "states": "the state limit was reached",
     "memory": "the memory limit was reached",
-    "interrupted": "it was interrupted",
-    "second look": "timed re-exploration exceeded its limit (--time gives it more)",
+    "interrupted": "the check was interrupted",
+    "second look": "timed re-exploration reached its limit (--time raises the limit)",
     "lemmas": "too many timing lemmas to monitor",
-    "answered": "larger fault sets were not sought",
+    "answered": "larger fault sets were not searched",
 }
 
 
 Words = Callable[[Verdict], str]
-"""What is said of one verdict."""
+"""A function that describes one verdict in words."""
 
 
 def plain(text: str) -> str:
-    """``text`` with control characters made visible, so that no input can move the cursor or start a line."""
+    """Return ``text`` with control characters escaped: no input can move the cursor or start a line."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def status(verdict: Verdict) -> str:
-    """``violated``, ``holds``, or ``holds in time`` where it rests on how long things take."""
+    """Return ``violated``, ``holds``, or ``holds in time`` if the verdict depends on timing lemmas."""
     return f"{verdict.status} in time" if verdict.lemmas else str(verdict.status)
 
 
 def number(value: int) -> str:
-    """A count with thousands separators."""
+    """Return a count with thousands separators."""
     return f"{value:,}"
 
 
 def brief(value: int) -> str:
-    """A count in few characters: ``46,301``, ``37.3 M``."""
+    """Return a count in few characters: ``46,301``, ``37.3 M``."""
     return f"{value / 1e6:,.1f} M" if value >= 1e6 else number(value)
 
 
 def duration(seconds: float) -> str:
-    """``42 s``, ``4 min 12 s``, ``2 h 5 min``."""
+    """Return a number of seconds in words: ``42 s``, ``4 min 12 s``, ``2 h 5 min``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -61,52 +61,55 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """A time that nobody knows better, rounded up: ``about 40 s``, ``about 3 min``, ``about 2 h``."""
+    """Return an estimated number of seconds in words: ``about 40 s``, ``about 3 min``, ``about 2 h``.
+
+    Seconds and minutes are rounded up; hours are rounded to the nearest hour.
+    """
     if seconds < 90:
         return f"about {max(1, ceil(seconds / 10)) * 10} s"
     return f"about {ceil(seconds / 60)} min" if seconds < 90 * 60 else f"about {round(seconds / 3600)} h"
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 fault``, ``2 faults``."""
+    """Return a count with its noun: ``1 fault``, ``2 faults``."""
     return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
 
 
 def listed(items: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Join items: ``a``, ``a and b``, ``a, b and c``."""
     return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]])) if items else ""
 
 
 def fault_set(cut_set: CutSet) -> str:
-    """``{2 slow-follower, power-loss}``; ``{}`` is no fault at all."""
+    """Return a fault set in braces: ``{2 slow-follower, power-loss}``; ``{}`` is the empty fault set."""
     return "{" + ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in cut_set) + "}"
 
 
 def happens(step: Step) -> str:
-    """A step in a sentence, a fault by its kind: ``kill: broker 1 is killed``."""
+    """Return the sentence of a step, after the kind of fault if the step is a fault: ``kill: broker 1 is killed``."""
     return f"{step.fault}: {step.text}" if step.fault else step.text
 
 
 def announced(step: Step) -> str:
-    """The same where nothing else marks a fault: ``FAULT kill: broker 1 is killed``."""
+    """Return the sentence of a step with a mark for a fault: ``FAULT kill: broker 1 is killed``."""
     return f"FAULT {happens(step)}" if step.fault else step.text
 
 
 def faults_needed(cut_set: CutSet) -> str:
-    """A fault set inside a sentence: ``kill``, ``2 slow-follower and power-loss``, ``no fault at all``."""
+    """Return a fault set for use in a sentence: ``kill``, ``2 slow-follower and power-loss``, ``no fault at all``."""
     if not cut_set:
         return "no fault at all"
     return listed([f"{count} {kind}" for kind, count in cut_set])
 
 
 def plural(kind: str) -> str:
-    """Several faults of a kind: ``kills``, ``power losses``, ``consumer crashes``."""
+    """Return the plural of a kind of fault: ``kills``, ``power losses``, ``consumer crashes``."""
     words = kind.replace("-", " ")
     return words + ("es" if words.endswith(("s", "sh")) else "s")
 
 
 def unlimited(verdict: Verdict) -> str:
-    """``any number of kills and power losses, 2 records``, where every number was covered, or nothing."""
+    """Return ``any number of kills and power losses, 2 records`` if every number of faults was covered, or ``""``."""
     coverage = verdict.coverage
     if not coverage.any_number:
         return ""
@@ -118,7 +121,7 @@ def unlimited(verdict: Verdict) -> str:
 
 
 def any_faults(coverage: Coverage) -> str:
-    """How many faults were explored in every combination: ``any 2 faults``, ``any number of kills``."""
+    """Return the number of faults that was explored in every combination: ``any 2 faults``, ``any number of kills``."""
     if coverage.any_number:
         everything = {kind for kind, _ in coverage.kinds} <= set(coverage.any_number) and len(coverage.kinds) > 2
         return f"any number of {'faults' if everything else listed([plural(kind) for kind in coverage.any_number])}"
@@ -128,7 +131,7 @@ def any_faults(coverage: Coverage) -> str:
 
 
 def beyond(coverage: Coverage) -> str:
-    """What was explored of one fault more (``31 of 286 combinations of 3``), or nothing."""
+    """Return the explored combinations of one more fault (``31 of 286 combinations of 3``), or ``""``."""
     if not coverage.combinations:
         return ""
     of_next = number(coverage.combinations_of_next)
@@ -136,12 +139,12 @@ def beyond(coverage: Coverage) -> str:
 
 
 def bounds(coverage: Coverage) -> str:
-    """``any 2 faults, 31 of 286 combinations of 3``."""
+    """Return the explored faults: ``any 2 faults, 31 of 286 combinations of 3``."""
     return ", ".join(filter(None, [any_faults(coverage), beyond(coverage)]))
 
 
 def fault_kinds(coverage: Coverage) -> str:
-    """The kinds considered: ``kill, power-loss; consumer-crash (at most 1)``. A limit that cannot bind is left out."""
+    """List the kinds of fault: ``kill, power-loss; consumer-crash (at most 1)``, without limits that cannot apply."""
     by_limit: dict[int | None, list[str]] = {}
     for kind, count in coverage.kinds:
         binds = kind not in coverage.any_number and (bool(coverage.any_number) or count <= coverage.complete_to)
@@ -154,22 +157,22 @@ def fault_kinds(coverage: Coverage) -> str:
 
 
 def sizes(coverage: Coverage) -> str:
-    """The size of the pipeline explored: ``records 2, log 3``."""
+    """Return the sizes of the explored pipeline: ``records 2, log 3``."""
     return ", ".join(f"{name} {value}" for name, value in coverage.bounds.items())
 
 
 def would_explore_more(coverage: Coverage) -> str:
-    """Which sizes stopped some behaviour, as a sentence, or nothing."""
+    """Name the sizes that stopped some behaviour, as a sentence, or return ``""``."""
     return f"larger {listed(coverage.bounds_reached)} would explore more" if coverage.bounds_reached else ""
 
 
 def stopped(coverage: Coverage) -> str:
-    """Why the exploration ended before its bounds, as half a sentence, or nothing."""
+    """Say why the exploration ended before its bounds, as a clause, or return ``""``."""
     return STOPPED.get(coverage.stopped, coverage.stopped) if coverage.stopped else ""
 
 
 def stopped_at(verdict: Verdict) -> str:
-    """``the memory limit was reached, at 3,000 states, fully covered up to layer 1 (...)``, or nothing."""
+    """Return ``the memory limit was reached, at 3,000 states, fully covered up to layer 1 (...)``, or ``""``."""
     coverage = verdict.coverage
     if coverage.stopped in (None, "answered"):
         return ""
@@ -178,15 +181,15 @@ def stopped_at(verdict: Verdict) -> str:
 
 
 def not_sought(coverage: Coverage) -> str:
-    """``sets of 1 fault are complete; larger ones were not sought (--all-fault-sets)``, or nothing."""
+    """Return ``fault sets of 1 fault are complete; larger fault sets were not searched (...)``, or ``""``."""
     if coverage.stopped != "answered":
         return ""
     complete = counted(coverage.complete_to, "fault")
-    return f"sets of {complete} are complete; larger ones were not sought (--all-fault-sets)"
+    return f"fault sets of {complete} are complete; larger fault sets were not searched (--all-fault-sets)"
 
 
 def origin(source: Origin) -> str:
-    """Where a setting came from: ``orders.yaml:12``, ``default of Kafka 4.0``, ``rule: ...``, ``assumed``."""
+    """Return the origin of a setting: ``orders.yaml:12``, ``default of Kafka 4.0``, ``rule: ...``, ``assumed``."""
     match source.kind:
         case "file":
             return f"{source.file}:{source.line}" if source.line else str(source.file)
@@ -201,7 +204,7 @@ def origin(source: Origin) -> str:
 
 
 def outcome(status: Status, cut_sets: Sequence[CutSet]) -> str:
-    """A verdict as half a sentence: ``is violated by {kill}``, ``holds``, ``is vacuous``, ``is undecided``."""
+    """Return a verdict as a predicate: ``is violated by {kill}``, ``holds``, ``is vacuous``, ``is undecided``."""
     match status:
         case Status.VIOLATED:
             return "is violated" + (f" by {listed([fault_set(c) for c in cut_sets])}" if cut_sets else "")
@@ -214,13 +217,13 @@ def outcome(status: Status, cut_sets: Sequence[CutSet]) -> str:
 
 
 def sensitivity(item: Sensitivity) -> str:
-    """``with consumer.processing=handed-off, no-skip is violated by {consumer-crash}``."""
+    """Return ``with consumer.processing=handed-off, no-skip is violated by {consumer-crash}``."""
     scope = " with up to one fault" if item.status is Status.HOLDS else ""
     return f"with {item.assumption}={item.value}, {item.property} {outcome(item.status, item.cut_sets)}{scope}"
 
 
 def threshold(item: Threshold) -> str:
-    """``no-loss holds iff delivery.timeout.ms >= 10,300 (now 120,000), with all other durations ...``."""
+    """Return ``no-loss holds iff delivery.timeout.ms >= 10,300 (now 120,000), with all other durations ...``."""
     if item.holds_at == item.violated_at + 1:
         turns = f"holds iff {item.setting} >= {item.holds_at:,}"
     else:
@@ -230,7 +233,7 @@ def threshold(item: Threshold) -> str:
 
 
 def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, ...], str]]:
-    """What ``words`` says of each verdict, each saying once, with the properties it is said of."""
+    """Return each text that ``words`` gives for some verdict once, with the properties of these verdicts."""
     groups: dict[str, list[str]] = {}
     for verdict in verdicts:
         if text := words(verdict):
@@ -239,9 +242,10 @@ def grouped(verdicts: Iterable[Verdict], words: Words) -> list[tuple[tuple[str, 
 
 
 def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: str = "required") -> str:
-    """The whole result in one sentence, about the required properties; with the bounds if they are not said below.
+    """Return the result for the required properties in one sentence.
 
-    ``called``: the word for these properties, where they are others than those that the deployment requires.
+    ``bounds_below``: whether the report states the bounds below; otherwise the sentence states them. ``called``: the
+    word for these properties, if they are not the properties that the deployment requires.
     """
     required = [v for v in verdicts if v.required]
     by_status = {status: [v for v in required if v.status is status] for status in Status}
@@ -257,24 +261,24 @@ def answer(verdicts: Sequence[Verdict], *, bounds_below: bool = True, called: st
         return f"Undecided: {why} before {_named(unknown)} could be decided."
     if vacuous := by_status[Status.VACUOUS]:
         one = len(vacuous) == 1
-        holds, speaks = ("holds", "it speaks") if one else ("hold", "they speak")
-        return f"No evidence: {_named(vacuous)} {holds} only because what {speaks} of never happened within the bounds."
+        holds, witnesses = ("holds", "its witness was") if one else ("hold", "their witnesses were")
+        return f"No evidence: {_named(vacuous)} {holds} only because {witnesses} not reached within the bounds."
     if required:
         scopes = {unlimited(v) for v in required}
         scope = f"for {scopes.pop()}, within" if len(scopes) == 1 and "" not in scopes else "within"
         covered = "the bounds below" if bounds_below else _bounds_of_all(required)
         return f"Yes: {_what_holds(required, called)} {scope} {covered}{_only_in_time(required)}{_beside(required)}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
-    return f"Nothing is required; {found} of the {len(verdicts)} properties checked can fail."
+    return f"Nothing is required; {found} of the {len(verdicts)} checked properties can fail."
 
 
 def _bound_was_reached(coverage: Coverage) -> str:
-    """``a bound (log) was reached``, or nothing."""
+    """Return ``a bound (log) was reached``, or ``""``."""
     return f"a bound ({listed(coverage.bounds_reached)}) was reached" if coverage.bounds_reached else ""
 
 
 def brief_answer(verdicts: Sequence[Verdict]) -> str:
-    """The result in one sentence where what violates the required properties is told below it."""
+    """Return the result in one sentence, for a report that lists the faults of each violation below."""
     required = [verdict for verdict in verdicts if verdict.required]
     violated = [verdict for verdict in required if verdict.status is Status.VIOLATED]
     if not violated:
@@ -288,11 +292,11 @@ def brief_answer(verdicts: Sequence[Verdict]) -> str:
 
 
 _SEVERAL = {"holds": "hold", "is": "are"}
-"""The verbs of outcomes, of one property and of several."""
+"""The plural of the verb of an outcome, by the singular."""
 
 
 def _outcomes(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """What came of properties, those together of which the same did."""
+    """Yield the outcome of properties; properties with the same outcome share a sentence."""
     for names, said in grouped(verdicts, lambda verdict: outcome(verdict.status, ())):
         verb, _, rest = said.partition(" ")
         several = f"{_SEVERAL[verb]} {rest}".rstrip()
@@ -300,19 +304,19 @@ def _outcomes(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def not_checked(pipelines: int) -> str:
-    """Say of pipelines that they are not checked."""
+    """Return the number of pipelines that are not checked, as a sentence."""
     are = "is" if pipelines == 1 else "are"
     return f"{counted(pipelines, 'pipeline')} {are} not checked; standard error says why."
 
 
 def answer_of_all(pipelines: Sequence[Sequence[Verdict]]) -> str:
-    """The results of several pipelines in one sentence: the worst that is true of one of them, and of how many."""
+    """Return the result of several pipelines in one sentence: the worst status and the number of pipelines with it."""
     required = [{verdict.status for verdict in verdicts if verdict.required} for verdicts in pipelines]
     every = counted(len(pipelines), "pipeline")
     for status, words in (
         (Status.VIOLATED, "No: a required property can fail in"),
         (Status.UNKNOWN, "Undecided: a required property in"),
-        (Status.VACUOUS, "No evidence: a required property holds only because what it speaks of never happened, in"),
+        (Status.VACUOUS, "No evidence: a required property holds only because its witness was not reached, in"),
     ):
         if those := sum(status in of_one for of_one in required):
             return f"{words} {number(those)} of {every}."
@@ -336,12 +340,12 @@ def _what_holds(required: Sequence[Verdict], called: str) -> str:
 
 
 def _only_in_time(holding: Sequence[Verdict]) -> str:
-    """That some hold only because of how long things take, or nothing."""
+    """Name the properties that hold only under timing assumptions, as a clause, or return ``""``."""
     timed = [verdict for verdict in holding if verdict.lemmas]
     if not timed:
         return ""
     which = "" if len(holding) == 1 else f" of {_named(timed)}" if len(timed) < len(holding) else ""
-    return f"; the timing assumptions{which} are part of the answer"
+    return f"; the answer includes the timing assumptions{which}"
 
 
 def _beside(holding: Sequence[Verdict]) -> str:
@@ -354,7 +358,7 @@ def _beside(holding: Sequence[Verdict]) -> str:
 
 
 def _bounds_of_all(verdicts: Sequence[Verdict]) -> str:
-    """``any 2 faults (records 2, log 3)``."""
+    """Return ``any 2 faults (records 2, log 3)``, or ``the bounds of each`` if bounds differ."""
     told = {f"{bounds(one.coverage)} ({sizes(one.coverage)})" for one in verdicts}
     return told.pop() if len(told) == 1 else "the bounds of each"
 
@@ -364,6 +368,6 @@ def _named(verdicts: Sequence[Verdict]) -> str:
 
 
 def size(amount: int) -> str:
-    """A number of bytes: ``12 kB``, ``150 MB``, ``1.2 GB``."""
+    """Return a number of bytes in words: ``12 kB``, ``150 MB``, ``1.2 GB``."""
     unit, name = (1e9, "GB") if amount >= 1e9 else (1e6, "MB") if amount >= 1e6 else (1e3, "kB")
     return f"{amount / unit:.1f} {name}" if unit == 1e9 else f"{amount / unit:.0f} {name}"

@@ -1,8 +1,8 @@
-"""Writes the tables of ``proofka help`` that follow from other sources: run it when a test says that they differ.
+"""Write the generated tables of ``proofka help``. Run this script if a test reports stale tables.
 
-Properties come from the catalogue, claims from the tables of claims, rules from docs/client-rules.md, and which section
-of the semantics speaks of what from docs/semantics.md. Nothing of that is installed, or quick enough to read, where
-``proofka help`` runs.
+Properties come from the catalogue, claims from the tables of claims, rules from docs/client-rules.md, and the sections
+about each word from docs/semantics.md. ``proofka help`` cannot read these sources itself: they are not installed, or
+are too slow to read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from properties.claims import catalogue as claims  # noqa: E402
 from reports.guide.settings import owners  # noqa: E402
 
 HAPPENED = "it happened"
-"""What is said of an incident."""
+"""The outcome of an incident in the table."""
 
 TABLES = ROOT / "reports" / "guide" / "tables"
 _CODE = re.compile(r"`([A-Za-z_][\w.-]*)[^`]*`")
@@ -62,7 +62,7 @@ def claimed() -> Iterator[Sequence[str]]:
 
 
 def _outcomes() -> Iterator[tuple[str, str]]:
-    """What became of each claim and finding, as the pages say that proofka claims wrote."""
+    """Yield the outcome of each claim and finding, from the pages that ``proofka claims`` wrote."""
     for page in ("claims.md", "findings.md"):
         for line in (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines():
             if row := _OUTCOME.match(line):
@@ -77,7 +77,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _words(entry: Mapping[str, Any]) -> Iterator[str]:
-    """The settings, assumptions and faults that a claim speaks of, without whose they are."""
+    """Yield the settings, assumptions and faults of a claim, without their components."""
     for case in entry.get("cases", ()):
         for key, value in case.get("with", {}).items():
             if key == "faults":
@@ -121,11 +121,11 @@ def sections() -> Iterator[Sequence[str]]:
 
 
 WRITTEN = {"properties": properties, "claims": claimed, "rules": rules, "sections": sections}
-"""Table -> what yields its rows; its documentation names the columns."""
+"""The function that yields the rows of each table; its docstring names the columns."""
 
 
 def text_of(name: str) -> str:
-    """A table as it is to be."""
+    """Return the text of a table."""
     made = WRITTEN[name]
     return _csv((made.__doc__ or "").split(", "), made())
 

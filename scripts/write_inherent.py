@@ -1,27 +1,28 @@
-"""Write ``reports/tables/inherent.csv`` and ``eras.csv``: what the best deployments still suffer with one fault.
+"""Write ``reports/tables/inherent.csv`` and ``eras.csv``: violations by the best deployments with one fault.
 
-Of each client and release several deployments are checked, which are the strongest that the format can say: none is
-the best in every respect (``scripts/best/``; its ``clients.csv`` has what the parts in braces are for each client, best
-first). What a release refuses, or what is not modelled of it, is left out. A row says what is known of a property and
-a fault:
+The script checks several deployments for each client and release. They are the strongest deployments that the format
+can express; none is the best in every respect (``scripts/best/``; its ``clients.csv`` has the values of the parts in
+braces for each client, best first). Deployments that a release refuses, or that are not modelled, are left out. A row
+has the knowledge about a property and a fault:
 
-- ``application``: every deployment with the best settings violates it; one whose application does its best does not;
-- ``nothing``: every deployment violates it, whatever its application does;
-- ``undecided``: every one with the best settings violates it; of those whose application does its best no one is
-  known not to, and some are not known to;
-- ``unknown``: some with the best settings are not known to violate it, and none is known not to. So is a property that
-  not all are asked for, such as those of transactions, and a fault that does nothing in any of them (``any`` stands for
-  every other one).
+- ``application``: every deployment with the best settings violates the property; a deployment with the best
+  application does not;
+- ``nothing``: every deployment violates the property, for every application;
+- ``undecided``: every deployment with the best settings violates the property; with the best application, no
+  deployment is known to hold, and some are undecided;
+- ``unknown``: some deployments with the best settings are undecided, and none is known to hold. The same word is used
+  for a property that not all deployments have, such as those of transactions, and for a fault without effect in all
+  deployments (``any`` stands for every other fault or property).
 
-Where there is no row, a deployment with the best settings is known to have the property with this fault. What is
-vacuous or undecided is neither had nor violated.
+A pair without a row: a deployment with the best settings is known to hold the property with this fault. A vacuous or
+undecided verdict counts neither as held nor as violated.
 
-**Eras.** Releases in which all these deployments come to the same systems are one era, and are computed once: a
-deployment without its names and notes is all that a model is built from. ``eras.csv`` has the first and the last
-release of each; of neighbours that come to the same rows it has one. Releases that are in none were not computed:
-``scripts/best/asked.csv`` names the clients and the oldest brokers that were.
+**Eras.** Releases with equal systems for all these deployments form one era, which is computed once: a model depends
+only on the deployment without its names and notes. ``eras.csv`` has the first and the last release of each era;
+neighbouring eras with equal rows are merged. Releases outside of all eras were not computed: ``scripts/best/asked.csv``
+names the computed clients, and the oldest brokers of each.
 
-Takes an hour; ``tests/reports/test_inherent.py`` computes some again.
+The script runs for an hour; ``tests/reports/test_inherent.py`` repeats a part.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ TABLES = ROOT / "reports" / "tables"
 COLUMNS = ("era", "property", "fault", "behind")
 ERA_COLUMNS = ("era", "client", "since", "until", "mode", "kafka_since", "kafka_until")
 PART = re.compile(r"\{([A-Z|-]+)\}")
-"""A part of a file that is another one for each client; with bars between several, the first that is accepted."""
+"""A part of a file that depends on the client; of several parts between bars the first accepted one is used."""
 
 SETTINGS, APPLICATION = "settings", "application"
-"""How files begin of deployments with the best settings, and of those whose application does its best as well."""
+"""Prefixes of files: deployments with the best settings, and deployments with the best application as well."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A client in a range of versions (of Java's: those of the brokers), with brokers of a release in a mode."""
+    """A client in a range of versions (Java: the release of the brokers), with brokers of a release in a mode."""
 
     client: str
     since: str
@@ -71,18 +72,18 @@ class Asked:
 
     @property
     def version(self) -> str:
-        """The version of the client that is computed."""
+        """The version of the client in the computation."""
         return self.until or self.kafka
 
     @property
     def name(self) -> str:
-        """What the era is called that begins here: ``librdkafka 2.15 kraft 3.3.0``."""
+        """The name of the era that begins here: ``librdkafka 2.15 kraft 3.3.0``."""
         return " ".join(word for word in (self.client, self.until, self.mode, self.kafka) if word)
 
 
 @dataclass(frozen=True)
 class Era:
-    """Neighbouring releases in which the best deployments come to the same systems."""
+    """Neighbouring releases with equal systems of the best deployments."""
 
     first: Asked
     kafka_until: str
@@ -91,7 +92,7 @@ class Era:
 
 @dataclass(frozen=True)
 class Decided:
-    """What one fault of a kind violates, and what it is known not to; pairs of a property and a fault."""
+    """Pairs (property, fault) that are violated with one fault, and pairs that are known to hold."""
 
     asked: frozenset[str]
     violated: frozenset[tuple[str, str]]
@@ -99,20 +100,20 @@ class Decided:
 
 
 def eras() -> Iterator[Era]:
-    """Find the eras of each client that is asked for, newest releases last."""
+    """Yield the eras of each client of ``asked.csv``, newest releases last."""
     for one in asked():
         yield from eras_of(one)
 
 
 def asked() -> Iterator[Asked]:
-    """Read which clients are asked for, each in a mode of the brokers from a release on."""
+    """Yield the clients of ``asked.csv``, each with a mode of the brokers and their first release."""
     with (BEST / "asked.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             yield Asked(row["client"], row["since"], row["until"], row["mode"], row["kafka_since"])
 
 
 def eras_of(first: Asked) -> Iterator[Era]:
-    """Find the eras of a client, from a release of the brokers on: of releases that accept deployments of each kind."""
+    """Yield the eras of a client from a release of the brokers on; an era accepts deployments of each kind."""
     era: Era | None = None
     order = releases(first.mode)
     for kafka in order[order.index(first.kafka) :]:
@@ -130,14 +131,14 @@ def eras_of(first: Asked) -> Iterator[Era]:
 
 
 def releases(mode: str) -> tuple[str, ...]:
-    """Name every release of brokers that is accepted in a mode, oldest first."""
+    """Return every release of brokers that is accepted in a mode, oldest first."""
     first, last = ((0, 0), LAST_ZOOKEEPER) if mode == ZOOKEEPER_MODE else (FIRST_KRAFT, (99, 0))
     found = (line for line in lines() if first <= line <= last)
     return tuple(f"{major}.{minor}.{patch}" for major, minor in found for patch in range(LAST_PATCH + 1))
 
 
 def systems_of(of: Asked, kind: str) -> Mapping[str, Deployment]:
-    """Build the deployments of a kind, by all that a model is built from."""
+    """Return the deployments of a kind, by the content from which a model is built."""
     return {
         repr(replace(one, name="", kafka=(0, 0, 0), client="", settings=(), ignored=(), notes=())): one
         for one in deployments(of, kind)
@@ -145,7 +146,7 @@ def systems_of(of: Asked, kind: str) -> Mapping[str, Deployment]:
 
 
 def deployments(of: Asked, kind: str) -> Iterator[Deployment]:
-    """Build those deployments of a kind that the client and the brokers accept."""
+    """Yield the deployments of a kind that the client and the brokers accept."""
     for file in sorted(BEST.glob(f"{kind}-*.yaml")):
         for text in _texts(file.read_text(encoding="utf-8"), of):
             try:
@@ -156,7 +157,7 @@ def deployments(of: Asked, kind: str) -> Iterator[Deployment]:
 
 
 def _texts(text: str, of: Asked) -> Iterator[str]:
-    """Fill in a file: every way that the table has for this client, best first."""
+    """Yield a file filled in with each combination of parts for this client, best first."""
     mode = f'{ZOOKEEPER}: "z:2181"' if of.mode == ZOOKEEPER_MODE else ""
     for name, value in (("MODE", mode), ("RELEASE", of.kafka), ("CLIENT", of.client), ("VERSION", of.version)):
         text = text.replace(name, value)
@@ -180,7 +181,7 @@ def _clients() -> tuple[dict[str, str], ...]:
 
 
 def rows(of: Asked) -> Iterator[tuple[str, str, str]]:
-    """Check the deployments, and say of each property and fault what is known (see the module's docstring)."""
+    """Check the deployments, and yield the knowledge about each property and fault (see the module docstring)."""
     by_settings, by_application = (
         [decided(system, one) for system, one in sorted(systems_of(of, kind).items())]
         for kind in (SETTINGS, APPLICATION)
@@ -208,7 +209,7 @@ def _kinds(systems: Mapping[str, Deployment]) -> frozenset[str]:
 
 _IDS: dict[str, frozenset[str]] = {}
 _DECIDED: dict[frozenset[str], Decided] = {}
-"""What came of systems that were checked already, by the ids of their questions: many are in several eras."""
+"""Outcomes of checked systems, by the ids of their questions: many systems are in several eras."""
 
 
 def decided(system: str, deployment: Deployment) -> Decided:
@@ -223,7 +224,7 @@ def decided(system: str, deployment: Deployment) -> Decided:
 
 
 def decided_by(result: Result) -> Decided:
-    """Tell what a result with one fault says."""
+    """Return the violated pairs and the pairs that hold of a result with one fault."""
     violated, prevented = set(), set()
     for verdict in result.verdicts:
         kinds = {NO_FAULT, *(kind for kind, _ in verdict.coverage.kinds)}
@@ -236,7 +237,7 @@ def decided_by(result: Result) -> Decided:
 
 
 def _is_decided(verdict: Verdict) -> bool:
-    """Whether what does not violate the property with one fault is known not to, and its situation happened."""
+    """Tell whether the verdict is decided for every single fault, with a reached witness."""
     whole = verdict.coverage.complete_to >= 1 and verdict.coverage.stopped is None
     is_open = any(note.startswith("it was not decided") for note in verdict.notes)
     return verdict.status in (Status.HOLDS, Status.VIOLATED) and verdict.witness_reached and whole and not is_open
@@ -248,7 +249,7 @@ def _fault(cut_set: CutSet) -> str:
 
 @dataclass(frozen=True)
 class Computed:
-    """Eras that come to the same rows, one after the other: as one row of ``eras.csv``, and the rows that it has."""
+    """Consecutive eras with equal rows: one row of ``eras.csv``, and the rows of ``inherent.csv``."""
 
     era: Era
     rows: tuple[tuple[str, str, str], ...]
@@ -261,14 +262,14 @@ class Computed:
         return dict(zip(ERA_COLUMNS, values, strict=True))
 
     def is_followed_by(self, era: Era) -> bool:
-        """Whether an era of the same client begins where this one ends."""
+        """Tell whether ``era`` is of the same client and begins where this era ends."""
         order = releases(self.era.first.mode)
         same = replace(self.era.first, kafka="") == replace(era.first, kafka="")
         return same and order.index(self.era.kafka_until) + 1 == order.index(era.first.kafka)
 
 
 def merged(those: Iterable[Era]) -> list[Computed]:
-    """Compute the rows of eras, and make one of neighbours that come to the same."""
+    """Compute the rows of eras, and merge neighbours with equal rows."""
     found: list[Computed] = []
     for era in those:
         print(era.first.name, era.kafka_until, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Writes docs/man/proofka.1 from the commands: run it when a test says that the page differs from them."""
+"""Write docs/man/proofka.1 from the commands. Run this script if a test reports a stale page."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ EXAMPLES = (
         "proofka check orders.yaml",
         "A verdict on every property of a deployment, with the shortest trace of each violation.",
     ),
-    ("proofka check deploy/", "The same of every pipeline that is found in a folder of configurations."),
-    ("proofka check orders.yaml --json orders.json", "Keeps the result."),
-    ("proofka trace orders.json 1", "Tells its first trace step by step."),
-    ("proofka verify orders.json", "Replays its traces against the model."),
-    ("proofka help min.insync.replicas", "Says what a setting is, and what it means for delivery."),
+    ("proofka check deploy/", "A verdict on every property of each pipeline in a folder of configurations."),
+    ("proofka check orders.yaml --json orders.json", "Check a deployment and keep the result."),
+    ("proofka trace orders.json 1", "Print the first trace of the result step by step."),
+    ("proofka verify orders.json", "Replay the traces of the result in the model."),
+    ("proofka help min.insync.replicas", "Explain a setting and its meaning for delivery."),
 )
 
 
 def text() -> str:
-    """The page in roff."""
+    """Return the page in roff."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -47,8 +47,8 @@ def _lines() -> Iterator[str]:
     yield r"[\fIOPTION\fR]... [\fIARGUMENT\fR]..."
     yield ".SH DESCRIPTION"
     yield "Proofka reads the configuration of a Kafka pipeline (producer, topic and brokers, consumer), explores every"
-    yield "interleaving of faults up to a bound, and says of each property whether it holds within the bounds, or shows"
-    yield "the shortest way to violate it. Nothing that stands in a file is run or fetched."
+    yield "interleaving of faults up to a bound, and reports for each property that the property holds within the"
+    yield "bounds, or shows a shortest run that violates it. Proofka never executes or fetches the content of a file."
     yield ".SH OPTIONS"
     yield from _parameters(group, context)
     yield ".SH COMMANDS"
@@ -72,11 +72,11 @@ def _lines() -> Iterator[str]:
     yield ".SH ENVIRONMENT"
     yield ".TP"
     yield ".B COLUMNS, NO_COLOR, PAGER"
-    yield "The width of what is printed, whether it has colours, and what shows what is longer than the screen."
+    yield "Width of the output, colours (off with NO_COLOR), and the program that shows output longer than the screen."
 
 
 def _usage(command: Any, context: Any, name: str) -> str:
-    """What stands behind a command's name."""
+    """Return the usage after the name of a command."""
     inner = typer.Context(command, info_name=name, parent=context)
     return " ".join(command.collect_usage_pieces(inner))
 
@@ -93,7 +93,7 @@ def _parameters(command: Any, context: Any) -> Iterator[str]:
 
 
 def _roff(words: str) -> str:
-    """Text that roff shows as it is."""
+    """Return text that roff shows unchanged."""
     escaped = words.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
 

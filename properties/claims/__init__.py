@@ -1,5 +1,4 @@
-"""What the literature claims about Kafka's reliability, as questions that a checker can decide.
+"""Claims of the literature about the reliability of Kafka, as questions that a checker can decide.
 
-``tables/*.yaml`` hold the claims: each with deployments, and what the claim says of a property there. No table holds an
-answer.
+``tables/*.yaml`` have the claims, each with deployments and the claimed verdict on a property. No table has an answer.
 """

@@ -5,15 +5,15 @@
     C005:
       says: With acks=1 a record is lost if the leader dies before a follower has copied it.
       cases:
-        - fails: no-acked-loss           # or holds: what the claim says of this property
-          if: a broker dies              # only where the claim leaves it open
+        - fails: no-acked-loss           # or holds: the claim about this property
+          if: a broker dies              # only if the claim does not state the condition
           with: {producer.acks: 1, faults: {kill: 1}}
 
-``with`` is a record as of an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; ``three`` where
-nothing is said). ``faults`` is short for ``assume.faults`` with their sum for a total. Instead of ``cases`` stands
-``default: {scope: ..., key: ..., value: ...}`` for what only says what a default is, ``choices: {scope: ..., key:
-...}`` for what says what values there are, ``exists`` likewise for what says that there is something to set,
-``follows`` for what says what a setting makes of others, and ``missing: why`` for what no model decides.
+``with`` is a record as in an inventory, on top of ``pipeline`` (a name from ``tables/pipelines.yaml``; the default is
+``three``). ``faults`` is short for ``assume.faults`` with the sum of the faults as total. Other keys replace ``cases``:
+``default: {scope: ..., key: ..., value: ...}`` for a claim about a default, ``choices: {scope: ..., key: ...}`` for a
+claim about possible values, ``exists`` for a claim that a setting exists, ``follows`` for a claim about the effect of a
+setting on others, and ``missing: why`` for a claim that no model decides.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ PIPELINES = "pipelines.yaml"
 INCIDENTS = Path(__file__).with_name("incidents.yaml")
 FINDINGS = Path(__file__).with_name("findings.yaml")
 USUAL = "three"
-"""The pipeline of a case that names none."""
+"""The pipeline of a case without a pipeline."""
 
 
 class UnknownClaimError(InputError):
-    """There is no claim of this id."""
+    """No claim has this id."""
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """Every claim. The tables are shipped with the package: what is wrong in one is a plain KeyError."""
+    """Return every claim. An error in a table, which is part of the package, raises KeyError."""
     found = (claim for path in TABLES.glob("*.yaml") if path.name != PIPELINES for claim in _claims_in(path))
     return tuple(sorted(found, key=lambda claim: claim.id))
 
 
 @cache
 def incidents() -> tuple[Claim, ...]:
-    """What happened somewhere: that it is found from its configuration, and not found with what ended it."""
+    """Return the incidents: each must be found with its configuration, and not with the change that ended it."""
     return tuple(_claims_in(INCIDENTS))
 
 
 @cache
 def findings() -> tuple[Claim, ...]:
-    """What is taken for granted of the safer of two values, and is not so everywhere."""
+    """Return the findings: guarantees of the safer of two values that do not hold in every deployment."""
     return tuple(_claims_in(FINDINGS))
 
 
@@ -62,9 +62,9 @@ def _claims_in(table: Path) -> Iterator[Claim]:
 
 
 def find_claims(ids: list[str]) -> tuple[Claim, ...]:
-    """What has these ids in any of the tables, each once; all claims if none is given. Raises UnknownClaimError.
+    """Return the claims, findings and incidents with these ids, each once; all claims without ids.
 
-    ``claims``, ``findings`` and ``incidents`` name all that a table has.
+    The words ``claims``, ``findings`` and ``incidents`` stand for all ids of a table. Raises UnknownClaimError.
     """
     tables = {"claims": claims(), "findings": findings(), "incidents": incidents()}
     known = {claim.id: claim for table in tables.values() for claim in table}

@@ -1,4 +1,4 @@
-"""A claim, and what became of it."""
+"""A claim, and its outcome."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from properties.verdict import Status, Verdict
 
 @dataclass(frozen=True)
 class Case:
-    """What a claim comes to in one deployment: ``property`` holds there, or it can be violated.
+    """The meaning of a claim in one deployment: ``property`` holds, or can be violated.
 
-    ``condition``: in words, what this deployment has beyond what the claim itself says; empty if nothing. ``asked``:
-    the deployment, as a record of an inventory (:mod:`model.deployment.record_reader`).
+    ``condition``: the condition of this deployment that the claim does not state, in words, or ``""``. ``asked``: the
+    deployment as a record of an inventory (:mod:`model.deployment.record_reader`).
     """
 
     property: str
@@ -25,7 +25,7 @@ class Case:
 
 
 class About(StrEnum):
-    """What a claim can say of a setting: its default, what it can be, that there is one, what follows from it."""
+    """The subject of a claim about a setting: its default, its values, its existence, or its effect on others."""
 
     DEFAULT = "default"
     CHOICES = "choices"
@@ -35,10 +35,10 @@ class About(StrEnum):
 
 @dataclass(frozen=True)
 class SettingClaim:
-    """What a claim speaks of: ``about`` of ``key`` of ``scope`` (producer, broker, ...), and the default it names.
+    """A claim about the setting ``key`` of ``scope`` (producer, broker, ...); ``value``: the claimed default.
 
-    What follows from a setting is read of a deployment: ``of`` is its record, ``keys`` are the settings that it
-    decides, ``against`` values of these that somebody could set beside it.
+    The effect of a setting on others is read from a deployment: ``of`` is its record, ``keys`` are the settings that
+    the setting decides, and ``against`` are values of these settings that a user could set as well.
     """
 
     scope: str
@@ -54,8 +54,8 @@ class SettingClaim:
 class Claim:
     """A sentence from the literature.
 
-    ``cases``: what it comes to, all of which must be so for it to be true. ``setting``: where it only speaks of a
-    setting, and not of what happens. ``missing``: why no model decides it; empty if one does.
+    ``cases``: the cases of the claim; the claim is true if all of them agree. ``setting``: the claim about a setting,
+    if the claim is about nothing else. ``missing``: the reason why no model decides the claim, or ``""``.
     """
 
     id: str
@@ -66,12 +66,12 @@ class Claim:
 
     @property
     def kind(self) -> str:
-        """Which of the tables it stands in: ``claims``, ``findings`` or ``incidents``."""
+        """The table of the claim: ``claims``, ``findings`` or ``incidents``."""
         return {"C": "claims", "F": "findings", "I": "incidents"}[self.id[0]]
 
 
 class Outcome(StrEnum):
-    """What became of a claim."""
+    """The outcome of a claim."""
 
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
@@ -82,7 +82,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What the checker found in one case."""
+    """The verdict of the checker in one case."""
 
     case: Case
     deployment: Deployment
@@ -90,18 +90,18 @@ class Answer:
 
     @property
     def is_decided(self) -> bool:
-        """It was found to hold, with its witness reached, or to be violated."""
+        """True if the property holds with a reached witness, or is violated."""
         return self.verdict.status in (Status.HOLDS, Status.VIOLATED)
 
     @property
     def agrees(self) -> bool:
-        """What was found is what the claim says."""
+        """True if the verdict is the claimed one."""
         return self.verdict.status is (Status.HOLDS if self.case.holds else Status.VIOLATED)
 
 
 @dataclass(frozen=True)
 class History:
-    """What is so of a setting from one release on, and before another (None: up to the newest)."""
+    """The value of a setting from the release ``since`` to before ``until`` (None: up to the newest release)."""
 
     since: str
     until: str | None
@@ -110,7 +110,7 @@ class History:
 
 @dataclass(frozen=True)
 class Decision:
-    """What became of a claim, with all that it rests on: ``answers`` of its cases, or ``history`` of a setting."""
+    """The outcome of a claim with its evidence: ``answers`` for its cases, or the ``history`` of a setting."""
 
     claim: Claim
     answers: tuple[Answer, ...] = ()
@@ -118,7 +118,7 @@ class Decision:
 
     @property
     def outcome(self) -> Outcome:
-        """Computed from what was found, and from nothing else."""
+        """The outcome, computed from the evidence alone."""
         if self.claim.setting is not None:
             return Outcome.SETTING
         if not self.answers or not all(answer.is_decided for answer in self.answers):
@@ -135,5 +135,5 @@ class Decision:
 
     @property
     def when_false(self) -> Sequence[Answer]:
-        """The cases in which it is wrong."""
+        """The cases in which the claim is wrong."""
         return [answer for answer in self.answers if answer.is_decided and not answer.agrees]

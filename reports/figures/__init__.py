@@ -1,1 +1,1 @@
-"""Figures, drawn with matplotlib: the same input gives the same files."""
+"""Figures, drawn with matplotlib; equal inputs give equal files."""

@@ -1,4 +1,4 @@
-"""The figures of an audit: what makes the difference, and how many faults it takes."""
+"""The figures of an audit: the influence of settings, and the number of faults that violate a property."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from reports.figures.heat_map import draw_combinations, draw_values
 from reports.figures.tolerance import draw_tolerance
 
 MOST_ROWS = 60
-"""How many values of settings a figure has at most; a setting that does not fit is named instead."""
+"""Largest number of rows of a figure."""
 
 
 CHOSEN = (
-    "Settings are chosen one after the other, each because it tells most of what is still mixed. A number between 0 "
-    "and 100 says that others decide as well."
+    "Settings are chosen one at a time, each because its values separate the remaining verdicts best. A number "
+    "between 0 and 100 means that other settings decide as well."
 )
-ALL_ELSE_ALIKE = "Of each setting only deployments that are there with every value of it, all other settings alike."
+ALL_ELSE_ALIKE = "Each setting counts only deployments that occur with every value of it, all other settings equal."
 
 
 def draw_audit(influence: Influence, folder: Path) -> list[Path]:
-    """Draw every figure that there is something to draw for, and return the files."""
+    """Draw every figure that has data, and return the files."""
     required = influence.required
     tolerance, same = _telling(influence)
-    files = draw_tolerance("How many faults it takes", tolerance[:MOST_ROWS], same, folder, "tolerance")
+    files = draw_tolerance("Number of faults that violate a property", tolerance[:MOST_ROWS], same, folder, "tolerance")
     if outcomes := influence.by_outcome:
         files += draw_values("What deployments have in common", outcomes, required, [], folder, "outcomes")
     if values := influence.by_value[:MOST_ROWS]:
@@ -33,7 +33,7 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
             remarks.append(f"No verdict changes with {', '.join(influence.without)} alone.")
         if influence.apart:
             remarks.append(
-                f"Not compared, since no deployment is there with every value: {', '.join(influence.apart)}."
+                f"Not compared, because no deployment occurs with every value: {', '.join(influence.apart)}."
             )
         files += draw_values("What each setting changes", values, required, remarks, folder, "settings")
     if combinations := influence.by_combination:
@@ -42,7 +42,7 @@ def draw_audit(influence: Influence, folder: Path) -> list[Path]:
 
 
 def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
-    """All bars but those of settings whose bars are all alike, and a remark on these."""
+    """Return all bars except those of settings with equal bars, and a remark about these settings."""
     settings = {setting for portion in influence.by_value for setting, _ in portion.values} | set(influence.without)
     bars: dict[str, set[frozenset[tuple[str, Fraction]]]] = {}
     for one in influence.tolerance:
@@ -53,7 +53,7 @@ def _telling(influence: Influence) -> tuple[list[Tolerance], list[str]]:
 
 
 def _shares(tolerance: Tolerance) -> frozenset[tuple[str, Fraction]]:
-    """A bar, whatever the number of deployments it stands for."""
+    """Return a bar as shares, for any number of deployments."""
     numbers = {str(faults): n for faults, n in tolerance.fewest.items()}
     numbers |= {"safe": tolerance.safe, "vacuous": tolerance.vacuous, "undecided": tolerance.undecided}
     of = sum(numbers.values())

@@ -1,4 +1,4 @@
-"""What every figure shares: its sheet, texts that are only texts, and how it is written."""
+"""Parts of every figure: the sheet, literal texts, and the output files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FORMS: Mapping[str, Mapping[str, str | None]] = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
-"""The forms a figure is written in, with what is left out of each so that the same figure is the same file."""
+"""File formats of a figure, with the metadata to omit: the same figure must give the same file."""
 
 STYLE: Mapping[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -36,23 +36,23 @@ GREY, DARK = "#6b6b6b", "#222222"
 
 @dataclass(frozen=True)
 class Sheet:
-    """A figure under way. A position is in units of the data: columns to the right, rows down."""
+    """A figure in progress. A position is in units of the data: columns to the right, rows down."""
 
     figure: Figure
     axes: Axes
 
     def text(self, x: float, y: float, text: str, **style: Any) -> None:
-        """Write a text; nothing in it is a command."""
+        """Write a literal text, without mathematical notation."""
         style = {"color": DARK, "va": "center", **style}
         self.axes.text(x, y, wording.plain(text), parse_math=False, clip_on=False, **style)
 
     def paragraphs(self, x: float, y: float, texts: Sequence[str], characters: int) -> None:
-        """Write texts below ``y``, broken into lines of so many characters at most."""
+        """Write texts below ``y``, in lines of at most ``characters`` characters."""
         broken = "\n".join(line for text in texts for line in textwrap.wrap(wording.plain(text), characters))
         self.axes.text(x, y, broken, parse_math=False, clip_on=False, color=GREY, va="top", linespacing=1.4)
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """Write the figure in every form, with room for all of its labels."""
+        """Write the figure in every format, with room for all labels, and return the files."""
         folder.mkdir(parents=True, exist_ok=True)
         files = [folder / f"{name}.{form}" for form in FORMS]
         for file in files:
@@ -60,7 +60,7 @@ class Sheet:
         return files
 
     def save(self, file: Path) -> None:
-        """Write the figure in the form that the file's name ends in, with room for all of its labels."""
+        """Write the figure in the format of the ending of the file's name, with room for all labels."""
         drawn = BytesIO()
         form = file.suffix[1:].lower()
         how: dict[str, Any] = {"format": form, "dpi": DOTS_AN_INCH, "bbox_inches": "tight", "pad_inches": 0.15}
@@ -70,7 +70,7 @@ class Sheet:
 
 @contextmanager
 def sheet(columns: float, rows: float, *, inch_a_column: float, inch_a_row: float) -> Iterator[Sheet]:
-    """An empty sheet with nothing but its data; labels may lie outside of it."""
+    """Yield an empty sheet without axes; labels can be outside of the data area."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -86,5 +86,5 @@ def sheet(columns: float, rows: float, *, inch_a_column: float, inch_a_row: floa
 
 
 def short(label: str, longest: int = LONGEST_LABEL) -> str:
-    """A label that is not too long for its place."""
+    """Return a label, cut to at most ``longest`` characters."""
     return label if len(label) <= longest else label[: longest - 1] + "…"

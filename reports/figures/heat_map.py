@@ -1,4 +1,4 @@
-"""A heat map: portions of an audit's deployments against properties, as the part of each that is violated."""
+"""A heat map of portions of deployments by property: the share of each portion that violates the property."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from reports import wording
 from reports.figures.drawing import DARK, GREY, INCH_A_CHARACTER, INCH_A_LINE, Sheet, sheet, short
 
 COLOURS = "Oranges"
-"""From light to dark in one hue, which everybody sees, in print as well."""
+"""A colour map from light to dark in one hue, which is readable in print and with colour blindness."""
 
 LIGHT_FROM = 0.65
-"""From this share on a cell is so dark that its number is light."""
+"""Share from which the number in a cell is light, because the cell is dark."""
 
 INCH_A_ROW, INCH_A_COLUMN, INCH_A_LABEL = 0.21, 0.42, 0.95
 SLOPE = 0.72
-"""How high a heading rises for its length: it is written at 45 degrees."""
+"""Height of a heading per unit of its length, for a heading at 45 degrees."""
 
 LEGEND = (
-    "The per cent of the deployments of a row in which faults within the bounds violate the property. "
-    "?: of some it is not decided. ○: of some it holds only because what it speaks of never happened. *: required."
+    "Per cent of the deployments of a row in which faults within the bounds violate the property. "
+    "?: some deployments are undecided. ○: some deployments pass only because the witness was not reached. *: required."
 )
 OF_ALL = "deployments"
 
 
 @dataclass(frozen=True)
 class HeatMap:
-    """What is drawn: a row for each portion, below a heading where it is a text.
+    """The content of a heat map: a row for each portion; a text in ``rows`` is a heading.
 
-    ``settings``: what stands in the columns of labels before the cells; none where a row has one label and headings.
-    ``required``: the properties that are marked so.
+    ``settings``: the headings of the columns of labels before the cells; empty if each row has one label.
+    ``required``: the properties that are marked as required.
     """
 
     title: str
@@ -44,23 +44,23 @@ class HeatMap:
 
     @property
     def properties(self) -> tuple[str, ...]:
-        """What stands in the columns."""
+        """The properties, one for each column."""
         return tuple(dict.fromkeys(name for row in self.rows if isinstance(row, Portion) for name in row.statuses))
 
     @property
     def left(self) -> float:
-        """Where the labels begin."""
+        """Position of the left edge of the labels."""
         return -INCH_A_LABEL / INCH_A_COLUMN * max(len(self.settings), 2)
 
     def place(self, label: float) -> float:
-        """Where a column of labels begins, or its middle after a half."""
+        """Return the left edge of a column of labels; ``label`` + 0.5 gives the middle."""
         return self.left + label * INCH_A_LABEL / INCH_A_COLUMN
 
 
 def draw_values(
     title: str, portions: Sequence[Portion], required: Sequence[str], remarks: Sequence[str], folder: Path, name: str
 ) -> list[Path]:
-    """Draw a row for each value, or name, of one setting; settings stand as headings above their values."""
+    """Draw a row for each value, or name, of one setting; settings are headings above their values."""
     rows: list[Portion | str] = []
     for portion in portions:
         ((setting, _),) = portion.values
@@ -73,7 +73,7 @@ def draw_values(
 def draw_combinations(
     title: str, portions: Sequence[Portion], required: Sequence[str], remarks: Sequence[str], folder: Path, name: str
 ) -> list[Path]:
-    """Draw a row for each combination of values; settings stand as headings above columns of values."""
+    """Draw a row for each combination of values; settings are headings above columns of values."""
     settings = [setting for setting, _ in portions[0].values]
     return _draw(HeatMap(title, portions, settings, required, remarks), folder, name)
 
@@ -104,7 +104,7 @@ def _draw(drawn: HeatMap, folder: Path, name: str) -> list[Path]:
 def _combination(
     made: Sheet, drawn: HeatMap, row: int, values: Sequence[tuple[str, str]], before: Sequence[tuple[str, str]]
 ) -> None:
-    """The labels of a combination of values: one that stands above it already is not written again."""
+    """Write the labels of a combination of values, without labels that the row above has as well."""
     changed = next((n for n, pair in enumerate(values) if not before or pair != before[n]), len(values))
     if changed < len(values) - 1:
         line = [drawn.place(changed), len(drawn.properties)]
@@ -114,7 +114,7 @@ def _combination(
 
 
 def _headings(made: Sheet, drawn: HeatMap) -> float:
-    """Write the headings of all columns; how many rows high they are."""
+    """Write the headings of all columns, and return their height in rows."""
     headings = [(drawn.place(label + 0.5), setting) for label, setting in enumerate(drawn.settings)]
     headings += [(at + 0.5, f"{p}*" if p in drawn.required else p) for at, p in enumerate(drawn.properties)]
     headings.append((len(drawn.properties) + 0.5, OF_ALL))
@@ -142,7 +142,7 @@ def _cell(made: Sheet, column: int, row: int, portion: Portion, prop: str) -> No
 
 
 def per_cent(share: float) -> str:
-    """A share as a whole number of per cent, where 0 and 100 mean none and all."""
+    """Return a share as a whole number of per cent; 0 means none and 100 means all."""
     if 0 < share < 1:
         return str(min(99, max(1, round(share * 100))))
     return str(round(share * 100))

@@ -1,4 +1,4 @@
-"""States per layer: how many distinct states were found, by the number of faults, of all explorations together."""
+"""States per layer: number of distinct states by number of faults, all explorations together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reports import wording
 from reports.figures.drawing import GREY, sheet
 
 LOG_FROM = 100
-"""Where the most is so many times the least, bars are as long as the logarithm says."""
+"""Ratio of the largest and the smallest layer from which the lengths of bars are logarithmic."""
 
 BAR, WIDTH, INCH_A_ROW = "#4393c3", 100.0, 0.26
 INCH_A_UNIT = 0.045
@@ -32,19 +32,19 @@ def draw_layers(run: EngineRun, name: str, file: Path) -> None:
             made.text(length + 1, row + 0.5, wording.number(states), color=GREY)
         scale = " The bars' lengths are logarithmic." if logarithmic else ""
         many = wording.number(run.states)
-        said = f"Distinct states by the number of faults, of all explorations together: {many}.{scale}"
+        said = f"Distinct states by number of faults, all explorations together: {many}.{scale}"
         made.paragraphs(-18, len(layers) + 0.5, [said], CHARACTERS)
         made.save(file)
 
 
 def is_logarithmic(layers: tuple[int, ...]) -> bool:
-    """Whether bars of such lengths could not be compared otherwise."""
+    """Tell whether bars need logarithmic lengths to be comparable."""
     some = [states for states in layers if states]
     return bool(some) and max(some) >= LOG_FROM * min(some)
 
 
 def share(states: int, layers: tuple[int, ...], *, logarithmic: bool) -> float:
-    """How long the bar of so many states is, of the longest; nothing has no bar, one state a short one."""
+    """Return the length of a bar as a share of the longest bar: 0 for no states, above 0 for one state."""
     if not states:
         return 0.0
     most = max(layers)

@@ -1,6 +1,6 @@
-"""A trace as a space-time diagram for slides: lanes, messages as arrows, faults marked, and beside it what happens.
+"""A trace as a space-time diagram for slides: lanes, messages as arrows, marked faults, and the steps beside them.
 
-The geometry is that of the page's diagram (:mod:`reports.html.svg`), with one px of it as the unit.
+The geometry is the same as in the diagram of the page (:mod:`reports.html.svg`); the unit is one px.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from reports.story import UNIT, Telling
 
 INCH_A_PX = 1 / 96
 TEXT_PX = 430
-"""Room for the sentences, beside the lanes."""
+"""Width of the sentences beside the lanes, in px."""
 
 LETTERS, BOLD_LETTERS = 66, 58
-"""So many letters of a sentence stand in a line; a fault is bold, and takes more room."""
+"""Letters of a sentence in a line: of an ordinary step, and of a fault, which is bold."""
 
 LANE_LETTERS = 13
 NAMED = 0.3
-"""So far along an arrow that takes several rows stands its name: arrows that cross do so further on."""
+"""Position of the name on an arrow over several rows, as a share of its length, before arrows cross."""
 
 FAULT, MESSAGE, LOST, OPEN = "#b2182b", "#2166ac", "#b2182b", "#8c6d00"
 STYLES = {
@@ -34,8 +34,8 @@ STYLES = {
     End.OPEN: (OPEN, "dotted", "-"),
 }
 LEGEND = (
-    "●: a step. ✗: a fault. Solid arrow: a message that arrives; dashed, with ✗: one that is lost; dotted: one that is "
-    f"on its way at the end. Hatched lane: {DOWN}."
+    "●: a step. ✗: a fault. Arrows are messages: solid: the message arrives; dashed, with ✗: the message is lost; "
+    f"dotted: the message is in flight at the end. Hatched lane: {DOWN}."
 )
 
 
@@ -73,7 +73,7 @@ def _sentence(step: Step) -> str:
 
 
 def _faults(made: Sheet, telling: Telling, bottoms: list[int], width: int) -> None:
-    """A band behind each step that is a fault."""
+    """Draw a band behind each step that is a fault."""
     from matplotlib.patches import Rectangle
 
     for row, step in enumerate(telling.steps):

@@ -1,4 +1,4 @@
-"""How many faults it takes: a bar for each setting's values, parted by the size of the smallest fault set."""
+"""Fault tolerance: a bar for each value of a setting, divided by the size of the smallest fault set."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from reports import wording
 from reports.figures.drawing import DARK, GREY, INCH_A_LINE, Sheet, sheet, short
 
 MOST_FAULTS = 3
-"""Smallest fault sets of so many faults and more have one colour."""
+"""Number of faults from which smallest fault sets share one colour."""
 
 COLOURS = {0: "#662506", 1: "#cc4c02", 2: "#fe9929", MOST_FAULTS: "#fee391"}
-"""The fewer faults it takes, the darker."""
+"""Colours by number of faults; fewer faults are darker."""
 
 SAFE, VACUOUS, UNDECIDED = "#4393c3", "#d1e5f0", "#d9d9d9"
 HATCHES = {VACUOUS: "....", UNDECIDED: "////"}
 LIGHT = {"#662506", "#cc4c02", SAFE}
-"""Colours that a light text is read on."""
+"""Colours with light text."""
 
 INCH_A_ROW, BAR_INCHES, WIDTH = 0.21, 5.0, 100.0
 LABEL = 50.0
 LEAST_FOR_A_NUMBER = 6.0
 CHARACTERS = 110
 LEGEND = (
-    "How many faults it takes to violate the weakest of the properties that a deployment requires; under “each "
-    "property”, to violate that one. Of what is “not violated” no fault set within the bounds violates anything; what "
-    "is “vacuous” is not violated only because what a property speaks of never happened. Bars of a setting's values "
-    "are of deployments that are there with every value of it, all other settings alike."
+    "Number of faults that violate the weakest required property of a deployment; under “each property”, that "
+    "property. “not violated”: no fault set within the bounds violates it. “vacuous”: not violated only because a "
+    "witness was not reached. Bars of a setting's values count only deployments that occur with every value of the "
+    "setting, all other settings equal."
 )
 
 
@@ -56,7 +56,7 @@ def draw_tolerance(
 
 
 Part = tuple[str, str]
-"""What a part of a bar stands for, and its colour."""
+"""The meaning of a part of a bar, and its colour."""
 
 _FAULTS: dict[int, Part] = {
     faults: (
@@ -72,7 +72,7 @@ _ORDER = (*_FAULTS.values(), _UNDECIDED, _VACUOUS, _SAFE)
 
 
 def _parts(tolerance: Tolerance) -> dict[Part, int]:
-    """How many deployments each part of a bar stands for."""
+    """Return the number of deployments of each part of a bar."""
     parts: dict[Part, int] = {}
     for faults, deployments in sorted(tolerance.fewest.items()):
         part = _FAULTS[min(faults, MOST_FAULTS)]

@@ -1,5 +1,5 @@
-"""The guide behind ``proofka help``: what each property, setting, fault, assumption, rule and status is.
+"""The guide behind ``proofka help``: descriptions of properties, settings, faults, assumptions, rules and statuses.
 
-Its tables are shipped with the package. ``settings``, ``dialects``, ``statuses`` and ``bounds`` are written by hand;
+The package contains the tables. ``settings``, ``dialects``, ``statuses`` and ``bounds`` are written by hand;
 the others are written by ``scripts/write_guide.py`` from the properties, the claims and the documentation.
 """

@@ -1,4 +1,4 @@
-"""What the guide says of one word: ``proofka help WORD``."""
+"""An entry of the guide on one word: ``proofka help WORD``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Entry:
-    """``word``, what ``kind`` of word it is, and paragraphs: a label, which may be empty, and a text."""
+    """An entry: ``word``, its ``kind``, and paragraphs, each a label (which can be empty) and a text."""
 
     word: str
     kind: str
@@ -19,7 +19,7 @@ class Entry:
 
 
 class Entries(Mapping[str, Entry]):
-    """Entries by word, each made when somebody asks for it: hardly anybody asks for a second one."""
+    """Entries by word, each built on request, because most runs read one entry only."""
 
     def __init__(self, kind: str, words: Iterable[str], paragraphs: Callable[[str], Iterator[tuple[str, str]]]) -> None:
         self._kind = kind
@@ -39,23 +39,23 @@ class Entries(Mapping[str, Entry]):
 
 
 def row_of(table_name: str, column: str, value: str) -> Mapping[str, str]:
-    """The row of one of the guide's tables that has this value."""
+    """Return the first row of a table of the guide with this value in a column."""
     return next(row for row in table(table_name) if row[column] == value)
 
 
 @cache
 def table(name: str) -> tuple[Mapping[str, str], ...]:
-    """The rows of one of the guide's tables."""
+    """Return the rows of a table of the guide."""
     return rows_of(__package__, f"tables/{name}.csv")
 
 
 def rows_of(package: str, path: str) -> tuple[Mapping[str, str], ...]:
-    """The rows of a table that is shipped with a package."""
+    """Return the rows of a table of a package."""
     text = files(package).joinpath(path).read_text(encoding="utf-8")
     return tuple(DictReader(text.splitlines()))
 
 
 def some(label: str, text: str) -> Iterator[tuple[str, str]]:
-    """A paragraph, unless there is nothing to say."""
+    """Yield a paragraph, or nothing if the text is empty."""
     if text:
         yield label, text

@@ -1,4 +1,4 @@
-"""What the guide has on a word, and which words are near to one that it does not have."""
+"""The entries of the guide on a word, and the words that are close to an unknown word."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from reports.guide.entry import Entry
 
 MOST_NEAR = 5
 LEAST_ALIKE = 0.7
-"""Words that have less in common than this (by difflib's ratio) are no slips of each other."""
+"""Smallest similarity (difflib's ratio) of a misspelt word and its suggestion."""
 
 LONGEST = 100
-"""No word is so long; comparing longer ones takes long."""
+"""Largest length of a word in characters: comparing longer words takes too long."""
 
 
 def find(word: str) -> list[Entry]:
-    """Every entry on a word, in whatever case it is written; nothing if there is none.
+    """Return every entry on a word in any case, or an empty list.
 
-    Entries whose name is written exactly so come alone, where there are any.
+    If entries have the same spelling in the same case, only these are returned.
     """
     key = word.strip().removeprefix("--").removeprefix("spring.kafka.").strip()
     if not key or len(key) > LONGEST:
@@ -33,7 +33,7 @@ def find(word: str) -> list[Entry]:
 
 
 def near(word: str) -> list[str]:
-    """The names that are nearest to a word: those with a part like it first, then those that are written like it."""
+    """Return the names that are closest to a word: similar spellings first, then names that contain the word."""
     key = word.strip().lower()[:LONGEST]
     if not key:
         return []
@@ -44,7 +44,7 @@ def near(word: str) -> list[str]:
 
 @cache
 def named() -> tuple[Mapping[str, Entry], ...]:
-    """The words that are no settings, by kind."""
+    """Return the entries that are not settings, by kind."""
     return (
         words.properties(),
         words.faults(),
@@ -58,7 +58,7 @@ def named() -> tuple[Mapping[str, Entry], ...]:
 
 @cache
 def _spellings() -> Mapping[str, tuple[str, ...]]:
-    """Every name in small letters -> how it is written."""
+    """Map every name in lower case to its spellings."""
     every = [name for kind in named() for name in kind]
     every += [*settings.owners(), *settings.names_elsewhere()]
     found: dict[str, list[str]] = {}

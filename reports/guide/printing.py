@@ -1,4 +1,4 @@
-"""The guide on a terminal: what there is on one word, or what words there are."""
+"""The guide on a terminal: the entry on one word, or the list of words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from reports.guide.lookup import named
 from reports.guide.settings import owners
 
 LABEL = 12
-"""Columns for a label."""
+"""Width of a label, in characters."""
 
 
 class EntryReport:
-    """One entry: its word and kind, then its paragraphs beside their labels."""
+    """One entry: word and kind, then the paragraphs beside their labels."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -33,7 +33,7 @@ class EntryReport:
 
 
 class Contents:
-    """What there is to ask for. ``commands``: name -> what it does."""
+    """The list of words. ``commands``: description of each command by name."""
 
     def __init__(self, commands: Mapping[str, str]) -> None:
         self.commands = commands
@@ -54,7 +54,7 @@ class Contents:
         ):
             yield from _listed(heading, names, width)
         of = sorted({component for whose in owners().values() for component in whose})
-        said = f"{wording.number(len(owners()))} of {', '.join(of)}, and what other programs call them"
+        said = f"{wording.number(len(owners()))} of {', '.join(of)}, and their names in other programs"
         yield from _listed("settings", [said], width)
 
 
@@ -64,7 +64,7 @@ def _listed(heading: str, names: Iterable[str], width: int) -> RenderResult:
 
 
 def _ranges(ids: Sequence[str]) -> list[str]:
-    """``P02 to P91`` for each letter."""
+    """Return the range of ids for each letter: ``P02 to P91``."""
     letters = dict.fromkeys(one[0] for one in ids)
     of = {letter: sorted(one for one in ids if one[0] == letter) for letter in letters}
     return [f"{some[0]} to {some[-1]}" for some in of.values()]

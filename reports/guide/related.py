@@ -1,4 +1,4 @@
-"""What else speaks of a word: client rules, claims, properties that claims ask, and sections of the semantics."""
+"""Related entries: client rules, claims, properties of claims, and sections of the semantics about a word."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from reports.guide.entry import some, table
 
 MOST_CLAIMS = 6
-"""How many claims are told in full; of others the ids are."""
+"""Number of claims that are printed in full; other claims are printed by id."""
 
 _NAMED = re.compile(r"`([A-Za-z][\w.*-]*)[^`]*`")
 
@@ -19,11 +19,11 @@ _OF = {
     "Brokers and controller": ("broker", "topic"),
     "Kafka Streams": ("producer", "consumer", "Kafka Streams"),
 }
-"""Whose settings the rules of a heading speak of; of a library's, those of its producer and consumer."""
+"""The components of the rules of a heading; the rules of a library are about its producer and consumer."""
 
 
 def related(word: str, of: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Paragraphs on a word; ``of``: whose it is, where it is a setting (``librdkafka producer``)."""
+    """Yield paragraphs about a word. ``of``: the components of a setting (``librdkafka producer``), or empty."""
     for row in table("rules"):
         if word in named_in(row) and (not of or set(of) & set(whose(row["of"]))):
             yield f"rule {row['id']}", rule_in_words(row)
@@ -32,22 +32,22 @@ def related(word: str, of: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def rule_in_words(row: Mapping[str, str]) -> str:
-    """A client rule as a sentence."""
+    """Return a client rule as a sentence."""
     return f"{row['of']}, {row['releases']}: if {row['condition']}: {row['does']}".replace("`", "")
 
 
 def claim_in_words(row: Mapping[str, str]) -> str:
-    """What is claimed, after what became of it: the sentence alone would pass for true."""
+    """Return a claim after its outcome, because a reader could mistake the sentence alone for a fact."""
     return f"[{row['outcome']}] {row['says']}"
 
 
 def named_in(row: Mapping[str, str]) -> set[str]:
-    """The settings that a rule names."""
+    """Return the settings that a rule names."""
     return set(_NAMED.findall(f"{row['condition']} {row['does']}"))
 
 
 def whose(heading: str) -> tuple[str, ...]:
-    """The components that the rules of a heading speak of."""
+    """Return the components of the rules of a heading."""
     return _OF.get(heading, (f"{heading} producer", f"{heading} consumer"))
 
 

@@ -1,4 +1,4 @@
-"""The settings of every component and client library, and what other programs call them."""
+"""The settings of every component and client library, and their names in other programs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from reports.guide.usage import components, is_read, known_by_pattern, settings_
 SETTING, OTHER_NAME = "setting", "name of other programs"
 _MODEL = "model.deployment"
 _WITH_UNDERSCORES = ("kafka-python ", "aiokafka ")
-"""Components whose settings are called as Java's, but for what stands between the words."""
+"""Components whose settings have the names of the Java client with underscores between the words."""
 
 
 @cache
 def owners() -> Mapping[str, tuple[str, ...]]:
-    """Every setting that any release of any component has -> whose it is."""
+    """Map every setting of any release of any component to the components that have the setting."""
     found: dict[str, list[str]] = {}
     for component in components():
         for key in settings_of(component):
@@ -27,7 +27,7 @@ def owners() -> Mapping[str, tuple[str, ...]]:
 
 
 def setting(key: str) -> Entry:
-    """What there is to say of a setting."""
+    """Return the entry of a setting."""
     of = owners()[key]
     return Entry(key, SETTING, tuple(_paragraphs(key, of)))
 
@@ -44,7 +44,7 @@ def _paragraphs(key: str, of: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def setting_by_pattern(key: str) -> Entry | None:
-    """What there is to say of a setting that no table lists, such as one of security; None if nobody knows it."""
+    """Return the entry of a setting that no table lists, such as a security setting, or None if it is unknown."""
     of = known_by_pattern(key)
     if not of:
         return None
@@ -52,14 +52,14 @@ def setting_by_pattern(key: str) -> Entry | None:
 
 
 def _history(of: Callable[[str, str], list[Span]], component: str, key: str) -> list[Span]:
-    """What the tables say of a setting through the releases; nothing of one that they do not have."""
+    """Return the values of a setting by release, or an empty list for a setting without a table."""
     return of(component, key) if is_known(component, key) else []
 
 
 def _grouped(
     label: str, those: Sequence[str], said: Callable[[str], str], of: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """What is said of some components, each saying once; it names them where it is not said of all."""
+    """Yield each text about components once, with the names of the components if it is not about all of them."""
     groups: dict[str, list[str]] = {}
     for component in those:
         if text := said(component):
@@ -70,7 +70,10 @@ def _grouped(
 
 
 def meaning(component: str, key: str) -> str:
-    """What a setting that the model reads means for delivery. Python's clients have Java's, with other names."""
+    """Return the meaning of a modelled setting for delivery.
+
+    Python clients have the settings of the Java client under other names.
+    """
     said = _meanings()
     if (component, key) not in said and component.startswith(_WITH_UNDERSCORES):
         return said[(component.split()[-1], key.replace("_", "."))]
@@ -83,7 +86,7 @@ def _meanings() -> Mapping[tuple[str, str], str]:
 
 
 def spans(history: list[Span]) -> str:
-    """``1 before 3.0; all from 3.0 on``; nothing where nothing is said of any release."""
+    """Return ``1 before 3.0; all from 3.0 on``, or ``""`` if no release has a value."""
     if not any(value for _, _, value in history):
         return ""
     first = history[0][0]
@@ -102,7 +105,7 @@ def _when(since: str, until: str | None, first: str) -> str:
 
 @cache
 def names_elsewhere() -> Mapping[str, tuple[tuple[str, str, str], ...]]:
-    """Every name of another program's -> who calls it so, the setting that it is (or nothing), and what is said."""
+    """Map every name of another program to triples: the program, the setting (or ``""``), and the reason."""
     found: dict[str, list[tuple[str, str, str]]] = {}
     for of in table("dialects"):
         for row in rows_of(_MODEL, of["table"]):
@@ -115,12 +118,12 @@ def names_elsewhere() -> Mapping[str, tuple[tuple[str, str, str], ...]]:
 
 
 def name_elsewhere(name: str) -> Entry:
-    """What a name of other programs is."""
+    """Return the entry of a name of other programs."""
     paragraphs = [
         (whose, f"sets {setting.replace('|', ', ')}" if setting else reason)
         for whose, setting, reason in names_elsewhere()[name]
     ]
-    # A setting of Kafka by the same name has an entry of its own, with what is said of it.
+    # A setting of Kafka with the same name has an entry of its own with the related paragraphs.
     further = () if name in owners() else related(name, ["Kafka Streams"])
     return Entry(name, OTHER_NAME, (*paragraphs, *further))
 

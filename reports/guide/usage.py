@@ -1,4 +1,4 @@
-"""Which settings the model reads, whoever's they are, and why the others change nothing."""
+"""The settings of each component that the model reads, and the reasons why the others change nothing."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ HARMLESS = "does not change which deliveries are possible"
 
 
 def components() -> tuple[str, ...]:
-    """Whose settings there are tables of: ``producer``, ..., ``librdkafka producer``, ..."""
+    """Return the components with tables of settings: ``producer``, ..., ``librdkafka producer``, ..."""
     return (*OWN, *(f"{library} {role.value}" for library in LIBRARIES for role in (Role.PRODUCER, Role.CONSUMER)))
 
 
 def settings_of(component: str) -> list[str]:
-    """Every setting of a component that any release has, or that is read whatever the release."""
+    """Return every setting of a component in any release, and settings that are read for every release."""
     return sorted({*known_keys(component), *(must_know(component) if component in CLUSTER else ())})
 
 
 def is_read(component: str, key: str) -> bool:
-    """Whether the model depends on the setting, in some release and beside some other settings."""
+    """Tell whether the model depends on the setting in some release and with some other settings."""
     if component in CLUSTER:
         return key in must_know(component) or find_reason(component, key) is None
     library, _, role = component.rpartition(" ")
@@ -36,7 +36,7 @@ def is_read(component: str, key: str) -> bool:
 
 
 def why_not(component: str, key: str) -> str:
-    """Why a setting that the model does not read changes nothing."""
+    """Return the reason why a setting that the model does not read changes nothing."""
     if component in CLUSTER:
         return find_reason(component, key) or HARMLESS
     library, _, role = component.rpartition(" ")
@@ -44,5 +44,5 @@ def why_not(component: str, key: str) -> str:
 
 
 def known_by_pattern(key: str) -> list[str]:
-    """The components that know a setting by its pattern alone, such as ``ssl.*``: no table lists these."""
+    """Return the components that know a setting only by a pattern, such as ``ssl.*``, and not by a table."""
     return [one for one in OWN if names_key(one, key) and not is_known(one, key) and not is_read(one, key)]

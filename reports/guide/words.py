@@ -1,4 +1,4 @@
-"""The words that are no settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
+"""Entries that are not settings: properties, faults, assumptions, client rules, verdicts, exit statuses, claims."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "c
 VERDICT, STATUS = "verdict", "exit status"
 
 _WHERE = {
-    "idempotence": "a setting switches idempotence on",
+    "idempotence": "a setting enables idempotence",
     "transactions": "the producer uses transactions",
     "one-in-flight": "a setting allows one request in flight",
 }
 
 _OTHERS = {
-    "replicas": "how many brokers keep a copy, whatever the topic's files say (1 to 5)",
-    "elr": "whether eligible leader replicas (KIP-966) are on: on or off, whatever the release's default is",
-    "faults": "how many faults there are in all (any: however many), and with faults.KIND how many of one kind",
-    "faults.total": "how many faults there are in all; any: however many",
+    "replicas": "number of replicas, in place of the number in the topic's files (1 to 5)",
+    "elr": "eligible leader replicas (KIP-966): on or off, in place of the release's default",
+    "faults": "number of faults in total (any: every number); faults.KIND: number of faults of one kind",
+    "faults.total": "number of faults in total (any: every number)",
 }
 
 
 def properties() -> Mapping[str, Entry]:
-    """Every property, by name."""
+    """Return every property, by name."""
     return Entries(PROPERTY, (row["name"] for row in table("properties")), _property)
 
 
@@ -39,14 +39,14 @@ def _property(name: str) -> Iterator[tuple[str, str]]:
     row = row_of("properties", "name", name)
     yield "says", row["statement"]
     yield "guarantee", row["guarantee"]
-    yield "witness", f"{row['witness']} (a pass where that never happens is vacuous)"
+    yield "witness", f"{row['witness']} (a pass that does not reach this is vacuous)"
     yield "family", row["family"]
     yield "required", _required(name)
     yield from related(name, ())
 
 
 def _required(name: str) -> str:
-    """Say when a property is required: by default, by what settings promise, by which profiles."""
+    """Return the conditions under which a property is required: default, settings, profiles."""
     profiles = [profile for profile in PROFILES if name in in_profile(profile)]
     if not profiles:
         return f"only with --require {name}"
@@ -56,7 +56,7 @@ def _required(name: str) -> str:
 
 
 def faults() -> Mapping[str, Entry]:
-    """Every kind of fault, by name."""
+    """Return every kind of fault, by name."""
     return Entries(FAULT, (fault.value for fault in Fault), _fault)
 
 
@@ -64,18 +64,18 @@ def _fault(name: str) -> Iterator[tuple[str, str]]:
     fault = Fault(name)
     yield "is", DESCRIPTION[fault]
     if fault in ONLY_BY_NAME:
-        yield "happens", f"only where it is named: --assume faults.{fault}=1"
+        yield "happens", f"only if the fault is named: --assume faults.{fault}=1"
     else:
-        yield "happens", f"where no kind is named; where some are, only these (--assume faults.{fault}=1)"
+        yield "happens", f"if no kind of fault is named, or if this kind is named (--assume faults.{fault}=1)"
     if fault in ONCE:
-        yield "how often", "once in a run at most"
+        yield "how often", "at most once in a run"
     if fault in COVERED_BY:
-        yield "covered by", f"{COVERED_BY[fault]}, whose runs include all of its runs, where both can happen"
+        yield "covered by", f"{COVERED_BY[fault]}, whose runs include all runs of this fault, if both can happen"
     yield from related(fault.value, ())
 
 
 def assumptions() -> Mapping[str, Entry]:
-    """Every key of ``--assume``."""
+    """Return every key of ``--assume``."""
     return Entries(ASSUMPTION, OPTION_KEYS, _assumption)
 
 
@@ -92,7 +92,7 @@ def _assumption(key: str) -> Iterator[tuple[str, str]]:
     elif key in _OTHERS:
         yield "is", _OTHERS[key]
     elif group == "faults":
-        yield "is", f"how many faults of this kind there are at most (any: however many): {DESCRIPTION[Fault(name)]}"
+        yield "is", f"largest number of faults of this kind (any: every number): {DESCRIPTION[Fault(name)]}"
     elif group == "bounds":
         yield "is", {row["bound"]: row["meaning"] for row in table("bounds")}[name]
         plain, more = RANGES[name], RANGES_WITH_TRANSACTIONS[name]
@@ -104,7 +104,7 @@ def _assumption(key: str) -> Iterator[tuple[str, str]]:
 
 
 def rules() -> Mapping[str, Entry]:
-    """Every rule of a client or broker that is applied, by id."""
+    """Return every applied rule of a client or broker, by id."""
     return Entries(RULE, (row["id"] for row in table("rules")), _rule)
 
 
@@ -115,7 +115,7 @@ def _rule(name: str) -> Iterator[tuple[str, str]]:
 
 
 def claims() -> Mapping[str, Entry]:
-    """Every claim, finding and incident, by id."""
+    """Return every claim, finding and incident, by id."""
     return Entries(CLAIM, (row["id"] for row in table("claims")), _claim)
 
 
@@ -127,7 +127,7 @@ def _claim(name: str) -> Iterator[tuple[str, str]]:
 
 
 def verdicts() -> Mapping[str, Entry]:
-    """Every verdict, as tables of verdicts have it."""
+    """Return every verdict, by its word in tables of verdicts."""
     return Entries(VERDICT, (row["verdict"] for row in table("verdicts")), _verdict)
 
 
@@ -136,7 +136,7 @@ def _verdict(name: str) -> Iterator[tuple[str, str]]:
 
 
 def statuses() -> Mapping[str, Entry]:
-    """Every exit status, by number and by name."""
+    """Return every exit status, by number and by name."""
     return Entries(STATUS, (row[column] for column in ("status", "name") for row in table("statuses")), _status)
 
 

@@ -1,4 +1,4 @@
-"""The HTML report: one file that needs nothing else, with each trace as a diagram to step through."""
+"""The HTML report: one self-contained file, with a diagram of each trace to step through."""
 
 from reports.html.page import to_html
 

@@ -1,4 +1,4 @@
-"""A result as one HTML page: everything that it shows is in it, and it asks nobody for anything."""
+"""A result as one HTML page, which is self-contained and loads nothing."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from reports.story import Telling, tellings
 from reports.table import engine_line
 
 TEMPLATES = "templates"
-"""The folder with the page's template, its style sheet and its script."""
+"""The folder with the template, the style sheet and the script of the page."""
 
 SENTENCES = 480
 """Width of the steps beside a diagram, in px."""
 
 SHEET, TALLEST = 700, 860
-"""What a sheet of A4 or Letter has room for inside its margins, below a heading, in px: width and height."""
+"""Width and height inside the margins of a sheet of A4 or Letter, below a heading, in px."""
 
 
 MOST_UNFOLDED = 4
-"""Traces that a page shows whole; with more of them all but the worst are folded, and so are long tables."""
+"""Number of traces up to which no part of the page is folded.
+
+With more traces, all traces but the worst and the long tables are folded.
+"""
 
 
 def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
-    """The page as text. ``command`` reproduces the result."""
+    """Return the page as text. ``command`` reproduces the result."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -88,9 +91,9 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
 
 
 class _Drawn:
-    """A telling with its diagram and what the script needs of it. ``on_paper``: it is printed with the page.
+    """A trace with its diagram and the data for the script. ``on_paper``: the trace is printed with the page.
 
-    ``scale`` is what makes diagram and steps fit on a sheet, ``time`` how many letters the longest time has.
+    ``scale`` makes the diagram and the steps fit on a sheet. ``time`` is the number of letters of the longest time.
     """
 
     def __init__(self, number: int, telling: Telling, *, on_paper: bool) -> None:
@@ -110,7 +113,7 @@ class _Drawn:
 
     @property
     def data(self) -> str:
-        """The states of the trace as JSON that can stand in a page."""
+        """The states of the trace as JSON, escaped for an HTML page."""
         trace = self.telling.trace
         data = {
             "start": [_shown(shown) for shown in trace.start],
@@ -131,18 +134,18 @@ def _shown(shown: Shown) -> list[Any]:
 
 
 def _answers(verdicts: Sequence[Verdict]) -> Mapping[str, int]:
-    """How many properties have each status, worst first."""
+    """Return the number of properties by status, worst first."""
     found = {status: sum(verdict.status is status for verdict in verdicts) for status in Status}
     return {status.value: count for status, count in found.items() if count}
 
 
 def events(faults: CutSet) -> list[str]:
-    """The faults of a set one by one, as the leaves of a fault tree: ``2 slow-follower``."""
+    """Return the faults of a set by kind, as the leaves of a fault tree: ``2 slow-follower``."""
     return [kind if count == 1 else f"{count} {kind}" for kind, count in faults]
 
 
 def _number_of(told: Sequence[Telling], verdict: Verdict, at: int) -> int:
-    """Which of the told traces is the verdict's trace at this position."""
+    """Return the number, from 1, of the trace of a verdict at position ``at``."""
     trace = verdict.traces[at]
     return 1 + next(
         number for number, telling in enumerate(told) if (telling.faults, telling.steps) == (trace.faults, trace.steps)

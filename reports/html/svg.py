@@ -1,4 +1,4 @@
-"""Diagrams as SVG elements: numbers here, words and colours in the template and its style sheet."""
+"""The geometry of diagrams for SVG; words and colours are in the template and its style sheet."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ LANE = 78
 """Width of a lane, in px."""
 
 HEAD = 28
-"""Height of the lanes' names, in px."""
+"""Height of the row with the names of the lanes, in px."""
 
 LINE, PADDING = 20, 12
-"""Height of a line of text and what stands around it in a row, in px: the rows of the steps' list are the same."""
+"""Height of a line of text, and padding of a row, in px; the rows of the list of steps have the same values."""
 
 LETTERS, FEWER_IN_BOLD = 62, 5
-"""So many letters of a step, with its time, stand in a line at the least; in bold, as a fault is, fewer."""
+"""Letters of a step, with its time, that always fit into a line; and how many fewer fit in bold, for faults."""
 
 BROKEN = 0.55
-"""What is lost gets so far."""
+"""Share of the length of an arrow for a message that does not arrive."""
 
 TIP = 7
-"""Room that an arrow leaves for the mark that it ends at, in px."""
+"""Distance between the tip of an arrow and the mark at its end, in px."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """From one point to another, in px."""
+    """A line from one point to another, in px."""
 
     x1: float
     y1: float
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Message:
-    """An arrow, with where it ends if it is lost."""
+    """An arrow of a message; the arrow of a lost message is shorter."""
 
     line: Line
     end: str
@@ -50,7 +50,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Dot:
-    """A step's mark."""
+    """The mark of a step."""
 
     x: float
     y: float
@@ -60,7 +60,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Name:
-    """A lane's name."""
+    """The name of a lane."""
 
     x: float
     words: str
@@ -68,7 +68,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Part:
-    """Rows ``first`` to ``last`` of a diagram, which stay together on paper: from ``top`` on, in px of the whole."""
+    """Rows ``first`` to ``last`` of a diagram, which stay together on paper; ``top`` is in px of the whole diagram."""
 
     first: int
     last: int
@@ -76,14 +76,14 @@ class Part:
     height: int
 
     def shows(self, one: float, other: float) -> bool:
-        """Whether anything between these heights lies in this part."""
+        """Tell whether a part of the range between these heights (px) is in this part."""
         low, high = sorted((one, other))
         return low <= self.top + self.height and high >= self.top
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything of one diagram, and the heights of its rows. Each part has the lanes' names above its rows."""
+    """All elements of a diagram, and the heights of its rows. Each part has the names of the lanes above its rows."""
 
     width: int
     height: int
@@ -97,13 +97,13 @@ class Drawing:
 
 
 def row_height(sentence: str, time: int, *, bold: bool) -> int:
-    """The height of a step's row, in px, from how many lines its sentence takes beside ``time`` letters."""
+    """Return the height of the row of a step in px, by the number of lines of its sentence beside ``time`` letters."""
     lines = textwrap.wrap(sentence, LETTERS - time - (FEWER_IN_BOLD if bold else 0))
     return LINE * max(1, len(lines)) + PADDING
 
 
 def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None) -> Drawing:
-    """The diagram with rows of these heights, in parts of ``most`` px at most, or in one."""
+    """Return the diagram with rows of these heights, in parts of at most ``most`` px (None: one part)."""
     crossed = {
         row for arrow in diagram.arrows for row in range(min(arrow.row, arrow.to_row), max(arrow.row, arrow.to_row))
     }
@@ -143,10 +143,10 @@ def drawing(diagram: SpaceTime, heights: Sequence[int], most: int | None = None)
 
 
 def _parts(heights: Sequence[int], most: int | None, crossed: Set[int]) -> tuple[Part, ...]:
-    """Divide the rows into parts, one below the other; below the last one there is some room.
+    """Divide the rows into parts, one below the other, with padding below the last part.
 
-    A part ends after a row that no arrow leaves to a later one (``crossed`` are the others), where the second half of
-    the part has such a row: an arrow over the end of a part is broken in two.
+    A part ends after a row that no arrow crosses (``crossed``: rows from which an arrow leads to a later row), if the
+    second half of the part has such a row. Otherwise the end of the part cuts an arrow.
     """
     parts: list[Part] = []
     first, top = 1, 0

@@ -1,4 +1,4 @@
-"""The PDF for a design review: what a page of paper needs to stand alone."""
+"""The PDF for a design review, with a first page that is complete in itself."""
 
 from reports.pdf.review import to_pdf
 

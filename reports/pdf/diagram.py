@@ -1,4 +1,4 @@
-"""A trace on paper: the space-time diagram, and beside each of its rows the step."""
+"""A trace on paper: the space-time diagram, with the step beside each row."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from reports.pdf.fonts import BOLD, TEXT, drawable
 from reports.space_time import End, space_time
 
 SCALE = 0.47
-"""Points for a px of the drawing of the page."""
+"""Points on paper for one px of the drawing."""
 
 SIZE, LEADING = 7.5, svg.LINE * SCALE
-"""Height of the letters of a step, and of a line of them, in points."""
+"""Height of the letters and of the lines of a step, in points."""
 
 PADDING = 7
-"""What stands around the lines of a row, in px of the drawing: less than on a screen."""
+"""Padding of a row, in px of the drawing; smaller than on a screen."""
 
 MOST_LINES = 20
-"""A step's sentence is cut after so many: what is higher than a page cannot be drawn."""
+"""Largest number of lines of a step: a row must not be higher than a page."""
 
 NUMBER, TIME, GAP = 16, 42, 8
-"""Widths of a step's number and time, and between what stands side by side, in points."""
+"""Widths of the number and the time of a step, and of the gap between columns, in points."""
 
 INK, QUIET, FAULT, ARROW = (HexColor(colour) for colour in ("#1c2024", "#9aa3ad", "#b3261e", "#0b57b0"))
 
 
 class TraceOnPaper(Flowable):  # type: ignore[misc]
-    """Rows ``first`` to ``last`` of a trace. It splits between rows, so that a long trace takes several pages."""
+    """Rows ``first`` to ``last`` of a trace. A long trace is split between rows over several pages."""
 
     def __init__(self, trace: Trace, width: float, first: int = 1, last: int | None = None) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class TraceOnPaper(Flowable):  # type: ignore[misc]
         self._steps()
 
     def _y(self, y: float, above: float) -> float:
-        """From px below the top of the whole drawing to points above the foot of this part."""
+        """Convert px below the top of the whole drawing to points above the foot of this part."""
         return self.height - (y * SCALE - above)
 
     def _shapes(self, drawing: svg.Drawing, above: float) -> None:
@@ -172,7 +172,7 @@ def _sentence(step: Step) -> str:
 
 
 def _broken(text: str, room: float, font: str) -> Sequence[str]:
-    """The text in lines that fit, broken at blanks, or anywhere in a word that is too long for a line."""
+    """Return the text in lines of at most ``room`` points, broken at blanks, or inside a word that is too long."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word

@@ -1,4 +1,4 @@
-"""The fonts of the PDF: DejaVu, which has the marks that reports use, from the folder of matplotlib."""
+"""The fonts of the PDF: DejaVu, which has the marks of reports, from the folder of matplotlib."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _FILES: Mapping[str, str] = {
 }
 
 MISSING = "\u25a1"
-"""What stands for a letter that the font has not."""
+"""The replacement for a letter that is missing in the font."""
 
 
 @cache
 def register() -> frozenset[int]:
-    """Make the fonts known to reportlab; the letters that all of them have."""
+    """Register the fonts with reportlab, and return the code points that all fonts have."""
     from reportlab.pdfbase.pdfmetrics import registerFont, registerFontFamily
     from reportlab.pdfbase.ttfonts import TTFont
 
@@ -34,13 +34,13 @@ def register() -> frozenset[int]:
 
 
 def drawable(text: str) -> str:
-    """``text`` with a box for each letter that cannot be drawn."""
+    """Return ``text`` with a box for each letter that cannot be drawn."""
     known = register()
     return "".join(letter if ord(letter) in known else MISSING for letter in text)
 
 
 def _folder() -> Path:
-    """Where matplotlib keeps its fonts; it is not imported for that, which takes a second."""
+    """Return the folder of matplotlib's fonts, without the import of matplotlib, which takes a second."""
     found = find_spec("matplotlib")
     if found is None or not found.submodule_search_locations:
         raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")

@@ -1,10 +1,11 @@
-"""The pages of a review. The first one of a deployment stands alone; the others have what it leaves out.
+"""The pages of a review. The first page of a deployment is complete in itself; the others add details.
 
-First come the answer, verdicts with their ids, bounds, assumptions, how to repeat it, and the shortest trace of the
-first required property that is violated, which goes on overleaf where a page is too short for it. Behind it: the traces
-of the others, what the properties say that nobody required, effective settings with their origins, notes, a citation.
+The first page has the answer, verdicts with their ids, bounds, assumptions, the command, and the shortest trace of the
+first required property that is violated; the trace continues on the next page if the page is too short. The other
+pages have further traces, the statements of properties that are not required, effective settings with their origins,
+notes, and a citation.
 
-The bytes depend on the results alone: no date and no random identifier is in them.
+The bytes depend on the results alone: the file has no date and no random identifier.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ from reports.story import Telling, tellings
 from reports.table import engine_line
 
 MARGIN = 42
-"""Around the text of an A4 page, in points."""
+"""Margin around the text of an A4 page, in points."""
 
 ROOM_FOR_A_TRACE = 120
-"""With less than that left on a page, in points, a trace begins on the next one."""
+"""Smallest height in points for the start of a trace; with less height the trace begins on the next page."""
 
 MOST_OF_TITLE = 90
-"""So many letters of the names of deployments stand at the foot of a page."""
+"""Number of letters of the names of deployments at the foot of a page."""
 
 PADDING = 6
-"""Of reportlab's frame inside the margin, in points."""
+"""Padding of reportlab's frame inside the margin, in points."""
 
 SMALLEST = 0.85
-"""The first page is not made smaller than that to hold what belongs on it."""
+"""Smallest scale of the first page."""
 
 MOST_FAULT_SETS = 8
-"""How many smallest fault sets of a property the table shows."""
+"""Number of smallest fault sets of a property in the table."""
 
 BEYOND = "A pass holds within these bounds and says nothing beyond them."
-ASSUMED = "No file says these; another value may need another verdict."
+ASSUMED = "No file states these; another value can change a verdict."
 
 _COLOURS = {
     Status.VIOLATED: "#b3261e",
@@ -54,7 +55,7 @@ _COLOURS = {
 
 
 def to_pdf(answers: Sequence[Answer]) -> bytes:
-    """The document: each deployment begins on a page of its own."""
+    """Return the document; each deployment begins on a new page."""
     from reportlab.lib.pagesizes import A4
     from reportlab.platypus import PageBreak, SimpleDocTemplate
 
@@ -90,7 +91,7 @@ def _foot(title: str) -> Any:
 
 
 class _Pages:
-    """What stands on the pages of one deployment, in order."""
+    """The content of the pages of one deployment, in order."""
 
     def __init__(self, answer: Answer, width: float, height: float) -> None:
         from reportlab.lib.styles import ParagraphStyle
@@ -129,7 +130,7 @@ class _Pages:
         yield from self._section("Cite", [cited])
 
     def _on_one_page(self, flow: Sequence[Any]) -> Iterator[Any]:
-        """What fits on a page if it is a little smaller is made to; what does not begins there and goes on overleaf."""
+        """Yield the content in one frame if a scale from :data:`SMALLEST` fits it on a page, or else unchanged."""
         from reportlab.platypus import KeepInFrame
 
         gaps = [max(one.getSpaceAfter(), other.getSpaceBefore()) for one, other in pairwise(flow)]
@@ -140,7 +141,7 @@ class _Pages:
             yield from flow
 
     def _front(self) -> Iterator[Any]:
-        """The answer and all that it rests on."""
+        """Yield the answer, the verdicts, the bounds, the assumptions and the command."""
         deployment, result = self.answer.deployment, self.answer.result
         yield self._says("title", deployment.name)
         yield self._says("text", summary.cluster(deployment))
@@ -158,7 +159,7 @@ class _Pages:
         return Paragraph(escape(drawable(wording.plain(text))), self.styles[style])
 
     def _section(self, title: str, lines: Sequence[str]) -> Iterator[Any]:
-        """A heading and what stands under it; nothing where nothing does."""
+        """Yield a heading and its lines, or nothing without lines."""
         if lines:
             yield self._says("heading", title)
         for line in lines:
@@ -188,7 +189,7 @@ class _Pages:
         yield Table(rows, [share * self.width for share in shares], repeatRows=1, hAlign="LEFT", style=[rule, *tight])
         required = sum(verdict.required for verdict in result.verdicts)
         if required:
-            others = "" if required == len(result.verdicts) else "; what the others say stands behind the traces"
+            others = "" if required == len(result.verdicts) else "; the statements of the others follow the traces"
             yield self._says("quiet", f"* required{others}")
 
     def _row(self, verdict: Verdict) -> list[Any]:
@@ -210,7 +211,7 @@ class _Pages:
         ]
 
     def _trace(self, telling: Telling) -> Iterator[Any]:
-        """What is violated and how; properties that share a run share its diagram."""
+        """Yield the violated properties with their failures, and the diagram of their common run."""
         from reports.pdf.diagram import TraceOnPaper
 
         names = wording.listed([verdict.property for verdict, _ in telling.violated])

@@ -1,4 +1,4 @@
-"""The effective settings on paper, each with where it came from: two beside each other, in small letters."""
+"""The effective settings on paper with their origins, in two columns of small letters."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from reports import wording
 from reports.pdf.fonts import BOLD, TEXT, drawable
 
 SIZE, LEADING = 6, 7.2
-"""Height of the letters and of a line, in points."""
+"""Height of letters and of lines, in points."""
 
 
 def settings_table(deployment: Deployment, width: float) -> Iterator[Any]:
-    """A table of all settings, down the left side first; those without influence at the end, in a paragraph."""
+    """Yield a table of all settings, left column first, and a paragraph with settings without influence."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.platypus import Paragraph, Table
@@ -34,11 +34,11 @@ def settings_table(deployment: Deployment, width: float) -> Iterator[Any]:
         yield Table(rows, [width / 2] * 2, hAlign="LEFT", style=[rule, *tight, left, top])
     if deployment.ignored:
         without = "; ".join(f"{_words(one)} ({_drawn(one.reason)})" for one in deployment.ignored)
-        yield Paragraph(f"Given, and without influence on any property here: {without}", style)
+        yield Paragraph(f"Settings without influence on any property here: {without}", style)
 
 
 def _words(setting: Setting | Ignored) -> str:
-    """A setting as markup: scope and key, its value, and where that came from."""
+    """Return a setting as markup: scope, key, value and origin."""
     value = f'<font name="{BOLD}">{_drawn(setting.value)}</font>'
     return f"{_drawn(setting.scope)} {_drawn(setting.key)} = {value}, {_drawn(wording.origin(setting.origin))}"
 

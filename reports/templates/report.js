@@ -1,6 +1,6 @@
 "use strict";
 
-// The state at a step is the initial one with what each step up to it changed: [what, owner, value, entries?] each.
+// The state at a step is the initial state plus the changes of all steps up to it: [what, owner, value, entries?].
 const traces = new Map();
 let addressing;
 
@@ -10,7 +10,7 @@ for (const article of document.querySelectorAll("article.trace")) {
   traces.set(article.id, { article, data, links, panel: article.querySelector(".state"), chosen: 0 });
 }
 
-// What is folded stays in the page: the browser's search finds and opens it, a link to it opens it, paper shows it.
+// Folded content stays in the page: search in the browser and links unfold the content, and paper shows it.
 function setFolded(place, folded) {
   const button = place.querySelector(".fold");
   if (!button) return;
@@ -55,7 +55,7 @@ function element(name, text, className) {
   return made;
 }
 
-// A log entry by entry; what lies below the high watermark is replicated, and marked so.
+// Entries below the high watermark are replicated, and marked as such.
 function logOf({ entries, changed }, highWatermark) {
   const log = element("ol", undefined, "log");
   entries.forEach((entry, offset) => {
@@ -67,7 +67,7 @@ function logOf({ entries, changed }, highWatermark) {
   return log;
 }
 
-// What is said of a process itself stands in its heading; the rest is a list, with what it is called without its owner.
+// The state of a process itself is in the heading; the other parts are a list, by their names without the owner.
 function partsOf(owner, all, state) {
   const heading = element("h5", owner || "pipeline");
   const list = element("dl");
@@ -97,7 +97,7 @@ function show(trace, step) {
   trace.panel.replaceChildren(...parts);
 }
 
-// Of a trace the Tab key stops at the chosen step only: arrows lead to the others.
+// The Tab key stops only at the chosen step of a trace; arrow keys reach the other steps.
 function choose(trace, step) {
   for (const link of trace.chosen ? [trace.links[trace.chosen - 1]] : trace.links) {
     link.removeAttribute("aria-current");
@@ -118,7 +118,7 @@ function go(trace, step) {
   if (!link) return;
   choose(trace, step);
   unfoldAround(trace.article);
-  // A browser drops addresses that follow each other too quickly, as they do while a key is held down.
+  // Browsers drop addresses that change too quickly, as with a held key.
   clearTimeout(addressing);
   addressing = setTimeout(() => history.replaceState(null, "", link.hash), 60);
   link.focus({ preventScroll: true });
@@ -138,7 +138,7 @@ for (const link of document.querySelectorAll('nav a[href^="#"]')) {
   link.addEventListener("click", () => unfoldAround(document.getElementById(link.hash.slice(1))));
 }
 
-// A link to a whole trace leads to its chosen step, where the arrow keys work. The address may be there already.
+// A link to a whole trace leads to its chosen step, where the arrow keys work. The address can already be this one.
 function toTrace(trace) {
   go(trace, trace.chosen);
   trace.article.scrollIntoView();
@@ -177,6 +177,6 @@ for (const trace of traces.values()) {
   choose(trace, trace.links.length);
 }
 window.addEventListener("hashchange", fromAddress);
-// While it loads, the browser goes to the step by itself, to the upper edge of the window.
+// During loading the browser itself scrolls the step to the upper edge of the window.
 window.addEventListener("load", fromAddress);
 fromAddress();

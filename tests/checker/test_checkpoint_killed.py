@@ -196,7 +196,7 @@ def test_an_interrupted_check_says_so_and_is_resumed(tmp_path: Path, deployment:
     assert cut.returncode in (1, 3), cut.stderr
     goes_on = f"the same with --checkpoint {folder} goes on from there"
     assert cut.stderr.splitlines() == ["stopping; what is decided follows", goes_on]
-    assert "stopped: it was interrupted" in cut.stdout
+    assert "stopped: the check was interrupted" in cut.stdout
     violated = {v["property"] for v in verdicts(tmp_path / "cut.json")["verdicts"] if v["status"] == "violated"}
     required = {"no-acked-loss", "replica-agreement"}
     assert (cut.returncode == 1) == bool(violated & required)

@@ -129,7 +129,7 @@ def test_what_was_saved_and_not_committed_is_counted_twice() -> None:
 
 def test_what_was_committed_and_not_saved_is_lost() -> None:
     run = read_one(Sink.SNAPSHOTS).do("crash_consumer").do("restart_consumer", committed_all=1, finished=0)
-    why = "was in the memory of a consumer that ended, and the group does not go back to it"
+    why = "was in the memory of a consumer that ended, and the group does not read the record again"
     assert violated(run) == (True, f"the effect of record 1 {why}")
 
 

@@ -98,7 +98,7 @@ def test_what_was_found_is_printed_when_it_is_ended(
     ran = repair(tmp_path)
     assert ran.exit_code == 0
     assert "producer.acks=all" in ran.stdout
-    assert "The search was stopped before its end" in " ".join(ran.stdout.split())
+    assert "The search was stopped early" in " ".join(ran.stdout.split())
     assert ran.stderr == "interrupted\n"
     assert capfd.readouterr().err == "stopping; what was found follows\n"
     assert "(interrupted): cheaper repairs may exist" in " ".join(ran.stdout.split())
@@ -117,7 +117,7 @@ def test_who_interrupts_is_not_told_that_the_time_ran_out(tmp_path: Path, monkey
     ran = repair(tmp_path, "--time", "1")
     said = " ".join(ran.stdout.split())
     assert ran.stderr == "interrupted\n"
-    assert "interrupted before it was known whether it needs all of these" in said
+    assert "interrupted before it was known whether all of these changes are needed" in said
     assert "ran out" not in said
 
 
@@ -129,11 +129,11 @@ def test_what_comes_next_is_said_where_nothing_mends(tmp_path: Path, monkeypatch
     wrong = verdict("p0", V, required=True, cut_sets=((("kill", 1),),))
     nothing = found(replace(samples.RESULT, verdicts=(wrong,)), None)
     said = run(nothing)
-    assert "None of the known changes that are modelled mends that. What comes next: p0 with 1 kill: " in said
+    assert "No known modelled change repairs this. Next steps: p0 with 1 kill: " in said
     assert "no newer release that is modelled makes a difference here" in said
     assert "more time (--time) finds nothing else" in said
     said = run(replace(nothing, undecided=("p0",)))
-    assert "some sets of changes were not decided for p0: --memory allows more" in said
+    assert "some sets of changes were not decided for p0: raise --memory" in said
     assert "more time" not in said
     assert "What comes next" not in run(replace(nothing, stopped=True)), "more time may find something"
     assert "What comes next" not in run(found(of(V, H), of(H, H)))
@@ -148,7 +148,7 @@ def test_the_time_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Search, "repairs", until_stopped)
     ran = repair(tmp_path, "--time", "0.1")
     assert (ran.exit_code, ran.stderr) == (3, "the 0.1 s ran out (--time)\n")
-    assert "stopped before its end (the 0.1 s ran out (--time))" in " ".join(ran.stdout.split())
+    assert "stopped early (the 0.1 s ran out (--time))" in " ".join(ran.stdout.split())
 
 
 @pytest.mark.parametrize("command", ["repair", "trace"])

@@ -61,5 +61,5 @@ def test_it_refuses_another_record_in_the_place_of_one_that_the_log_has_lost() -
     run.do("acknowledge", batch=1, leader=2).do("poll", leader=2, count=1)
     assert violated(run) == (
         True,
-        "the effect of record 2 never happens, and the sink has another record's from the same offset",
+        "the effect of record 2 never happens, and the sink has applied another record with the same offset",
     )

@@ -1,4 +1,4 @@
-"""What a violating state is said to have failed, and for which record."""
+"""The failure in a violating state, and its record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.model.scripted import Scenario, scenario
 
 
 def explained(run: Scenario, name: str, **values: int) -> str:
-    """What a property says of the start of a run, with other values of some variables."""
+    """Return the explanation of a property for the initial state, with other values of some variables."""
     (prop,) = (one for one in properties_of(run.pipeline) if one.name == name)
     return prop.explain({**run.state, **values})
 

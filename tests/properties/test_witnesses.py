@@ -1,4 +1,4 @@
-"""Every property has a witness: a pass means something where it is reached, and is called vacuous where it is not."""
+"""Every property has a witness: a pass that does not reach the witness is vacuous."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VACUOUS = {
     "replica-agreement": ("acks-all-min-isr-2", (C,)),
     "recoverability": ("acks-all-min-isr-2", ()),
 }
-"""Property -> a deployment, and faults (if any) that what the property speaks of does not come from."""
+"""A deployment for each property, with faults (if any) that do not reach the witness."""
 
 REACHED = {
     "no-acked-loss": ("acks-all-min-isr-2", (K,)),
@@ -52,7 +52,7 @@ REACHED = {
     "replica-agreement": ("acks-all-min-isr-2", (M,)),
     "recoverability": ("acks-all-min-isr-2", (K,)),
 }
-"""Property -> a deployment and a fault that it holds under, having been put to the test."""
+"""A deployment and a fault for each property with which the property holds and the witness is reached."""
 
 ALL = sorted(REACHED)
 
@@ -92,7 +92,7 @@ def test_reached(prop: str) -> None:
 
 @pytest.mark.slow
 def test_processing_order_without_a_reader() -> None:
-    """Nobody reads: nothing can be out of order, and the pass says so."""
+    """Without a reader nothing can be out of order, and the pass is vacuous."""
     deployment = replace(
         example("auto-commit", (), 0), bounds=PAIR, max_poll_records=1, processing=Processing.POLL_THREAD
     )
@@ -103,7 +103,7 @@ def test_processing_order_without_a_reader() -> None:
 
 
 def test_properties_say_what_they_are() -> None:
-    """A statement that is a sentence, a guarantee, a witness in words; names and families as they are reported."""
+    """Each property has a statement (a sentence), a guarantee, a witness, and the reported name and family."""
     families = {family.__name__.rpartition(".")[2] for family in FAMILIES}
     for prop in catalogue():
         assert prop.statement[0].isupper() and prop.statement.endswith(".")

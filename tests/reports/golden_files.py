@@ -1,4 +1,4 @@
-"""Golden files: what a report looked like when somebody looked at it."""
+"""Golden files: reports as a person has reviewed them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def matches(name: str, text: str) -> None:
-    """Compare with a golden file; ``PROOFKA_GOLDEN=write`` writes it instead."""
+    """Compare a text with a golden file; ``PROOFKA_GOLDEN=write`` writes the file instead."""
     path = GOLDEN / name
     if os.environ.get("PROOFKA_GOLDEN") == "write":
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A strict reader of ITF, by its description alone: Apalache's ADR 015 (https://apalache-mc.org/docs/adr/015adr-trace.html).
+"""A strict reader of ITF, written from its description alone: Apalache's ADR 015 (https://apalache-mc.org/docs/adr/015adr-trace.html).
 
 It knows the whole format, of which the export uses a part, and takes nothing that the format does not name.
 """
@@ -16,12 +16,12 @@ SPECIAL = {"#bigint", "#tup", "#set", "#map", "#unserializable"}
 
 
 class NotITF(ValueError):
-    """The text is no trace in this format; the message says what is wrong with it."""
+    """The text is not a trace in this format; the message names the error."""
 
 
 @dataclass(frozen=True)
 class Itf:
-    """What was read: for each state the value of each variable."""
+    """A trace: the value of each variable for each state."""
 
     meta: dict[str, Any]
     variables: tuple[str, ...]
@@ -29,7 +29,7 @@ class Itf:
 
 
 def read(text: str) -> Itf:
-    """Raises :class:`NotITF`."""
+    """Read a trace. Raises :class:`NotITF`."""
     document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     _require(isinstance(document, dict), "a trace is an object")
     _require(set(document) <= KEYS, f"unknown keys {set(document) - KEYS}")
@@ -58,7 +58,7 @@ def _state(state: Any, number: int, expected: set[str]) -> dict[str, Any]:
 
 
 def _check(value: Any) -> None:
-    """A number is none: it has to be a ``#bigint``."""
+    """Reject numbers, which must be ``#bigint``."""
     match value:
         case bool() | str():
             return

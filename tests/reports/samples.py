@@ -1,4 +1,4 @@
-"""Results made by hand, one per kind of verdict, for the tests of the reports."""
+"""Results for the tests of reports, one for each kind of verdict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from properties.verdict import (
 )
 
 HOSTILE = "[bold red]a|b[/] `x` <i>\x1b[31m\nsecond"
-"""Markup of every kind a report could mistake for its own."""
+"""Text with markup of every format that a report could interpret."""
 
 SETTINGS = (
     Setting("topic", "min.insync.replicas", "1", Origin("default", "Kafka 4.0")),
@@ -194,7 +194,7 @@ LOSS_TRACE = replace(KILL_TRACE, failure="record 1 was never processed, and no f
 
 
 def verdict(name: str, status: Status, **changes: object) -> Verdict:
-    """A verdict with the given status and plausible everything else."""
+    """Build a verdict with the given status and plausible other values."""
     made = Verdict(
         property=name,
         statement=f"What {name} says, in one sentence.",

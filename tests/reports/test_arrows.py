@@ -1,4 +1,4 @@
-"""Arrows of real runs: what is drawn as on its way is what the state says is on its way, row by row."""
+"""Arrows of random runs: the drawn requests in flight are those of the state, row by row."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.model.scripted import Scenario, scenario
 
 STEPS = 40
 ENDS = ("acknowledge", "give_up", "refuse_send", "refuse_for_good", "discard_delayed")
-"""After these there is soon nothing left to send."""
+"""Number of steps after which few records are left to send."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run as a trace, and to which brokers requests are on their way after each step, by the model's variables."""
+    """A run as a trace, with the destinations of requests in flight after each step, by the model's variables."""
 
     trace: Trace
     on_the_way: tuple[Counter[str], ...]
@@ -32,7 +32,7 @@ class Run:
 
 @cache
 def wandering(example: str, seed: int) -> Run:
-    """A random run of an example, in which the producer and its network have the most to do."""
+    """Return a random run of an example that prefers steps of the producer and its network."""
     run = scenario(example)
     chance = random.Random(seed)
     actions: list[Action] = []
@@ -52,7 +52,7 @@ def wandering(example: str, seed: int) -> Run:
 
 
 def _on_the_way(pipeline: Pipeline, state: State) -> Counter[str]:
-    """Requests in flight that no broker has read, and those on which the client has given up."""
+    """Return the requests in flight that no broker has read, and those that the client has abandoned."""
     batches = pipeline.producer.batches
     sent = [state[batch.target.name] for batch in batches if state[batch.fate.name] == Fate.SENT]
     abandoned = [state[batch.delayed.name] for batch in batches if state[batch.delayed.name]]
@@ -65,7 +65,7 @@ def _next(run: Scenario, chance: random.Random) -> Action | None:
 
 
 def _haste(action: Action) -> float:
-    """The less, the sooner it happens: what producer and network do before all, and faults of others seldom."""
+    """Return the priority of a step, lowest first: producer and network first, other faults seldom."""
     if action.name in ("transmit", "notice"):
         return 0.2
     if action.name in ENDS:
@@ -107,6 +107,6 @@ def test_arrows_begin_where_something_is_sent_and_arrive_where_a_broker_acts(exa
 
 
 def test_runs_have_what_is_to_be_seen() -> None:
-    """Else the tests above would say little."""
+    """The random runs contain such requests; without them the tests above would be weak."""
     seen = Counter((arrow.what, arrow.end) for one in RUNS for arrow in requests(wandering(*one).trace))
     assert min(seen[what, end] for what in (REQUEST, ABANDONED) for end in (End.ARRIVES, End.LOST)) >= 3, seen

@@ -1,4 +1,4 @@
-"""What a terminal shows of an audit: its summary at several widths, and how far it is."""
+"""An audit on a terminal: its summary at several widths, and its progress."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_statuses_that_nothing_has_take_no_room() -> None:
 @pytest.mark.parametrize(
     ("worst", "deployments", "said"),
     [
-        ({Status.HOLDS: 2}, 2, "Of 2 deployments, 2 cannot violate any that they require, within the bounds."),
+        ({Status.HOLDS: 2}, 2, "Of 2 deployments, 2 cannot violate any required property within the bounds."),
         ({Status.VACUOUS: 1, Status.UNKNOWN: 1}, 2, "1 could not be decided and 1 can pass only because"),
         ({}, 2, "Of 2 deployments, none requires anything."),
         ({}, 0, "No row could be read as a deployment."),
@@ -93,11 +93,11 @@ def test_only_a_clean_audit_is_green() -> None:
     [
         (AuditProgress(Stage.STARTING), "starting Spark"),
         (AuditProgress(Stage.READING), "reading deployments"),
-        (AuditProgress(Stage.SIGNING, 12, 1440), "telling systems apart: 12 of 1,440 configurations"),
-        (AuditProgress(Stage.EXPLORING, 57, 130, 12), "57 of 130 systems explored, 12 violate what is required"),
+        (AuditProgress(Stage.SIGNING, 12, 1440), "comparing systems: 12 of 1,440 configurations"),
+        (AuditProgress(Stage.EXPLORING, 57, 130, 12), "57 of 130 systems explored, 12 violate a required property"),
         (
             AuditProgress(Stage.EXPLORING, 57, 130, 12, 170.0),
-            "57 of 130 systems explored, 12 violate what is required, about 3 min left",
+            "57 of 130 systems explored, 12 violate a required property, about 3 min left",
         ),
         (AuditProgress(Stage.WRITING), "writing the tables"),
     ],
@@ -127,7 +127,7 @@ def test_progress(progress: AuditProgress, line: str) -> None:
     ],
 )
 def test_times(seconds: float, about: str, exact: str) -> None:
-    """What is estimated is rounded up, and coarsely."""
+    """Estimated times are rounded up to coarse units."""
     assert wording.about(seconds) == about
     assert wording.duration(seconds) == exact
 
@@ -138,7 +138,7 @@ def test_every_stage_is_told(stage: Stage) -> None:
 
 
 def test_a_log_has_a_line_for_each_stage_that_counts() -> None:
-    """So an audit that reads, or fails at once, says nothing; and one that takes long is not silent."""
+    """A short audit prints nothing, and a long audit is not silent."""
     out = sheet(30)
     log = ProgressLog(out, every=3600)
     for stage, done, total in ((Stage.READING, 0, 0), (Stage.EXPLORING, 0, 96), (Stage.EXPLORING, 9, 96)):

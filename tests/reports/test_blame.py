@@ -1,4 +1,4 @@
-"""Which setting a violation is shown at."""
+"""The setting at which a violation is shown."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.reports import samples
 
 CLEAN, ACKS = samples.SETTINGS[1:3]
 FIRST_LINE = CLEAN.origin
-"""The line of the sample's first setting that a file says."""
+"""The line of the sample's first setting from a file."""
 
 
 def given(*settings: tuple[str, str, str]) -> tuple[Setting, ...]:
-    """Settings of a file, one a line from line 2 on."""
+    """Return settings of a file, one for each line from line 2 on."""
     return tuple(
         Setting(scope, key, value, Origin("file", file="o.yaml", line=line))
         for line, (scope, key, value) in enumerate(settings, start=2)
@@ -36,7 +36,7 @@ def key_of(name: str, faults: CutSet, *settings: tuple[str, str, str]) -> str | 
     found = blame(deployment, samples.RESULT, samples.verdict(name, Status.VIOLATED, cut_sets=(faults,)))
     if found.setting is None:
         return None
-    assert found.sentence.startswith(f"It may depend on {found.setting.key}={found.setting.value};")
+    assert found.sentence.startswith(f"The violation may depend on {found.setting.key}={found.setting.value};")
     return found.setting.key
 
 
@@ -59,7 +59,7 @@ def test_who_set_a_safe_value_did_nothing_wrong() -> None:
 
 
 def test_the_faults_of_the_shortest_trace_decide() -> None:
-    """A record that a crash of the consumer loses is none that acks would have kept, and the other way round."""
+    """A loss by a crash of the consumer is not due to ``acks``, and a loss by a broker is not due to the commit."""
     assert key_of("no-loss", CRASH, ACKS_1, HANDED_OFF) == "processing"
     assert key_of("no-loss", KILL, ACKS_1, HANDED_OFF) == "acks"
     assert key_of("no-loss", CRASH, ACKS_1) is None
@@ -71,7 +71,7 @@ def test_retries_without_idempotence_reorder() -> None:
     in_flight = ("producer", "max.in.flight.requests.per.connection", "5")
     lost = (("lost-request", 1),)
     assert key_of("log-order", lost, in_flight, ACKS_1, idempotence) == "enable.idempotence"
-    assert key_of("log-order", lost, in_flight, ACKS_1) == "acks"  # which turns idempotence off
+    assert key_of("log-order", lost, in_flight, ACKS_1) == "acks"  # acks=1 disables idempotence
     assert key_of("log-order", lost, in_flight) == "max.in.flight.requests.per.connection"
 
 
@@ -82,7 +82,7 @@ def test_late_requests_of_transactions_are_the_release_s() -> None:
 
 
 def test_a_crash_of_a_producer_without_transactions_is_not_the_release_s() -> None:
-    """Files of a release before 4.0: everybody's has one."""
+    """The release of the files is not to blame: every deployment has a release."""
     deployment = read_properties(kafka="3.7", assume={"replicas": "3"})
     settings = tuple(replace(one, origin=Origin("file", file="o.yaml", line=2)) for one in deployment.settings)
     for name in ("no-silent-loss", "no-loss", "exactly-once-effect"):
@@ -93,7 +93,7 @@ def test_a_crash_of_a_producer_without_transactions_is_not_the_release_s() -> No
 
 
 def test_without_a_setting_to_blame_the_line_is_the_first_about_a_component() -> None:
-    """The first line of the file may be a comment; line 2 has the file's first setting."""
+    """The first line of the file can be a comment; line 2 has the first setting."""
     vacuous = samples.verdict("no-skip", Status.VACUOUS)
     deployment = replace(samples.DEPLOYMENT, settings=given(("topic", "replication.factor", "3")))
     found = blame(deployment, samples.RESULT, vacuous)
@@ -108,7 +108,8 @@ def test_without_a_setting_to_blame_the_line_is_the_first_about_a_component() ->
 def test_a_default_is_at_the_first_line_of_its_component() -> None:
     """The sample's min.insync.replicas is a default, its enable.idempotence was changed by a rule."""
     violated = samples.verdict("read-stability", Status.VIOLATED, cut_sets=(KILL,))
-    said = "It may depend on min.insync.replicas=1, default of Kafka 4.0; --explain computes what it depends on."
+    default = "The violation may depend on min.insync.replicas=1, default of Kafka 4.0"
+    said = f"{default}; --explain computes which settings matter."
     found = blame(samples.DEPLOYMENT, samples.RESULT, violated)
     assert found == Blame(FIRST_LINE, None, (), said), "no file speaks of the topic"
     line = Setting("topic", "retention.ms", "1", Origin("file", file="topic.properties", line=7))
@@ -124,7 +125,7 @@ def test_the_others_are_what_the_property_turns_on() -> None:
     assert (found.setting.key, [one.key for one in found.others]) == ("acks", [clean[1]])
 
 
-# Where --explain ran, what it computed is said, and nothing else.
+# With --explain only the computed settings are printed.
 
 BROUGHT = "producer.enable.idempotence=true (rule P12)"
 ALL = Prevention("no-acked-loss", KILL, "producer.acks=all", settings=("producer.acks",), brings=(BROUGHT,))
@@ -143,7 +144,8 @@ def test_what_was_computed_outranks_the_table() -> None:
     found = computed(TWO, settings=settings)
     assert (found.place, found.setting, found.others) == (settings[1].origin, settings[1], ())
     assert found.sentence == (
-        "Computed: with topic.min.insync.replicas=2, these faults do not violate it (now min.insync.replicas=1)."
+        "Computed: with topic.min.insync.replicas=2, these faults do not violate the property "
+        "(now min.insync.replicas=1)."
     )
 
 
@@ -152,13 +154,13 @@ def test_what_a_change_brings_and_what_else_prevents_it_is_said() -> None:
     found = computed(ALL, TWO, settings=settings)
     assert (found.setting, found.others) == (settings[0], (settings[1],))
     assert found.sentence == (
-        f"Computed: with producer.acks=all, which brings {BROUGHT}, these faults do not violate it (now acks=1). "
-        "So it is with topic.min.insync.replicas=2."
+        f"Computed: with producer.acks=all, which brings {BROUGHT}, these faults do not violate the property "
+        "(now acks=1). The same holds for topic.min.insync.replicas=2."
     )
 
 
 def test_a_value_that_stands_in_a_file_is_shown_before_one_that_does_not() -> None:
-    """The sample's min.insync.replicas is a default; acks stands in line 12."""
+    """The sample's min.insync.replicas is a default; acks is in line 12."""
     found = computed(TWO, ALL)
     assert found.setting is not None
     assert (found.setting.key, found.place) == ("acks", Origin("file", file="orders.yaml", line=12))
@@ -186,15 +188,15 @@ def test_where_no_change_was_found_no_setting_is_blamed() -> None:
 
 
 def test_what_was_not_decided_is_not_to_blame() -> None:
-    """A change of which nobody knows what it does blames no setting; it is named."""
+    """A change with unknown settings blames no setting; the sentence names the change."""
     settings = given(ACKS_1)
     found = computed(replace(ALL, decided=False), settings=settings)
     assert found.setting is None
-    assert found.sentence == f"{NOBODY_TO_BLAME} Not decided in time: producer.acks=all."
+    assert found.sentence == f"{NOBODY_TO_BLAME} Not decided before the time limit: producer.acks=all."
     both = computed(TWO, replace(ALL, decided=False), settings=settings)
     assert both.setting is None
     assert both.sentence.startswith("Computed: with topic.min.insync.replicas=2, these")
-    assert both.sentence.endswith(" Not decided in time: producer.acks=all.")
+    assert both.sentence.endswith(" Not decided before the time limit: producer.acks=all.")
 
 
 @pytest.mark.parametrize("name", KNOWN_PROPERTIES)

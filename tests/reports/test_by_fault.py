@@ -1,4 +1,4 @@
-"""The answer by fault, and the screen that a check prints of it."""
+"""The answer by fault, and its screen."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_faults_are_told_in_words(cut_set: CutSet, words: str) -> None:
 
 
 def test_properties_that_one_fault_breaks_are_one_sentence() -> None:
-    """What a worse consequence says already is not said again."""
+    """A consequence that a worse one implies is left out."""
     kill = (("kill", 1),)
     (one,) = found(
         violated("no-loss", kill), violated("no-acked-loss", kill, steps=11), violated("no-silent-loss", kill)
@@ -100,7 +100,7 @@ def test_what_the_best_deployment_suffers_too_is_told_apart() -> None:
 
 
 def screen(width: int, result: Result = samples.RESULT, *, found: Result | None = None) -> str:
-    """What a check prints; ``found``: what a search after the answer made of the result."""
+    """Return the output of a check; ``found``: the result after the search that follows the answer."""
     written = io.StringIO()
     out = console(written)
     out.width = width
@@ -116,7 +116,7 @@ def screen(width: int, result: Result = samples.RESULT, *, found: Result | None 
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("steps", [3, 60])
 def test_a_check_prints_one_screen(width: int, steps: int) -> None:
-    """However many properties fail with however many fault sets, and however long the traces are."""
+    """The screen is short for many failing properties, many fault sets and long traces."""
     sets: list[CutSet] = [(), *(((fault.value, 1),) for fault in list(Fault)[:12])]
     verdicts = [violated(name, *sets, required=True, steps=steps) for name in KNOWN_PROPERTIES[:13]]
     text = screen(width, replace(samples.RESULT, verdicts=tuple(verdicts)))
@@ -141,22 +141,23 @@ def test_a_change_that_prevents_it_stands_beside_it() -> None:
     assert "prevented by producer.acks=all" in text
     assert "but not with producer.acks=all" in text
     assert "no single change is known" in screen(120, replace(result, preventions=()))
-    assert "what prevents it: proofka repair orders.yaml" in screen(120, replace(result, preventions=None))
+    unsearched = screen(120, replace(result, preventions=None))
+    assert "find changes that prevent this: proofka repair orders.yaml" in unsearched
 
 
 @pytest.mark.parametrize("fault_sets", [(("kill", 1),), (("kill", 2),)])
 def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: CutSet) -> None:
-    """While a search follows nobody is sent elsewhere; the end of the answer tells what came of the search."""
+    """Before the search the answer names no command; the end of the answer has the outcome of the search."""
     result = replace(samples.RESULT, verdicts=(violated("no-acked-loss", fault_sets, required=True),))
     change = Prevention("no-acked-loss", fault_sets, "producer.acks=all")
     for found, told in (
         (replace(result, preventions=(change,)), "but not with producer.acks=all"),
-        (replace(result, preventions=()), "no single change is known to prevent it; several may: proofka repair"),
-        (result, "what prevents it: proofka repair orders.yaml"),
+        (replace(result, preventions=()), "no single change is known to prevent this; search for several changes: "),
+        (result, "find changes that prevent this: proofka repair orders.yaml"),
     ):
         text = " ".join(screen(120, result, found=found).split())
         assert "not computed" not in text
-        assert "what prevents it is looked for" in text
+        assert "changes that prevent this are searched for" in text
         first, last = text.split(" property verdict ", 1)
         assert "proofka repair" not in first
         assert told in last
@@ -165,7 +166,7 @@ def test_what_is_still_looked_for_is_not_told_before_it_is_found(fault_sets: Cut
 
 
 def test_that_every_write_is_refused_is_part_of_the_answer() -> None:
-    """Whatever else is noted of the deployment; with fewer acks writes are not refused, and it is a note."""
+    """The answer has this reason beside any other notes; with fewer acks writes are not refused, and it is a note."""
     note = f"min.insync.replicas=4 exceeds the number of replicas, 3: refused {REFUSES_WRITES}"
     others = tuple(f"{name}: unknown, {GOES_ON}" for name in ("a", "b", "c", "d"))
     one = replace(samples.DEPLOYMENT, replicas=3, min_insync_replicas=4, notes=(*others, note), acks=Acks.ALL)
@@ -199,14 +200,15 @@ def test_nothing_to_tell_prints_no_heading() -> None:
 
 
 def test_what_nobody_computed_is_said_to_be_so() -> None:
-    """Of several faults, and of another client, nobody knows whether this configuration is to blame."""
+    """For several faults, and for another client, the part that could prevent the failure is unknown."""
     several = violated("no-acked-loss", (("kill", 2),), required=True)
     one = violated("no-acked-loss", (("kill", 1),), required=True)
     result = replace(samples.RESULT, verdicts=(several,))
-    assert "Required, and possible here:" in screen(120, result)
+    assert "Required properties that can fail:" in screen(120, result)
     change = Prevention("no-acked-loss", (("kill", 2),), "producer.acks=all")
-    assert "Required, and this configuration allows:" in screen(120, replace(result, preventions=(change,)))
-    assert "what prevents it: proofka repair" in screen(120, result)
+    prevented = screen(120, replace(result, preventions=(change,)))
+    assert "Required properties that can fail because of this configuration:" in prevented
+    assert "find changes that prevent this: proofka repair" in screen(120, result)
     elsewhere = replace(samples.DEPLOYMENT, client="java 1.1")
     (told,) = grouped(by_fault(elsewhere, replace(samples.RESULT, verdicts=(one,))))
-    assert told.heading == "Required, and possible here; whether settings prevent it was not computed"
+    assert told.heading == "Required properties that can fail; whether settings prevent this was not computed"

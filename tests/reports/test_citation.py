@@ -1,4 +1,4 @@
-"""What is pasted into a review or a paper: that it says all, and that nobody's text breaks it."""
+"""Citations are complete, and no text of the input breaks them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_paragraph_says_all() -> None:
         "Holds: no-skip (id 0123456789abcdef).",
         "any 2 faults, 31 of 286 combinations of 3 (no-acked-loss); any 2 faults (no-skip)",
         "sizes: records 2, log 3, sends 2",
-        "Assumed, for no file says it: on_send_error=drop, processing=poll-thread.",
+        "Assumed, because no file states it: on_send_error=drop, processing=poll-thread.",
     ):
         assert words in SAID
     assert SAID.endswith("Asked by: proofka check orders.yaml")
@@ -65,7 +65,7 @@ def test_bibtex_says_what_the_paragraph_says() -> None:
     note = to_bibtex([ANSWER]).partition("note = {{")[2]
     for sentence in SAID.partition("). ")[2].split(". "):
         assert "".join(_LATEX.get(letter, letter) for letter in sentence) in note
-    assert "Assumed, for no file says it: on\\_send\\_error=drop" in note
+    assert "Assumed, because no file states it: on\\_send\\_error=drop" in note
     assert f"Configuration {configuration_hash(samples.DEPLOYMENT)[:12]}: Kafka 4.0" in note
 
 
@@ -73,13 +73,13 @@ def test_what_does_not_hold_is_not_cited_as_if_it_did() -> None:
     verdicts = tuple(replace(one, required=True) for one in (samples.VACUOUS, samples.UNKNOWN))
     said = paragraph(samples.DEPLOYMENT, replace(samples.RESULT, verdicts=verdicts), command="x")
     assert "Holds" not in said
-    assert "was never reached: read-stability (id" in said
+    assert "the witness was not reached: read-stability (id" in said
     assert "Undecided: recoverability (id" in said
 
 
 def test_many_fault_sets_are_counted() -> None:
     said = paragraph(samples.DEPLOYMENT, replace(samples.RESULT, verdicts=(samples.MANY_SETS,)), command="x")
-    assert "and {kill, 8 power-loss}, and by 1 further smallest set of faults (id" in said
+    assert "and {kill, 8 power-loss}, and by 1 further smallest fault set (id" in said
     assert "9 power-loss" not in said
 
 

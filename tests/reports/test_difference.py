@@ -1,4 +1,4 @@
-"""What ``proofka diff`` prints: golden text at three widths, and markup in what it is given."""
+"""``proofka diff``: golden text at three widths, and markup in the input."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_hostile_text_stays_text() -> None:
 
 
 def test_bounds_that_read_the_same_are_told_by_what_differs() -> None:
-    """Kinds of fault, the total that was named and the bounds that were reached are part of what was explored."""
+    """Kinds of fault, the requested total and the reached bounds are part of the explored bounds."""
     old = samples.verdict("no-skip", Status.HOLDS, coverage=replace(samples.COVERAGE, bounds_reached=()))
     new = replace(old, coverage=replace(old.coverage, kinds=(("kill", 1),)))
     assert shown_bounds(old, new).endswith("-> kinds of fault: kill (at most 1)")

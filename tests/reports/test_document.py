@@ -1,4 +1,4 @@
-"""The JSON object: it satisfies its schema, survives a round trip, and stands in one order."""
+"""The JSON object satisfies its schema, survives a round trip, and has a fixed order of keys."""
 
 from __future__ import annotations
 

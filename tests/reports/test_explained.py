@@ -1,4 +1,4 @@
-"""Why a property breaks, what would have prevented it, and repairs, for a reader."""
+"""Reasons of violations, changes that prevent them, and repairs, in words."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def test_why_and_what_would_have_prevented_it() -> None:
         "prevented by any of producer.acks=all, which brings producer.enable.idempotence=true (rule P12); "
         "topic.flush.messages=1",
     )
-    assert "none of the known changes was found to prevent it alone" in told["no-loss"][1]
-    undecided = "no change is known to prevent it alone; not decided in time: producer.sends=sync"
+    assert "no single known change was found to prevent this" in told["no-loss"][1]
+    undecided = "no single change is known to prevent this; not decided before the time limit: producer.sends=sync"
     assert told["exactly-once-effect"][1] == undecided
 
 
 def test_a_change_that_says_what_is_so_already_is_told_once() -> None:
-    """Auto-commit is off here: the change of both comes to that of one."""
+    """Auto-commit is off here, so the change of both settings equals the change of one."""
     one = Prevention("no-loss", KILL, "consumer.commit=after", settings=("application.commit",))
     both = replace(one, change=f"consumer.enable.auto.commit=false and {one.change}")
     further = replace(both, settings=("consumer.enable.auto.commit", "application.commit"))
@@ -134,7 +134,7 @@ def test_a_repair_says_what_it_costs() -> None:
     assert "7 sets of changes explored, 1,200 more refuted" in text
     assert "latency: a send waits for all replicas in sync" in text
     assert "availability: fewer replicas in sync than that stop writes" in text
-    assert "writes go on with 1 broker away, not with 2 (before: with 2)" in text
+    assert "writes continue with 1 broker unavailable, not with 2 (before: with 2)" in text
 
 
 def test_less_of_a_setting_has_another_price() -> None:
@@ -144,7 +144,7 @@ def test_less_of_a_setting_has_another_price() -> None:
     told = list(costs(before, Repaired(CHANGES[1:], STRONG, BOTH)))
     assert told == [
         "lowered from 3: what is acknowledged may be on fewer replicas",
-        "writes go on with 1 broker away (before: with 0)",
+        "writes continue with 1 broker unavailable (before: with 0)",
     ]
 
 
@@ -153,11 +153,11 @@ def test_what_is_not_shown_to_hold_is_named() -> None:
     wanted = (*BOTH, "recoverability")
     text = shown(Found(wanted, (Repaired(CHANGES, STRONG, wanted, after, needed=False),), before=after))
     assert "no required property is violated, and 1 of 3 hold" in text
-    assert text.count("passes only because what it speaks of never happens: no-skip") == 2
+    assert text.count("passes only because the witness is not reached: no-skip") == 2
     assert text.count("not decided: recoverability") == 2
-    assert "before it was known whether it needs all of these" in text
+    assert "before it was known whether all of these changes are needed" in text
     early = shown(Found(wanted, (), violated=(), before=after, explored=0, refuted=0, stopped=True))
-    assert "no violation was found. The search was stopped before its end." in early
+    assert "no violation was found. The search was stopped early." in early
     nothing = shown(Found(wanted, (), violated=(), before=after, explored=0, refuted=0))
     assert "nothing to repair, but not every required property is shown to hold" in nothing
     assert "before: not decided: recoverability" in nothing
@@ -165,9 +165,9 @@ def test_what_is_not_shown_to_hold_is_named() -> None:
 
 def test_a_front_says_what_does_not_hold() -> None:
     text = shown(Found(BOTH, (Repaired(CHANGES, STRONG, ("no-loss",)),), hopeless=("no-skip",)))
-    assert "No set of changes mends all" in text
-    assert "No known change that is modelled mends no-skip." in text
-    assert "mends no-loss; does not hold: no-skip" in text
+    assert "No set of changes repairs all" in text
+    assert "No known modelled change repairs no-skip." in text
+    assert "repairs no-loss; does not hold: no-skip" in text
 
 
 def test_where_nothing_was_found_that_is_said() -> None:
@@ -176,10 +176,10 @@ def test_where_nothing_was_found_that_is_said() -> None:
     assert "nothing to repair, every required property holds" in nothing
     assert "sets of changes" not in nothing
     none = shown(Found(("no-loss",), ()))
-    assert "None of the known changes that are modelled mends that." in none
+    assert "No known modelled change repairs this." in none
     assert "each repair" not in none
     stopped = shown(Found(("no-loss",), (), stopped=True))
-    assert "The search was stopped before its end. Nothing was found until then: give it longer (--time)" in stopped
+    assert "The search was stopped early. No repair was found: raise the time (--time)" in stopped
 
 
 def test_how_many_brokers_may_be_away() -> None:

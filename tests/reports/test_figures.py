@@ -1,4 +1,4 @@
-"""Figures: the same input gives the same files, every label has room, and the numbers are those of the data."""
+"""Figures: equal inputs give equal files, every label has room, and the numbers are those of the data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FLEET = Influence((), (), (), (), (), [portion(("", f"orders-{n} and 9 more")) f
 
 @pytest.fixture
 def sheets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Sheet]:
-    """The sheets that are written, by name."""
+    """Collect the written sheets, by name."""
     written: dict[str, Sheet] = {}
     write = Sheet.write
 
@@ -68,7 +68,7 @@ def sheets(monkeypatch: pytest.MonkeyPatch) -> dict[str, Sheet]:
     ],
 )
 def test_files(tmp_path: Path, influence: Influence, names: set[str]) -> None:
-    """Twice the same, byte for byte, and nothing else in the folder."""
+    """Two runs write the same bytes, and no other files."""
     files = draw_audit(influence, tmp_path / "one")
     again = draw_audit(influence, tmp_path / "other")
     assert {file.name for file in files} == {f"{name}.{form}" for name in names for form in ("png", "svg")}
@@ -100,7 +100,7 @@ def test_titles_stand_above_the_headings(tmp_path: Path, sheets: dict[str, Sheet
 
 @pytest.mark.parametrize("name", ["settings", pytest.param("combinations", marks=pytest.mark.slow), "tolerance"])
 def test_nothing_is_cut_off(tmp_path: Path, sheets: dict[str, Sheet], name: str) -> None:
-    """The picture has room for all that is drawn, and a margin around it."""
+    """The picture has room for every element, and a margin."""
     from matplotlib.image import imread
 
     draw_audit(MATRIX, tmp_path)
@@ -114,7 +114,7 @@ def test_nothing_is_cut_off(tmp_path: Path, sheets: dict[str, Sheet], name: str)
 
 
 def said(sheet: Sheet) -> list[str]:
-    """The texts, each in one line."""
+    """Return the texts of a sheet, each on one line."""
     return [" ".join(text.get_text().split()) for text in sheet.axes.texts]
 
 
@@ -124,7 +124,7 @@ def test_what_a_heat_map_says(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
     assert texts.count("25") == len(KNOWN_PROPERTIES) * len(BY_VALUE)
     assert {"no-skip*", "no-loss", "producer.acks", LONG, "all"} <= set(texts)
     assert any("No verdict changes with producer.linger.ms alone." in text for text in texts)
-    assert any("no deployment is there with every value: topic.flush.ms." in text for text in texts)
+    assert any("no deployment occurs with every value: topic.flush.ms." in text for text in texts)
     texts = said(sheets["combinations"])
     assert texts.count("100") == texts.count("?") == len(KNOWN_PROPERTIES) * 2
     assert texts.count("all") == texts.count("producer.acks") == 1, "once for both rows"
@@ -144,7 +144,7 @@ def test_what_bars_say(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
 
 
 def test_texts_are_only_texts(tmp_path: Path, sheets: dict[str, Sheet]) -> None:
-    """No formula, no control character, and not without end."""
+    """Labels are no formulas, have no control characters, and are cut to a length."""
     name = "$\\frac{1}{$ \x1b[31m" + "x" * 99
     draw_audit(Influence((), (), (), (), (), [portion(("", name))], TOLERANCE[:1]), tmp_path)
     (label,) = [text for text in said(sheets["outcomes"]) if text.startswith("$")]
@@ -161,7 +161,7 @@ def test_none_and_all_are_told_from_few_and_most(share: float, text: str) -> Non
 
 
 def test_colours_of_bars_differ_in_lightness() -> None:
-    """So they are told apart without seeing hues; undecided parts are hatched as well."""
+    """Readers who see no hues can distinguish the parts; undecided parts are hatched as well."""
     from matplotlib.colors import to_rgb
 
     from reports.figures.tolerance import COLOURS, SAFE

@@ -1,4 +1,4 @@
-"""What a report is written as: by the ending of its name, or pages in a folder."""
+"""Formats of reports: by the ending of the name, or pages in a folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def test_a_format_without_its_packages_is_refused_with_what_installs_them(
 
 
 def test_a_name_that_ends_in_no_format_is_refused_and_told_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(UnknownFormat, match=r"r\.docx: a report is a folder, or its name ends in .*\.html"):
+    with pytest.raises(
+        UnknownFormat, match=r"r\.docx: a report must be a folder, or a file whose name ends in .*\.html"
+    ):
         format_of(tmp_path / "r.docx")
     (tmp_path / "v1.2").mkdir()
     assert format_of(tmp_path / "v1.2") is None

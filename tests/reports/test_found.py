@@ -1,4 +1,4 @@
-"""What was found in a folder, on the lines that a check has for it: what is wrong first, and nothing goes unsaid."""
+"""The files of a folder on the lines of a check: files with rejected values first, and all files are counted."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_has_rejected_values_comes_first(tmp_path: Path) -> None:
     assert told[1].startswith("service3/")
     assert "1 rejected" in told[1]
     assert [line.split("/")[0] for line in told[2:5]] == ["service0", "service1", "service2"]
-    assert told[-1].strip() == "more of this: proofka show fleet"
+    assert told[-1].strip() == "more: proofka show fleet"
 
 
 @pytest.mark.parametrize(("wrong", "said"), [({7, 8}, "5 more: "), (set(range(9)), "5 more, 5 of them with rejected")])

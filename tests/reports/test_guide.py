@@ -1,4 +1,4 @@
-"""The guide: there is something to say of every word, it says what the checker goes by, and its tables are in step."""
+"""The guide has an entry for every word, agrees with the checker, and has current tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.reports.test_terminal import text_of as printed
 
 
 def said(word: str, kind: str) -> dict[str, list[str]]:
-    """The paragraphs of the one entry of this kind, by label."""
+    """Return the paragraphs of the only entry of this kind, by label."""
     (entry,) = [entry for entry in find(word) if entry.kind == kind]
     found: dict[str, list[str]] = {}
     for label, text in entry.paragraphs:
@@ -34,7 +34,7 @@ def said(word: str, kind: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_tables_are_those_that_are_written(name: str) -> None:
-    """Otherwise: python scripts/write_guide.py"""
+    """Stale tables: run python scripts/write_guide.py."""
     assert (TABLES / f"{name}.csv").read_text(encoding="utf-8") == text_of(name)
 
 
@@ -73,7 +73,7 @@ def test_a_setting_that_is_read_says_what_it_means_and_another_why_it_is_not() -
 
 @pytest.mark.parametrize("kafka", ["0.11", "2.4", "3.3", "3.9", "4.0", "4.1"])
 def test_what_is_effective_is_read(kafka: str) -> None:
-    """Whatever proofka show lists of a deployment's files is a setting that has a meaning here."""
+    """Every setting of a deployment's files that ``proofka show`` lists has a meaning in the guide."""
     deployment = read_properties(kafka=kafka, assume={"replicas": "3"})
     shown = [(one.scope, one.key) for one in deployment.settings if one.scope in OWN and one.key in owners()]
     assert len(shown) > 20
@@ -107,8 +107,8 @@ def test_no_meaning_is_left_over() -> None:
         ("no-acked-loss", "property", "required", "by default;"),
         ("atomicity", "property", "required", "where the producer uses transactions"),
         ("power-loss", "fault", "is", "not forced to disk"),
-        ("shutdown", "fault", "happens", "only where it is named"),
-        ("kill", "fault", "happens", "where no kind is named"),
+        ("shutdown", "fault", "happens", "only if the fault is named"),
+        ("kill", "fault", "happens", "if no kind of fault is named"),
         ("processing", "assumption", "values", "poll-thread, handed-off"),
         ("network", "assumption", "default", "0..100ms"),
         ("bounds.log", "assumption", "values", "1 to 5; with transactions 1 to 8"),

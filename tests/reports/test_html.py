@@ -1,4 +1,4 @@
-"""The HTML page: one file that asks nobody for anything, and nothing of the input read as markup."""
+"""The HTML page is self-contained, and no input is interpreted as markup."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VOID = {"meta", "br", "path", "line", "circle"}
 
 
 class Reader(HTMLParser):
-    """The elements of a page, in order, and which were not closed."""
+    """The elements of a page in order, and the elements that were not closed."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def test_input_is_no_markup() -> None:
 
 
 def test_states_are_those_of_the_trace() -> None:
-    """What the script puts together is what :func:`states_of` says."""
+    """The states in the data of the script equal :func:`states_of`."""
     texts = re.findall(r'<script type="application/json" class="states">(.*?)</script>', PAGE)
     data = json.loads(texts[0])
     state = {what: value for what, _, value, *_ in data["start"]}
@@ -147,7 +147,7 @@ def test_without_violations_there_are_no_traces() -> None:
 
 
 def test_verdicts_link_their_own_traces() -> None:
-    """Two properties share the first trace; the third has one of its own."""
+    """Two properties share the first trace; the third has its own trace."""
     rows = re.findall(r'<th scope="row">([a-z-]+).*?</tr>', PAGE, re.DOTALL)
     cells = re.findall(r"<tr>\n<th scope=\"row\">.*?</tr>", PAGE, re.DOTALL)
     links = [re.findall(r'href="#(t\d+)"', cell) for cell in cells]

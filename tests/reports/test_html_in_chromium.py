@@ -1,4 +1,4 @@
-"""The HTML page in a real browser: it opens, steps, shows the state at each step, and can be used by everybody."""
+"""The HTML page in a browser: it opens, steps, shows the state at each step, and is accessible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[api.Browser]:
 
 
 class Opened:
-    """A result's page in a tab, and what the console said."""
+    """The page of a result in a tab, and the messages of the console."""
 
     def __init__(
         self, browser: api.Browser, folder: Path, result: Result, anchor: str = "", scheme: str = "light"
@@ -54,7 +54,7 @@ class Opened:
         return int(self.page.locator(f"#{trace} .steps a[aria-current=step] .at").inner_text())
 
     def addressed(self, anchor: str) -> bool:
-        """The address of the page comes to name this step."""
+        """Wait until the address of the page names this step."""
         self.page.wait_for_function("anchor => location.hash === anchor", arg=f"#{anchor}")
         return True
 
@@ -72,7 +72,7 @@ def test_it_opens_without_a_word_and_asks_nobody(browser: api.Browser, tmp_path:
 
 def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path: Path) -> None:
     opened = Opened(browser, tmp_path, samples.RESULT)
-    assert opened.chosen() == 4  # the end is what a reader wants to see first
+    assert opened.chosen() == 4  # a reader wants to see the end first
     opened.page.locator("#t1-s1").click()
     assert opened.chosen() == 1
     assert opened.addressed("t1-s1")
@@ -89,7 +89,7 @@ def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path:
         assert opened.chosen() == step
         assert opened.addressed(f"t1-s{step}")
     assert opened.page.locator("#t1 .mark.chosen").get_attribute("data-step") == "1"
-    assert opened.chosen("t2") == 3  # another trace keeps its own
+    assert opened.chosen("t2") == 3  # another trace keeps its chosen step
     opened.page.locator("#t1-s3").click()
     colours = [
         opened.page.evaluate(f"getComputedStyle(document.querySelector('{which}')).stroke")
@@ -100,7 +100,7 @@ def test_arrow_keys_step_and_the_address_follows(browser: api.Browser, tmp_path:
 
 
 def test_arrow_keys_work_after_a_link_to_a_trace(browser: api.Browser, tmp_path: Path) -> None:
-    """Also after the same link is clicked again, when the address does not change."""
+    """A second click on the same link, which does not change the address, works as well."""
     opened = Opened(browser, tmp_path, samples.RESULT)
     link = opened.page.locator("a[href='#t2']").first
     for step in (2, 1):
@@ -202,11 +202,11 @@ STEPPING = """async () => {
   }
   return times.sort((one, other) => one - other)[50];
 }"""
-"""Takes steps as a key does that is held down; how long half of them need at most, in ms."""
+"""Script that takes steps as a held key does, and returns the median time of a step in ms."""
 
 
 def test_a_long_trace_stays_fluid(browser: api.Browser, tmp_path: Path) -> None:
-    """Half of the steps are drawn within a tenth of a second, on a busy machine too (17 ms on an idle one)."""
+    """The median step takes less than 100 ms, on a busy machine too (17 ms on an idle one)."""
     steps = tuple(replace(samples.SEND, text=f"step {number}", at=number) for number in range(LONG))
     verdict = replace(samples.VIOLATED, cut_sets=((),), traces=(Trace((), steps, "fails", samples.START),))
     opened = Opened(browser, tmp_path, Result((verdict,), samples.ENGINE, (), {}))
@@ -233,10 +233,10 @@ def test_it_prints_what_each_step_changes(browser: api.Browser, tmp_path: Path) 
 
 
 def printed(opened: Opened) -> list[str]:
-    """The text of each page that comes out of the printer."""
+    """Return the text of each printed page."""
     pypdf = pytest.importorskip("pypdf")
     reader = pypdf.PdfReader(io.BytesIO(opened.page.pdf(format="A4")))
-    # Ligatures are letters again.
+    # Replace ligatures by letters.
     return [" ".join(unicodedata.normalize("NFKC", page.extract_text()).split()) for page in reader.pages]
 
 
@@ -271,7 +271,7 @@ def test_a_wide_diagram_is_made_to_fit_on_paper(browser: api.Browser, tmp_path: 
 
 @pytest.mark.slow
 def test_many_traces_need_few_pages(browser: api.Browser, tmp_path: Path) -> None:
-    """One is printed, the others are named."""
+    """One trace is printed, and the others are listed."""
     sets = tuple((("kill", number),) for number in range(1, 41))
     traces = tuple(replace(samples.KILL_TRACE, faults=faults) for faults in sets)
     verdict = replace(samples.VIOLATED, cut_sets=sets, traces=traces)
@@ -313,7 +313,7 @@ def test_steps_are_whole_beside_the_state(browser: api.Browser, tmp_path: Path) 
 
 
 def many_traces(browser: api.Browser, folder: Path) -> Opened:
-    """A page with more traces than are shown whole."""
+    """Build a page with more traces than the page shows unfolded."""
     told = [
         replace(verdict, traces=tuple(_longer(trace, by) for trace in verdict.traces))
         for by in range(3)
@@ -339,7 +339,7 @@ def test_the_first_screen_is_the_answer_by_fault(browser: api.Browser, tmp_path:
 
 
 def test_of_many_traces_only_the_worst_is_unfolded(browser: api.Browser, tmp_path: Path) -> None:
-    """A link, the heading and paper show a folded trace; without folding the page would be twice as high at least."""
+    """A link, the heading and paper show a folded trace; without folds the page would be at least twice as high."""
     page = many_traces(browser, tmp_path).page
     height = page.evaluate("document.body.scrollHeight")
     worst = str(page.locator("#by-fault a").first.get_attribute("href")).removeprefix("#")

@@ -1,4 +1,4 @@
-"""What the best deployments suffer: the table is what is computed, and says nothing of what nobody computed."""
+"""The table of inherent failures equals the computation, and is silent about everything else."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_eras_of_a_client_do_not_overlap_and_leave_out_no_release_between_them()
 
 
 def test_every_release_that_is_asked_for_has_an_era() -> None:
-    """From the oldest brokers on that are asked for; before them there is none."""
+    """Eras begin with the oldest requested brokers."""
     for asked in write_inherent.asked():
         order = write_inherent.releases(asked.mode)
         for number, kafka in enumerate(order):
@@ -90,7 +90,7 @@ def test_every_release_that_is_asked_for_has_an_era() -> None:
 
 
 def test_all_versions_of_a_client_that_share_rows_come_to_the_same_systems() -> None:
-    """What is computed of the newest version is true of the oldest one."""
+    """The oldest version of a client has the same systems as the newest one."""
     for asked in write_inherent.asked():
         if asked.since != asked.until:
             for kind in (write_inherent.SETTINGS, write_inherent.APPLICATION):
@@ -99,7 +99,7 @@ def test_all_versions_of_a_client_that_share_rows_come_to_the_same_systems() -> 
 
 
 def test_each_era_begins_and_ends_with_systems_that_can_be_built() -> None:
-    """The newest release of the last era of each client comes to the systems that were computed for it."""
+    """The newest release of the last era of each client has the computed systems."""
     for asked in write_inherent.asked():
         last = [row for row in table("eras") if (row["client"], row["mode"]) == (asked.client, asked.mode)][-1]
         newest = write_inherent.releases(asked.mode)[-1]
@@ -120,7 +120,7 @@ def test_what_nobody_computed_is_unknown() -> None:
 
 
 def test_with_an_application_that_does_more_settings_may_suffice() -> None:
-    """The best settings were tried with a producer that forgets: with another it is not known what they prevent."""
+    """The best settings were tried with a producer that forgets; for another producer the result is unknown."""
     resumes = replace(of("java 4.0", (4, 0, 0)), on_restart=OnRestart.FROM_ACKNOWLEDGED)
     assert known(resumes, "no-silent-loss", CRASH) is Known.UNKNOWN
     assert known(resumes, "no-reprocessing", "consumer-crash") is Known.APPLICATION
@@ -134,13 +134,13 @@ def test_in_another_environment_settings_may_suffice() -> None:
 
 
 def test_brokers_with_zookeeper_are_no_brokers_in_kraft_mode() -> None:
-    """A broker that lost its disk and is back at once keeps its place in the ISR in KRaft mode only (to 3.9)."""
+    """A broker that lost its disk and restarts at once stays in the ISR in KRaft mode only (up to 3.9)."""
     with_zookeeper = of("java 3.9", (3, 9, 0), zookeeper=True)
     assert known(with_zookeeper, "no-acked-loss", "disk-loss") is Known.SETTINGS
 
 
 QUICK = "franz-go 1.21 kraft 4.0.0"
-"""An era whose few deployments take a second or two each."""
+"""An era with few deployments, which take one or two seconds each."""
 
 
 def test_rows_of_an_era_are_what_is_computed() -> None:
@@ -151,7 +151,7 @@ def test_rows_of_an_era_are_what_is_computed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("client", list(dict.fromkeys(row["client"] for row in table("eras"))))
 def test_all_rows_are_what_is_computed(client: str) -> None:
-    """Every system of every era is checked again: of Java's clients that takes half an hour."""
+    """Every system of every era is checked again, which takes half an hour for Java clients."""
     eras = write_inherent.merged(era for era in write_inherent.eras() if era.first.client == client)
     assert [one.row for one in eras] == [row for row in table("eras") if row["client"] == client]
     for one in eras:

@@ -1,4 +1,4 @@
-"""JUnit XML: what is red, and nothing of the input that breaks the document."""
+"""JUnit XML: failing cases, and no input that breaks the document."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def test_what_is_blamed_is_told_beside_its_line() -> None:
     case = xml.fromstring(to_junit([ANSWER])).find(".//testcase[@name='no-acked-loss']")
     assert case is not None
     assert (case.attrib["file"], case.attrib["line"]) == ("orders.yaml", "12")
-    assert "\nIt may depend on acks=1; --explain computes what it depends on.\n" in str(case.findtext("failure"))
+    failure = str(case.findtext("failure"))
+    assert "\nThe violation may depend on acks=1; --explain computes which settings matter.\n" in failure
     nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
     case = xml.fromstring(to_junit([nobody])).find(".//testcase[@name='no-acked-loss']")
     assert case is not None
@@ -81,7 +82,7 @@ def test_what_was_asked_can_be_asked_again() -> None:
 
 
 def test_input_breaks_nothing() -> None:
-    """Neither markup nor what XML cannot say; and no line of the input stands as one of ours."""
+    """The input adds neither markup nor illegal characters, and none of its lines looks like a line of the report."""
     bad = "a\x00b\x1bc\ud800d\ufffee]]>&<\n  1 producer: x"
     step = replace(samples.SEND, text=bad)
     verdict = replace(samples.VIOLATED, traces=(replace(samples.KILL_TRACE, steps=(step,)),), statement=bad)

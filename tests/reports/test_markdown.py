@@ -1,4 +1,4 @@
-"""The Markdown page: everything a review needs, and nothing of the input read as Markdown."""
+"""The Markdown page has everything for a review, and no input is interpreted as Markdown."""
 
 from __future__ import annotations
 

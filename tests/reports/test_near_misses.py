@@ -1,4 +1,4 @@
-"""What is said to be nearest to a violation, and that nobody looked where nobody did."""
+"""Near misses, and the line about a search that did not take place."""
 
 from __future__ import annotations
 
@@ -24,25 +24,19 @@ def test_other_values_that_violate_it() -> None:
 
 
 def test_nobody_looked() -> None:
-    assert of(samples.HARMLESS) == [
-        "nobody looked further: other values of what is assumed, and of durations, were not tried"
-    ]
+    assert of(samples.HARMLESS) == ["not searched: other values of assumptions and durations were not tried"]
     some = of(replace(samples.HARMLESS, sensitivities=samples.SENSITIVITIES))
-    assert some[-1] == "nobody looked further: other values of what is assumed, and of durations, were not all tried"
+    assert some[-1] == "not searched: other values of assumptions and durations were not all tried"
     assert len(some) == 2
 
 
 def test_somebody_looked_and_found_nothing() -> None:
-    assert of(TRIED) == [
-        "none found: no other value of what is assumed that was tried violates it with up to one fault"
-    ]
+    assert of(TRIED) == ["none found: with up to one fault, no other value of an assumption that was tried violates it"]
 
 
 def test_what_was_not_decided_is_no_pass() -> None:
     undecided = Sensitivity("sink", "plain", "no-skip", Status.UNKNOWN, ())
-    assert of(replace(TRIED, sensitivities=(undecided,))) == [
-        "perhaps with sink=plain: there was no time to decide that"
-    ]
+    assert of(replace(TRIED, sensitivities=(undecided,))) == ["undecided with sink=plain: no time was left"]
     assert list(near_misses(samples.UNKNOWN, TRIED)) == ["not known: the property itself is undecided"]
 
 
@@ -50,8 +44,8 @@ def test_lemmas_and_thresholds() -> None:
     lemmas = tuple(TimingLemma((), (), f"{number} > 1") for number in (2, 3))
     (line,) = near_misses(replace(samples.HOLDS, lemmas=lemmas), TRIED)
     assert line == (
-        "without clocks some run violates it, for which these durations (in ms) leave no time: 2 > 1; "
-        "the tightest of 2 such sums"
+        "a run without clocks violates the property; these durations (in ms) leave no time for it: 2 > 1; "
+        "the tightest of 2 such inequalities"
     )
     threshold = Threshold("no-skip", "retention.ms", 100, 50, 49, "")
     assert of(replace(TRIED, thresholds=(threshold,)))[0].startswith("no-skip holds iff retention.ms >= 50 (now 100)")
@@ -62,6 +56,4 @@ def test_a_result_keeps_whether_anybody_looked() -> None:
         document = to_document(samples.DEPLOYMENT, replace(samples.RESULT, others_tried=tried))
         assert result_from_document(document).others_tried is tried
     earlier = replace(samples.HARMLESS, others_tried=None)
-    assert of(earlier) == [
-        "this result does not say whether other values of what is assumed, and of durations, were tried"
-    ]
+    assert of(earlier) == ["this result does not say whether other values of assumptions and durations were tried"]

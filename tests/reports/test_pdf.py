@@ -1,4 +1,4 @@
-"""The PDF: what is on its pages, that a long trace takes several, and that the same result is the same file."""
+"""The PDF: the content of its pages, a long trace on several pages, and equal files for equal results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANSWER = Answer(samples.DEPLOYMENT, samples.RESULT, samples.COMMAND)
 
 
 def pages_of(*answers: Answer) -> list[str]:
-    """The text of each page, as a reader selects it."""
+    """Return the text of each page, as a viewer extracts it."""
     return [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(to_pdf(answers))).pages]
 
 
@@ -79,7 +79,7 @@ def test_settings_have_their_origins() -> None:
 
 @pytest.mark.parametrize("required", [8, 15])
 def test_the_first_trace_is_on_the_first_page_and_others_follow(required: int) -> None:
-    """It is made a little smaller where there is much to say."""
+    """A long first page is scaled down a little."""
     traces = [replace(samples.KILL_TRACE, faults=(("kill", number),)) for number in range(1, required + 1)]
     verdicts = tuple(
         replace(samples.VIOLATED, property=f"property-{number}", cut_sets=(trace.faults,), traces=(trace,))
@@ -93,7 +93,7 @@ def test_the_first_trace_is_on_the_first_page_and_others_follow(required: int) -
 
 
 def test_golden() -> None:
-    """What is read on the pages, in the order of the file."""
+    """The texts on the pages, in the order of the file."""
     pages = pages_of(ANSWER)
     matches("result-pdf.txt", "".join(f"-- page {number}\n{text}\n" for number, text in enumerate(pages, 1)))
 

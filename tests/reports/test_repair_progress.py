@@ -1,4 +1,4 @@
-"""What a terminal shows while repairs are searched for."""
+"""The terminal during a search for repairs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def shown(*, terminal: bool) -> str:
 def test_what_was_tried_and_found_is_told_once() -> None:
     text = shown(terminal=True)
     assert text.count("producer.acks=all: leaves no-loss") == 1
-    assert text.count("found: producer.acks=all, with which no-acked-loss holds; looking for cheaper repairs") == 1
+    assert text.count("found: producer.acks=all; no-acked-loss holds; looking for cheaper repairs") == 1
     assert text.count("found:") == 1
 
 

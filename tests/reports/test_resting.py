@@ -1,4 +1,4 @@
-"""A pass names the assumptions that it rests on: those with another value of which it may fail."""
+"""A pass names the assumptions with another value of which the property may fail."""
 
 from __future__ import annotations
 

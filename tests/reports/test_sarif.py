@@ -1,4 +1,4 @@
-"""SARIF: what code scanning needs of it, and nothing of the input read as a link, a placeholder or a path."""
+"""SARIF has everything for code scanning, and no input is interpreted as a link, a placeholder or a path."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run_of(*answers: Answer) -> dict[str, Any]:
 
 
 def closed(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The schema of an object with these members and no other."""
+    """Return the schema of an object with these members and no other."""
     return {
         "type": "object",
         "required": list(required),
@@ -97,7 +97,7 @@ LOG = closed(
         "runs": {"type": "array", "items": RUN, "minItems": 1, "maxItems": 1},
     }
 )
-"""The members of the standard's objects that are used here, with what the standard says of them."""
+"""The used members of the standard's objects, with the constraints of the standard."""
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_without_files_there_is_no_place() -> None:
 
 
 def test_the_message_says_how_it_is_known_what_to_blame() -> None:
-    """Looked up where nobody computed it, and never as if it were known."""
+    """Without a computation the message looks a setting up in the table, and says "may"."""
     first = run_of(ANSWER)["results"][0]["message"]["text"]
-    assert first.endswith("which leads. It may depend on acks=1; --explain computes what it depends on.")
+    assert first.endswith("which leads. The violation may depend on acks=1; --explain computes which settings matter.")
     assert "Look at" not in to_sarif([ANSWER])
     nobody = replace(ANSWER, result=replace(samples.RESULT, preventions=()))
     told = run_of(nobody)["results"][0]

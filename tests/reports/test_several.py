@@ -1,4 +1,4 @@
-"""Several pipelines on one screen, and one pipeline below what was found in a folder."""
+"""Several pipelines on one screen, and one pipeline below the files of a folder."""
 
 from __future__ import annotations
 

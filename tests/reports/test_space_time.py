@@ -1,4 +1,4 @@
-"""The space-time diagram: who has a lane, and what becomes of every message."""
+"""The space-time diagram: the lanes, and the end of every message."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_what_a_crashed_producer_had_in_flight_may_arrive_later() -> None:
 
 
 def test_a_record_has_one_abandoned_request() -> None:
-    """The model forgets the earlier one, which does nothing from then on."""
+    """The model forgets the earlier request, which has no further effect."""
     held = step(
         "delay_request",
         "network",

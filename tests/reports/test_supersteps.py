@@ -1,4 +1,4 @@
-"""The table of supersteps: readable in 80 columns, and empty where Spark had nothing to do."""
+"""The table of supersteps: readable in 80 columns, and empty without work for Spark."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def test_a_row_for_each_superstep() -> None:
 
 
 def test_nothing_was_handed_to_spark() -> None:
-    assert printed() == ["no supersteps: everything was explored in memory, or known before"]
+    assert printed() == ["no supersteps: every system was explored in memory, or was already known"]
 
 
 def test_several_searches() -> None:
-    """Each number of faults is searched for itself, and so is each exploration."""
+    """Each number of faults and each exploration is a separate search."""
     one_fault = replace(LARGE, number=3, faults=1, depth=40)
     other = replace(LARGE, number=1, faults=1, depth=9)
     text = " ".join(" ".join(printed(SMALL, LARGE, one_fault, other)).split())

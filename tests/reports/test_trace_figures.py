@@ -1,4 +1,4 @@
-"""Traces and layers as figures: the same bytes twice, every word readable, all that happens is drawn."""
+"""Traces and layers as figures: equal bytes in two runs, readable words, every step drawn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.reports.test_traces import HOSTILE, TIMED, TOLD
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Sheet]:
-    """The sheets that are written."""
+    """Collect the written sheets."""
     found: list[Sheet] = []
     save = Sheet.save
 
@@ -86,7 +86,7 @@ def test_words_are_only_words(tmp_path: Path, drawn: list[Sheet]) -> None:
 
 
 def test_long_sentences_have_room(tmp_path: Path, drawn: list[Sheet]) -> None:
-    """No text lies on another, with rows of several lines each."""
+    """No text overlaps another text, with rows of several lines each."""
     long: Step = replace(samples.SEND, text="the application sends record 1 to broker 1, " * 6)
     steps = (samples.SEND, long, samples.APPEND, long, samples.KILL, samples.ELECT)
     draw_trace(replace(TOLD[0], trace=replace(samples.KILL_TRACE, steps=steps)), "orders", tmp_path / "trace.png")

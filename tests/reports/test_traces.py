@@ -1,4 +1,4 @@
-"""Traces on a terminal: the list, the story with the state beside it, one step; and what a pager gets."""
+"""Traces on a terminal: the list, the steps with the state beside them, one step, and the pager."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_state_stands_beside_the_story_only_where_there_is_room() -> None:
 
 
 def test_the_state_after_a_step() -> None:
-    """Each part as it is then, and whatever the step changed with what it was before."""
+    """Each part has its value after the step, and changed parts have their values before the step as well."""
     start, appended, killed = (printed(StepReport(TOLD[0], step), 80) for step in (0, 2, 3))
     assert "│ broker 1's log: []\n" in start
     assert "●" not in start
@@ -77,8 +77,8 @@ def test_the_state_after_a_step() -> None:
 def test_a_step_that_changes_nothing_says_so() -> None:
     told = Telling(samples.MOVE_TRACE, TOLD[0].violated)
     text = printed(StepReport(told, 3), 80)
-    assert "Nothing that is shown here changed" in text
-    assert "does not say how it starts" in text
+    assert "This step changed nothing that is shown here" in text
+    assert "has no initial state" in text
 
 
 @pytest.mark.parametrize("width", [60, 120])
@@ -111,7 +111,7 @@ def test_only_what_is_longer_than_the_screen_is_paged(monkeypatch: pytest.Monkey
 
 
 def check_itf(text: str) -> dict[str, object]:
-    """The document, which a strict reader takes and whose values have the types that it says."""
+    """Return the document, which a strict reader accepts and whose values have the declared types."""
     read = itf_reader.read(text)
     types = read.meta["varTypes"]
     assert set(types) == set(read.variables)
@@ -174,7 +174,7 @@ def test_itf_has_every_state() -> None:
 
 
 def test_itf_of_a_trace_that_does_not_say_how_it_starts() -> None:
-    """What is heard of late was before what the first change says; names that would be the same get numbers."""
+    """A part that appears late has its value before the first change; equal names get numbers."""
     from reports.itf import to_itf
 
     steps = (

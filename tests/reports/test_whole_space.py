@@ -1,4 +1,4 @@
-"""Whole spaces for a reader: within the width of a terminal, and unbroken where a program reads."""
+"""Figures of whole spaces: within the width of a terminal, and unbroken lines for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences reports share."""
+"""Sentences that reports share."""
 
 from __future__ import annotations
 
@@ -79,18 +79,18 @@ EMPTY = verdict("log-order", Status.VACUOUS, required=True)
             "No: 2 of the 3 required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all; "
             "no-skip is undecided.",
         ),
-        ((UNDECIDED, EMPTY), "Undecided: the time ran out before no-skip could be decided."),
+        ((UNDECIDED, EMPTY), "Undecided: the time limit was reached before no-skip could be decided."),
         (
             (EMPTY, samples.HOLDS),
-            "No evidence: log-order holds only because what it speaks of never happened within the bounds.",
+            "No evidence: log-order holds only because its witness was not reached within the bounds.",
         ),
         (
             (EMPTY, replace(EMPTY, property="no-skip")),
-            "No evidence: log-order and no-skip hold only because what they speak of never happened within the bounds.",
+            "No evidence: log-order and no-skip hold only because their witnesses were not reached within the bounds.",
         ),
         ((samples.HOLDS,), "Yes: the required property, no-skip, holds within the bounds below."),
-        ((samples.SAME_TRACE, samples.VACUOUS), "Nothing is required; 1 of the 2 properties checked can fail."),
-        ((), "Nothing is required; 0 of the 0 properties checked can fail."),
+        ((samples.SAME_TRACE, samples.VACUOUS), "Nothing is required; 1 of the 2 checked properties can fail."),
+        ((), "Nothing is required; 0 of the 0 checked properties can fail."),
     ],
 )
 def test_answer(verdicts: tuple[Verdict, ...], text: str) -> None:

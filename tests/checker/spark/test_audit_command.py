@@ -149,7 +149,7 @@ def test_an_audit_and_the_same_again(one_session: None, matrix: Path, tmp_path: 
     assert "(first:" in run.stdout
     said = run.stderr.splitlines()
     assert said[-1] == f"tables and figures: {tmp_path / 'out'}"
-    assert "0 of 4 systems explored, 0 violate what is required" in said
+    assert "0 of 4 systems explored, 0 violate a required property" in said
     assert any(line.startswith("4 of 4 systems explored, ") for line in said)
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
         *TABLES,
@@ -163,7 +163,7 @@ def test_an_audit_and_the_same_again(one_session: None, matrix: Path, tmp_path: 
 
     again = proofka("audit", matrix, "--out", tmp_path / "out")
     assert again.exit_code == 1
-    assert "(0 explored now, 4 known before)" in again.stdout
+    assert "(0 explored now, 4 already known)" in again.stdout
     assert {file.name: file.read_bytes() for file in (tmp_path / "out" / "figures").iterdir()} == figures
 
 

@@ -1,4 +1,4 @@
-"""The tables of claims: every claim once, each with what it comes to, and none with an answer."""
+"""The tables of claims: every claim once, each with its meaning, and none with an answer."""
 
 from __future__ import annotations
 
