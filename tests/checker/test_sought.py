@@ -140,7 +140,7 @@ def test_a_client_that_may_be_for_any_topic_is_asked_about(tmp_path: Path) -> No
 def test_the_release_of_clients_is_assumed_or_said(tmp_path: Path) -> None:
     file = tmp_path / "producer.properties"
     file.write_text("bootstrap.servers=b:9092\n", encoding="utf-8")
-    assert "the release of the brokers; --client V says another" in " ".join(proofka("show", file).stdout.split())
+    assert "the release of the brokers; change it with --client V" in " ".join(proofka("show", file).stdout.split())
     older = proofka("show", file, "--client", "2.8")
     assert "client java 2.8" in older.stdout
     assert "acks=1" in older.stdout

@@ -234,5 +234,5 @@ def test_a_setting_by_another_name_is_replaced(tmp_path: Path) -> None:
 def test_a_deployment_of_a_document_cannot_be_changed(tmp_path: Path) -> None:
     read = from_document(to_document(deployment(tmp_path)))
     assert question(read) == question(deployment(tmp_path))
-    with pytest.raises(Unchangeable, match="name the files"):
+    with pytest.raises(Unchangeable, match="name its original files"):
         changes_of(read)

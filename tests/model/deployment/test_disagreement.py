@@ -36,5 +36,5 @@ def test_a_check_says_which_broker_has_to_agree(tmp_path: Path, second: str, who
     run = CliRunner().invoke(app, ["check", str(tmp_path), "--faults", "0"])
     assert run.exit_code == 2
     said = " ".join(run.output.split())
-    assert f"min.insync.replicas: is not that of {whose}: brokers of one cluster have to agree" in said
+    assert f"min.insync.replicas: differs from {whose}: set the same value on all brokers of a cluster" in said
     assert "placeholder" not in said

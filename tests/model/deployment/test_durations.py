@@ -62,9 +62,7 @@ def test_what_is_no_range(text: str) -> None:
     with pytest.raises(DeploymentError) as caught:
         read_range(said(text))
     message = str(caught.value)
-    assert message.endswith(
-        "must be a duration or a range, in ms, s, min, h, d, as in 20s, 0..300ms or 1min..unbounded"
-    )
+    assert message.endswith("must be a duration or a range in ms, s, min, h, d, as in 20s, 0..300ms or 1min..unbounded")
     assert "\n" not in message
 
 
@@ -239,14 +237,17 @@ def test_a_duration_is_not_also_something_the_application_does(read_yaml, name: 
 
 def test_mistakes_are_at_their_place(refusal) -> None:
     assert refusal(f"{KAFKA}assume:\n  network: fast").startswith(
-        "deployment.yaml:3: network: must be a duration or a range, in ms, s"
+        "deployment.yaml:3: network: must be a duration or a range in ms, s"
     )
-    assert refusal(KAFKA, {"network": "2s..1s"}) == "--assume network=2s..1s: ends before it begins (2s..1s)"
+    assert (
+        refusal(KAFKA, {"network": "2s..1s"})
+        == "--assume network=2s..1s: ends before it begins (2s..1s); write the smaller value first"
+    )
 
 
 def test_polls_that_all_come_too_late_are_refused(refusal, read_yaml) -> None:
-    said = "begins above max.poll.interval.ms (300,000): the group throws its member out before each poll(); say less"
-    assert refusal(KAFKA, {"poll_interval": "301s..1h"}) == f"--assume poll_interval=301s..1h: {said}"
+    said = "begins above max.poll.interval.ms (300,000): the group evicts the member before each poll()"
+    assert refusal(KAFKA, {"poll_interval": "301s..1h"}) == f"--assume poll_interval=301s..1h: {said}; use a shorter time"
     assert read_yaml(KAFKA, {"poll_interval": "300s..1h"}).durations.poll_interval.least == 300_000
 
 
