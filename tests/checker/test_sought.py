@@ -204,9 +204,9 @@ def test_a_folder_without_configurations_is_one_line(tmp_path: Path) -> None:
     run = proofka("check", tmp_path)
     assert run.exit_code == 2
     assert run.stderr.count("\n") == 1
-    assert "holds no configuration of Kafka that is known, in 1 file (" in run.stderr
+    assert "has no known configuration of Kafka (1 file); " in run.stderr
     (tmp_path / "notes.txt").unlink()
-    assert "that is known, for it has no file (" in proofka("check", tmp_path).stderr
+    assert "configuration of Kafka (it has no files); " in proofka("check", tmp_path).stderr
 
 
 def test_what_was_rejected_keeps_the_verdict_back_unless_that_is_accepted(tmp_path: Path) -> None:

@@ -170,9 +170,7 @@ def _heading(text: str) -> Heading | None:
         return Heading("all" if found["extent"] == "All" else "dynamic", found["kind"], found["name"])
     found = _OLD_HEADING.fullmatch(text)
     if found is not None:
-        return Heading(
-            "dynamic", "broker", found["name"]
-        )  # before 2.5 the tool listed no others of a broker
+        return Heading("dynamic", "broker", found["name"])  # before 2.5 the tool listed no others of a broker
     found = _CLUSTER_WIDE.fullmatch(text)
     return Heading("cluster", found["kind"], "") if found is not None else None
 

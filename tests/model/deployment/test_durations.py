@@ -247,7 +247,8 @@ def test_mistakes_are_at_their_place(refusal) -> None:
 
 def test_polls_that_all_come_too_late_are_refused(refusal, read_yaml) -> None:
     said = "begins above max.poll.interval.ms (300,000): the group evicts the member before each poll()"
-    assert refusal(KAFKA, {"poll_interval": "301s..1h"}) == f"--assume poll_interval=301s..1h: {said}; use a shorter time"
+    found = refusal(KAFKA, {"poll_interval": "301s..1h"})
+    assert found == f"--assume poll_interval=301s..1h: {said}; use a shorter time"
     assert read_yaml(KAFKA, {"poll_interval": "300s..1h"}).durations.poll_interval.least == 300_000
 
 

@@ -110,8 +110,8 @@ def test_fluent_bit_commits_what_is_in_its_memory_and_goes_on_with_what_librdkaf
     consumer = found.by_role[Role.CONSUMER][0]
     assert consumer.settings["enable.auto.commit"].value == "false" and answers(consumer) == {"commit": "before"}
     reasons = {left.given.key: left.reason for left in found.ignored}
-    assert "goes on" in reasons["rdkafka.no.such.thing"]
-    assert "enable_auto_commit decides" in reasons["rdkafka.enable.auto.commit"]
+    assert "continues" in reasons["rdkafka.no.such.thing"]
+    assert "enable_auto_commit takes precedence" in reasons["rdkafka.enable.auto.commit"]
     by_itself = one(FLUENT.replace("topics t", "topics t\n    enable_auto_commit on"), "f.conf", Role.CONSUMER)
     assert by_itself.settings["enable.auto.commit"].value == "true" and not answers(by_itself)
     kept = one(FLUENT.replace("topics t", "topics t\n    storage.type filesystem"), "f.conf", Role.CONSUMER)

@@ -55,7 +55,7 @@ def test_a_file_that_is_named_alone_has_the_others_beside_it(tmp_path: Path) -> 
 
 def test_one_that_nothing_lies_beside_is_taken_for_all(tmp_path: Path) -> None:
     findings = find(put(tmp_path, {"application-prod.yml": PROD}), {})
-    assert any("none lies here" in note for note in findings.found[0].notes)
+    assert any("there is none here" in note for note in findings.found[0].notes)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_a_controller_by_itself() -> None:
     found = read_text(
         "process.roles=controller\nnode.id=1\nlog.dirs=/d\n", "controller.properties", dialect=broker.NAME
     )
-    assert any("no broker" in note for note in found.notes)
+    assert any("only a controller" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_what_a_function_of_the_file_returns() -> None:
 def test_what_a_function_is_given_must_be_known() -> None:
     helper = "func tune(c *sarama.Config) {\nc.Producer.Retry.Max = 7\nother(c)\n}\n"
     assert lines(go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", helper)) == [11]
-    assert "not in this file" in go(SARAMA, "", helper).rejected[0].reason
+    assert "outside of this file" in go(SARAMA, "", helper).rejected[0].reason
     same = helper.replace("other(c)", "")
     assert not go(SARAMA, f"{SAFE}tune(c)\nsarama.NewSyncProducer(nil, c)", same).rejected
     twice = f"{same}func (x T) tune(c *sarama.Config) {{}}\n"

@@ -67,7 +67,7 @@ def test_dictionaries_through_names_and_updates() -> None:
         "auto.offset.reset": "earliest",
     }
     assert {one.given.key: one.reason for one in found.rejected} == {
-        "enable.idempotence": 'only if os.environ.get("...")',
+        "enable.idempotence": 'is set only if os.environ.get("...")',
         "session.timeout.ms": "its value is not in this file: read_it()",
     }
     assert {one.given.key for one in found.ignored} == {"bootstrap.servers", "logger", "error_cb", "debug"}

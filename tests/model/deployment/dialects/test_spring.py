@@ -73,7 +73,7 @@ def test_what_counts_more_counts_wherever_it_stands() -> None:
     assert values(found, Role.PRODUCER) == {"acks": "all", "linger.ms": "1", "lingger.ms": "2"}
     assert values(found, Role.CONSUMER) == {"max.poll.records": "7", "enable.auto.commit": "false"}
     reasons = {one.given.origin.line: one.reason for one in found.ignored}
-    assert reasons[2] == "another value of the file counts instead"
+    assert reasons[2] == "another value of the file takes precedence"
     assert reasons[5].startswith("a broker's")
 
 
@@ -109,8 +109,11 @@ def test_a_record_that_fails_is_passed_over_or_goes_to_another_topic() -> None:
 def test_transactions_and_positions() -> None:
     text = "spring.kafka.producer.transaction-id-prefix=t\nspring.kafka.consumer.enable-auto-commit={}\n"
     beside = read_text(text.format("true"), "application.properties").notes
-    assert any("beside them" in note for note in beside)
-    assert not any("beside them" in note for note in read_text(text.format("false"), "application.properties").notes)
+    assert any("outside of the transactions" in note for note in beside)
+    assert not any(
+        "outside of the transactions" in note
+        for note in read_text(text.format("false"), "application.properties").notes
+    )
 
 
 def test_profiles_by_document_and_by_the_name_of_the_file() -> None:
