@@ -132,7 +132,7 @@ def test_a_client_that_may_be_for_any_topic_is_asked_about(tmp_path: Path) -> No
     (tmp_path / "topics.yaml").write_text("---\n".join(topic % name for name in ("a", "b")), encoding="utf-8")
     run = proofka("check", tmp_path, *QUICK)
     assert run.exit_code == 2
-    assert "say --topic, one of a, b" in " ".join(run.stderr.split())
+    assert "use --topic with one of a, b" in " ".join(run.stderr.split())
     assert "no-acked-loss" not in run.stdout
     assert proofka("check", tmp_path, "--topic", "a", *QUICK).exit_code in (0, 1, 4)
 
