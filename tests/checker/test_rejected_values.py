@@ -95,7 +95,7 @@ def test_what_the_reader_of_a_file_noted_is_on_the_first_screen_and_in_the_resul
     (tmp_path / "application.properties").write_text("spring.kafka.consumer.group-id=a\n", encoding="utf-8")
     result = tmp_path / "result.json"
     run = proofka("check", tmp_path, "--partial", "--json", result, *QUICK)
-    said = "a record that fails is delivered ten times"
+    said = "a failed record is delivered ten times"
     assert "as Proofka reads it" in run.stdout
     assert " ".join(run.stdout.split()).count(said) == 1
     assert any(said in note for note in json.loads(result.read_text(encoding="utf-8"))["deployment"]["notes"])

@@ -1,4 +1,4 @@
-"""What no file tells: defaults, options, and the same deployment with another assumption."""
+"""Assumptions that no file contains: defaults, options, and the same deployment with another assumption."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_does_not_go_with_a_transaction_of_results(refusal, assume: dict[st
 
 
 def test_offsets_are_not_committed_beside_a_transaction(read_yaml, refusal) -> None:
-    """The classic mistake: enable.auto.commit left on beside sendOffsetsToTransaction()."""
+    """The classic mistake is enable.auto.commit left on beside sendOffsetsToTransaction()."""
     message = refusal('kafka: "4.0"\nconsumer: {group.id: g, sink: kafka}')
     assert (
         "offsets that the client commits outside of the transaction (enable.auto.commit=true); disable that" in message

@@ -1,4 +1,4 @@
-"""What brokers and controller make of topic and broker settings: precedence, eras, refusals."""
+"""Rules of broker and controller for topic and broker settings: precedence, eras, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a topic that is compacted, and what its keys are taken to be (semantics 10, D3 D4)."""
+"""Compacted topics: what a consumer reads of them, and what is assumed of their keys (semantics 10, D3 D4)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_with_transactions_the_cleaner_takes_out_what_was_aborted_whatever_its_k
 
 
 def test_a_marker_that_every_broker_has_by_then_is_never_dropped(read_yaml) -> None:
-    """As with tombstones, whatever the keys are."""
+    """This holds whatever the keys are, as with tombstones."""
     said = {"faults.kill": "1", "keys": "distinct"}
     assert read_yaml(COMPACT + TRANSACTIONS, said).drops_markers
     assert not read_yaml(COMPACT + TRANSACTIONS, {**said, "broker_restart": "1s..8h"}).drops_markers

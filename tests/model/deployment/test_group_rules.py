@@ -1,4 +1,4 @@
-"""What brokers and clients make of a group: its protocol, its limits, and how it takes a partition from a member."""
+"""Groups: their protocol, their limits, and how a partition moves from one member to another."""
 
 from __future__ import annotations
 

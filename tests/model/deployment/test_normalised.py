@@ -1,4 +1,4 @@
-"""What a JSON file holds: a normalised deployment, a result, or something that another reader knows."""
+"""Content of a JSON file: a normalised deployment, a result, or a text for another reader."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ KAFKA_PYTHON, AIOKAFKA = "kafka-python", "aiokafka"
 
 
 def client(role: str, library: str, settings: str = "", version: str = "", more: str = "") -> str:
-    """A deployment whose producer or consumer is of the library."""
+    """Return a deployment whose producer or consumer uses the library."""
     said = f'  version: "{version}"\n' if version else ""
     lines = "".join(f"    {line}\n" for line in settings.split("; ") if line)
     text = f'kafka: "4.0"\n{role}:\n  client: {library}\n{said}' + (f"  settings:\n{lines}" if lines else "")

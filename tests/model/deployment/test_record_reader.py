@@ -47,7 +47,7 @@ def read(record: Any, **more: Any) -> Deployment:
 
 
 def meaning(deployment: Deployment) -> Deployment:
-    """The deployment but for where it came from."""
+    """Return the deployment without the places of its settings."""
     return replace(deployment, settings=(), ignored=(), notes=(), name="")
 
 

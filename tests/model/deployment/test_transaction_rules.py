@@ -1,4 +1,4 @@
-"""What releases and settings make of transactions, and what goes with them."""
+"""Transactions: what releases and settings allow, and which settings depend on them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_any_transactional_id_will_do(read_yaml) -> None:
 
 
 def to_kafka(client: str, version: str, settings: str) -> str:
-    """A consumer whose results and offsets are in one transaction."""
+    """Return a consumer whose results and offsets are in one transaction."""
     about = f"client: {client}, version: '{version}', sink: kafka"
     return f'kafka: "4.0"\nconsumer: {{{about}, settings: {{{settings}}}}}'
 

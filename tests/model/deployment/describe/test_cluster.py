@@ -50,7 +50,7 @@ def test_topics_alone_say_what_was_set() -> None:
 
 
 def test_all_settings_of_a_topic_win() -> None:
-    """Also where only another file's line tells its replicas; each setting has the place it came from."""
+    """This holds too where only a line of another file has the replicas; each setting keeps its place."""
     found = cluster(
         printed_all("topic", "orders", {MIN_ISR: ("2", CLUSTER_WIDE), "flush.messages": ("1", OWN)}),
         printed_topic("orders", ON_TWO, {MIN_ISR: "2", "flush.messages": "1"}),
@@ -84,7 +84,7 @@ def test_a_topic_may_outrank_brokers_that_disagree() -> None:
 
 
 def test_what_was_set_for_a_topic_and_what_it_has_from_its_brokers() -> None:
-    """The tool without --all lists the one, the topic's line both."""
+    """The tool without --all lists the topic's own settings; the topic's line lists those of its brokers too."""
     unclean = "unclean.leader.election.enable"
     texts = [
         printed_topic("orders", ON_TWO, {MIN_ISR: "2", unclean: "true"}),

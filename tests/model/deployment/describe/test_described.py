@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_same_as_with_property_files(folder: Path, tmp_path: Path) -> None:
-    """A pipeline means what ``proofka check`` reads from files that say the same."""
+    """A pipeline is the same deployment as ``proofka check`` reads from files with the same settings."""
     write(folder, producer="acks=1\nretries=0", consumer="group.id=g\nenable.auto.commit=false")
     write(tmp_path, topic="replication.factor=3\nmin.insync.replicas=2\nretention.ms=1000")
     described = read(folder)
@@ -168,7 +168,7 @@ def test_rows_that_are_no_deployment(folder: Path, row: str, kafka: str | None, 
 
 
 def test_a_row_adds_to_its_clients(folder: Path) -> None:
-    """What their files do not say; what they do say stays as it is."""
+    """A row adds settings that its clients' files do not have; it changes none that they have."""
     write(folder, web="retries=0", pipelines="topic,producer,kafka,producer.acks\norders,web.properties,4.0,1\n")
     assert (read(folder).read(0).acks, read(folder).read(0).retries) == (Acks.LEADER, 0)
     write(folder, web="acks=all")

@@ -80,7 +80,7 @@ def test_other_entities_are_read_past() -> None:
 
 
 def test_what_stands_between_changes_nothing() -> None:
-    """A byte order mark is taken off before; Windows' line ends, blank lines and what Java says are passed over."""
+    """A byte order mark is removed before; Windows' line ends, blank lines and Java's own messages are ignored."""
     noise = "SLF4J: multiple bindings\n[2026-01-01 00:00:00,000] WARN x (y)\n\n"
     between = "".join(noise + line + "\r\n" for line in TOPIC.splitlines())
     (plain,), (noisy,) = read(TOPIC).topics, read(between).topics
@@ -119,7 +119,7 @@ def test_what_is_not_whole_is_refused(text: str, words: str) -> None:
 
 
 def test_a_list_without_partitions_is_whole() -> None:
-    """As ``--topics-with-overrides`` prints it."""
+    """``--topics-with-overrides`` prints such a list."""
     lines = TOPIC.split("\n")[0] + "\n" + TOPIC.replace("orders", "two").split("\n")[0] + "\n"
     assert [(topic.name, topic.brokers) for topic in read(lines).topics] == [("orders", set()), ("two", set())]
 

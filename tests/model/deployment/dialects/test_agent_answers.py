@@ -1,4 +1,5 @@
-"""What agents do by themselves: what they set, when they mark a record as read, and what becomes of one that fails."""
+"""Behaviour of agents: which settings they add, when they mark a record as read, and what happens to a failed
+record."""
 
 from __future__ import annotations
 
@@ -58,12 +59,12 @@ spec:
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is known of the application, by the names of assumptions."""
+    """Return the known assumptions about the application by name."""
     return {key: given.value for key, given in component.application.items()}
 
 
 def one(text: str, name: str, role: Role) -> Component:
-    """The only component of this role."""
+    """Return the only component of this role."""
     (found,) = read_text(text, name).by_role[role]
     return found
 

@@ -26,7 +26,7 @@ def put(place: Path, files: Mapping[str, str]) -> Path:
 
 
 def said(findings: Findings, *keys: str) -> dict[str, tuple[str, ...]]:
-    """These settings of each component, by its profile."""
+    """Return these settings of each component by its profile."""
     every = [component for found in findings.found for component in found.components]
     assert len({one.profile for one in every}) == len(every)
     return {one.profile: tuple(_value(one, key) for key in keys) for one in every}

@@ -85,7 +85,7 @@ my.own=1
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is said of the application."""
+    """Return the application's assumptions in the file."""
     return {key: one.value for key, one in component.application.items()}
 
 

@@ -60,12 +60,12 @@ func made() *sarama.Config {
 
 
 def reasons(found: Found) -> dict[tuple[str, int | None], str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {(one.given.key, one.given.origin.line): one.reason for one in (*found.ignored, *found.rejected)}
 
 
 def go(body: str, *imports: str) -> Found:
-    """What a file with this in a function says."""
+    """Return the content of a file with these lines in a function."""
     lines = "".join(f"import {one}\n" for one in imports or ('"github.com/IBM/sarama"', '"time"', '"os"'))
     return read_text(f"package p\n{lines}func f(a bool) {{\n{body}\n}}\n", "f.go", dialect=NAME)
 

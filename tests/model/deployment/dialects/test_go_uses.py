@@ -16,12 +16,12 @@ MAP = 'c := kafka.ConfigMap{"acks": "all", "enable.auto.commit": false}\n'
 
 
 def go(package: str, body: str, after: str = "") -> Found:
-    """What a file says with this in a function, from line 4 on."""
+    """Return the content of a file with these lines in a function, from line 4 on."""
     return read_text(f"package p\nimport {package}\nfunc f() {{\n{body}\n}}\n{after}", "f.go", dialect=NAME)
 
 
 def lines(found: Found) -> list[int | None]:
-    """The lines of what is rejected."""
+    """Return the lines of the rejected values."""
     return sorted({one.given.origin.line for one in found.rejected if one.given.origin.line is not None})
 
 

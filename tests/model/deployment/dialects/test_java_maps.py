@@ -17,22 +17,22 @@ MADE = "new KafkaProducer<>(p);"
 
 
 def java(members: str) -> Found:
-    """What a file says with these members in a class; the first stands in line 4."""
+    """Return the content of a file with these members in a class; the first is in line 4."""
     return read_text(f"{IMPORTS}class A {{\n{members}\n}}\n", "A.java", dialect=NAME)
 
 
 def body(*lines: str) -> Found:
-    """What a file says with these lines in a method; the first is line 5."""
+    """Return the content of a file with these lines in a method; the first is line 5."""
     return java("\n".join(("void m(Map<String, Object> given, boolean b) {", *lines, "}")))
 
 
 def rejected(found: Found) -> list[tuple[int | None, str, str]]:
-    """What keeps the verdict back: line, name and reason."""
+    """Return the line, name and reason of each value that prevents a verdict."""
     return [(one.given.origin.line, one.given.key, one.reason) for one in found.rejected]
 
 
 def acks(found: Found) -> list[str | None]:
-    """The ``acks`` of each producer."""
+    """Return the ``acks`` of each producer."""
     return [one.settings["acks"].value if "acks" in one.settings else None for one in found.by_role[Role.PRODUCER]]
 
 

@@ -57,12 +57,12 @@ class Orders {
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 
 def java(body: str) -> Found:
-    """What a file says with this in a method."""
+    """Return the content of a file with these lines in a method."""
     first = "import org.apache.kafka.clients.producer.*;\nclass A {\n void m(Properties given, boolean b) {\n"
     return read_text(f"{first}{body}\n }}\n}}\n", "A.java", dialect=NAME)
 

@@ -40,7 +40,7 @@ await producer.send({ topic: 't', acks: 1, messages: [] });
 
 
 def reasons(found: Found) -> dict[str, str]:
-    """Why each value is in no component."""
+    """Return the reason for which each value is in no component."""
     return {one.given.key: one.reason for one in (*found.ignored, *found.rejected)}
 
 

@@ -18,7 +18,7 @@ def js(text: str) -> Found:
 
 
 def lines(found: Found) -> list[int | None]:
-    """The lines of what is rejected."""
+    """Return the lines of the rejected values."""
     return sorted({one.given.origin.line for one in found.rejected if one.given.origin.line is not None})
 
 

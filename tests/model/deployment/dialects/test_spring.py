@@ -59,7 +59,7 @@ def test_a_default_in_a_placeholder_and_a_value_that_is_given() -> None:
 
 
 def answers(component: Component) -> dict[str, str]:
-    """What is said of the application."""
+    """Return the application's assumptions in the file."""
     return {key: one.value for key, one in component.application.items()}
 
 
@@ -254,7 +254,7 @@ def test_the_binder_takes_neither_group_nor_automatic_commits_of_boot() -> None:
 
 
 def test_of_what_is_for_one_binder_alone_what_is_not_followed_is_rejected() -> None:
-    """The binder's context inherits what is said outside, and its own environment stands before that."""
+    """The binder's context inherits the settings outside it; its own environment takes precedence over them."""
     text = (
         "spring.cloud.stream.kafka.binder.required-acks=all\n"
         "spring.cloud.stream.binders.k.environment.spring.cloud.stream.kafka.binder.required-acks=0\n"
